@@ -53,14 +53,11 @@ test("IndexedDB keeps cursor, entries and outbox over reloads and a crash", asyn
   await relay.post("bo", "general", { kind: "edit", target: 1, text: "1" });
   await tab.run(shows, ["1"]);
   await relay.kill();
-  await tab.run(async () => {
+  await tab.run(() => {
     window.room.send("two");
     window.room.send("three");
-    const { IndexedDBStore } = await import("/relay-client/indexeddb-store.js");
-    const other = new IndexedDBStore("ada");
-    while ((await other.open()).outbox.length < 2) await other.close();
-    await other.close();
   });
+  await wait(async () => (await tab.stored("ada", "outbox")).length === 2, "both are stored");
   await tab.crash();
   tab = await browser.open(pages);
   await tab.run(startClient, relay.url, false);
@@ -198,4 +195,58 @@ test("all tabs share one connection, and another tab goes on when the first one 
   assert.equal(await tabs[2].run(async () => (await window.room.send("alone")).seq), 6);
   await tabs[2].run(shows, [...sent, "alone"]);
   assert.deepEqual(texts(await relay.history("general")), [...sent, "alone"]);
+});
+
+test("without Web Locks each tab has a connection, and the one that was opened last has the store", async (t) => {
+  // As over plain HTTP, on a host that is not this machine's.
+  const rules = "--host-resolver-rules=MAP chat.example 127.0.0.1";
+  const pages = (await startPages(t)).replace("127.0.0.1", "chat.example");
+  const relay = await Relay.start(t, `auth: { origins: ["${pages}"] }\n${withoutLimits}`);
+  const proxy = await TCPProxy.start(t, relay.port);
+  const browser = await Browser.start(t, [rules]);
+  const open = async () => {
+    const tab = await browser.open(pages);
+    await tab.run(startClient, proxy.url, true);
+    await tab.run(() => window.relay.ready);
+    return tab;
+  };
+  const send = (tab, text) => tab.run(async (text) => (await window.room.send(text)).seq, text);
+  const failures = (tab) => tab.run(() => window.failures);
+  const first = await open();
+  assert.deepEqual(await first.run(() => [isSecureContext, navigator.locks === undefined]), [
+    false,
+    true,
+  ]);
+  assert.equal(await send(first, "one"), 1);
+  await first.run(shows, ["one"]);
+  assert.deepEqual(await failures(first), []);
+  const second = await open();
+  await second.run(shows, ["one"]);
+  assert.equal(proxy.count, 2);
+  assert.equal(await send(first, "two"), 2);
+  assert.equal(await send(second, "three"), 3);
+  for (const tab of [first, second]) await tab.run(shows, ["one", "two", "three"]);
+  assert.deepEqual(await failures(first), ["store_failed"]);
+  assert.deepEqual(await failures(second), []);
+
+  // What is sent without a relay survives the end of the tab that has the store.
+  await relay.kill();
+  for (const tab of [first, second])
+    await wait(() => tab.run(() => window.relay.health.state !== "online"), "it is offline");
+  await second.run(() => void window.room.send("four"));
+  await wait(async () => (await second.stored("ada", "outbox")).length === 1, "it is stored");
+  const sending = send(first, "five");
+  await second.crash();
+  await relay.start();
+  await sending;
+  const third = await open();
+  await third.run(() => window.relay.settled());
+  const log = texts(await relay.history("general"));
+  assert.deepEqual(log, ["one", "two", "three", "five", "four"]);
+  for (const tab of [first, third]) await tab.run(shows, log);
+  await third.reload();
+  await third.run(startClient, proxy.url, true);
+  await third.run(shows, log);
+  await wait(() => third.run(() => window.room.state === "live"), "it is live");
+  await third.run(shows, log);
 });

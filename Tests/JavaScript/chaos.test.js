@@ -177,23 +177,19 @@ test("a page agrees with the log after kills of the relay, and reloads and crash
       lines.map((line) => relay.post("bo", "general", { text: `bo ${line}` }).catch(() => {})),
     );
     // What was accepted is in the store before the page goes.
-    await tab.run(async (lines) => {
-      const accepted = lines.map((line) => window.room.send(line).local.id);
-      const { IndexedDBStore } = await import("/relay-client/indexeddb-store.js");
-      const store = new IndexedDBStore("ada");
-      for (let isStored = false; !isStored; ) {
-        const { outbox } = await store.open();
-        const left = new Set(
-          [
-            ...outbox,
-            ...window.room.latest,
-            ...(await store.entries("general", { limit: 1000 })),
-          ].map(({ id }) => id),
-        );
-        isStored = accepted.every((id) => left.has(id));
-        await store.close();
-      }
-    }, lines);
+    const accepted = await tab.run(
+      (lines) => lines.map((line) => window.room.send(line).local.id),
+      lines,
+    );
+    await wait(async () => {
+      const [outbox, entries] = [
+        await tab.stored("ada", "outbox"),
+        await tab.stored("ada", "entries"),
+      ];
+      const latest = await tab.run(() => window.room.latest.map(({ id }) => ({ id })));
+      const left = new Set([...outbox, ...latest, ...entries].map(({ id }) => id));
+      return accepted.every((id) => left.has(id));
+    }, "they are stored");
     await relay.kill();
     if (n % 2 === 0) {
       await tab.crash();

@@ -15,9 +15,14 @@ function result(request) {
   });
 }
 
-/** @implements {Store} */
+/**
+ * The page that has opened a database last has it. What another one commits fails, since its
+ * cursors would go back behind entries that are stored.
+ * @implements {Store}
+ */
 export class IndexedDBStore {
   #name;
+  #owner = Math.random().toString(36).slice(2);
   #keep;
   /** @type {IDBDatabase | undefined} */
   #database;
@@ -50,11 +55,13 @@ export class IndexedDBStore {
     const database = await result(opening);
     this.#database = database;
     database.onversionchange = () => database.close(); // somebody deletes it
-    const reading = database.transaction(["facts", "cursors", "outbox"]);
+    const opened = database.transaction(["facts", "cursors", "outbox"], "readwrite");
+    const facts = opened.objectStore("facts");
     const [user, cursors, outbox] = await Promise.all([
-      result(reading.objectStore("facts").get("user")),
-      result(reading.objectStore("cursors").getAll()),
-      result(reading.objectStore("outbox").getAll()),
+      result(facts.get("user")),
+      result(opened.objectStore("cursors").getAll()),
+      result(opened.objectStore("outbox").getAll()),
+      result(facts.put(this.#owner, "owner")),
     ]);
     return { user, cursors, outbox };
   }
@@ -75,6 +82,8 @@ export class IndexedDBStore {
     const names = ["facts", "cursors", "entries", "outbox"];
     const writing = this.#open.transaction(names, "readwrite", { durability });
     const [facts, places, log, lines] = names.map((name) => writing.objectStore(name));
+    const owner = facts.get("owner");
+    owner.onsuccess = () => owner.result === this.#owner || writing.abort();
     if (user !== undefined) facts.put(user, "user");
     for (const { room, after } of drop) log.delete(range(room, after + 1, Infinity));
     for (const room of forget) {
@@ -95,7 +104,7 @@ export class IndexedDBStore {
     for (const id of settled) whereIs(lines, id, (key) => key !== undefined && lines.delete(key));
     await new Promise((/** @type {(_: void) => void} */ resolve, reject) => {
       writing.oncomplete = () => resolve();
-      writing.onabort = () => reject(writing.error);
+      writing.onabort = () => reject(writing.error ?? new Error("another page has opened it."));
     });
   }
 

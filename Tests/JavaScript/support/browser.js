@@ -34,7 +34,8 @@ export class Browser {
   #waiting = new Map();
   #process;
 
-  static async start(t) {
+  /** @param {string[]} flags of Chromium */
+  static async start(t, flags = []) {
     const browser = new Browser();
     t.after(() => browser.stop());
     browser.profile = folder(t);
@@ -54,6 +55,7 @@ export class Browser {
         "--no-proxy-server",
         "--remote-debugging-port=0",
         `--user-data-dir=${browser.profile}`,
+        ...flags,
         "about:blank",
       ],
       { stdio: ["ignore", "ignore", "pipe"], detached: true },
@@ -126,6 +128,25 @@ class Tab {
     if (exceptionDetails)
       throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
     return result.value;
+  }
+
+  /** What is in an IndexedDB, read without a store of its own: that would take it over. */
+  async stored(database, name) {
+    return this.run(
+      async (database, name) => {
+        const result = (request) =>
+          new Promise((resolve, reject) => {
+            request.onsuccess = () => resolve(request.result);
+            request.onerror = () => reject(request.error);
+          });
+        const opened = await result(indexedDB.open(database));
+        const all = await result(opened.transaction(name).objectStore(name).getAll());
+        opened.close();
+        return all;
+      },
+      database,
+      name,
+    );
   }
 
   /** Ends the tab without a word to its page. */
