@@ -14,7 +14,9 @@ const modules = readdirSync(library).filter((name) => name.endsWith(".js"));
 
 /** What a program downloads that imports a module, before it needs anything else. */
 function bundle(name) {
-  const optional = ["./stream.js", "./poll.js", "node:*"].map((name) => `--external:${name}`);
+  const optional = ["./stream.js", "./poll.js", "./iteration.js", "node:*"].map(
+    (name) => `--external:${name}`,
+  );
   const folder = mkdtempSync(join(tmpdir(), "relay-bundle-"));
   const [file, list] = [join(folder, "bundle.js"), join(folder, "list.json")];
   const output = [`--outfile=${file}`, `--metafile=${list}`, "--log-level=error"];
@@ -86,7 +88,8 @@ test("it is small, as the document says", (t) => {
 test("fallbacks and options are loaded when they are needed", () => {
   const { modules } = bundle("relay-client.js");
   assert.ok(modules.includes("websocket.js"));
-  for (const name of ["stream", "poll", "http", "shared", "indexeddb-store", "file-store", "react"])
+  const optional = ["stream", "poll", "http", "iteration", "shared", "indexeddb-store"];
+  for (const name of [...optional, "file-store", "react"])
     assert.ok(!modules.includes(`${name}.js`), `connect loads ${name}.js`);
 });
 

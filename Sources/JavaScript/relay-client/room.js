@@ -3,7 +3,6 @@ import { checkedContent, checkedEmoji, checkedText } from "./check.js";
 import { Emitter } from "./emitter.js";
 import { RelayError } from "./errors.js";
 import { History } from "./history.js";
-import { messagesSince } from "./iteration.js";
 import { Timeline } from "./timeline.js";
 
 /** @import { Sender } from "./sender.js" */
@@ -84,13 +83,14 @@ export class Room extends Emitter {
    * @param {{signal?: AbortSignal}} [options]
    * @returns {AsyncGenerator<Message, void, void>}
    */
-  since(seq, { signal } = {}) {
+  async *since(seq, { signal } = {}) {
+    const { messagesSince } = await import("./iteration.js"); // a page does not need it
     const held = {
       start: () => this.#start,
       after: (/** @type {number} */ seq) => this.#timeline.after(seq),
       ended: this.#end.signal,
     };
-    return messagesSince(this, held, seq, signal);
+    yield* messagesSince(this, held, seq, signal);
   }
 
   /**
