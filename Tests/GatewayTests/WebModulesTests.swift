@@ -38,7 +38,8 @@ import Testing
       ("poll.js", "poll();\n"),
     ], entry: "app.js")
 
-  @Test func `what the entry imports, directly or not, is one file, each module after its imports`() {
+  @Test func `what the entry imports, directly or not, is one file, each module after its imports`()
+  {
     #expect(
       Self.modules.combined == """
         const m0 = await (async () => {

@@ -49,15 +49,19 @@ import Testing
     #expect(imports > 20)
   }
 
-  /// A browser would fetch such a module only when it has read the one that imports it.
-  @Test func `are preloaded, if the page needs them at once`() throws {
+  /// `WebModules` combines what the page needs at once into one file, which the page preloads.
+  @Test func `are written so that the relay can combine them`() throws {
     let page = try source("index.html")
+    #expect(page.contains("<link rel=\"modulepreload\" href=\"/web/{version}/modules.js\">"))
     var needed: Set<String> = []
     var waiting = ["app.js"]
     while let name = waiting.popLast() {
       guard needed.insert(name).inserted else { continue }
       let folder = name.hasPrefix(Self.library) ? Self.library : ""
-      for line in try source(name).split(separator: "\n") {
+      let text = try source(name)
+      // It would be the address of another file.
+      #expect(!text.contains("import.meta"), "\(name)")
+      for line in text.split(separator: "\n") {
         guard line.hasPrefix("import ") || line.hasPrefix("export ") || line.hasPrefix("} from "),
           let part = line.split(separator: "\"./").dropFirst().first
         else { continue }
@@ -65,9 +69,15 @@ import Testing
       }
     }
     #expect(needed.count > 30)
-    for name in needed where name != "app.js" {
-      #expect(
-        page.contains("<link rel=\"modulepreload\" href=\"/web/{version}/\(name)\">"), "\(name)")
+    let forms = [
+      "import {", "import \"", "export {", "export class ", "export const ", "export function ",
+      "export function* ", "export async function ", "export async function* ",
+    ]
+    for name in try embedded() where name.hasSuffix(".js") && name != "embed.js" {
+      for line in try source(name).split(separator: "\n")
+      where line.hasPrefix("import") || line.hasPrefix("export") {
+        #expect(forms.contains { line.hasPrefix($0) }, "\(name): \(line)")
+      }
     }
   }
 

@@ -117,7 +117,7 @@ struct WebModules {
   /// Reads `import { a, b as c } from "./x.js";`, `import "./x.js";` or the same with `export`.
   private static func read(_ statement: String, in name: String, into module: inout Module) {
     let isExport = statement.hasPrefix("export")
-    let list = statement.split(separator: "{").dropFirst().first?.split(separator: "}").first ?? ""
+    let list = statement.drop { $0 != "{" }.dropFirst().prefix { $0 != "}" }
     let names = list.split(separator: ",").compactMap { part in
       let words = part.split(separator: " ")
       return words.first.flatMap { first in words.last.map { (name: first, alias: $0) } }
