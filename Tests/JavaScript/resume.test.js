@@ -143,7 +143,9 @@ test("thousands of entries are stored and told in small commits, and in order", 
   const relay = await Relay.start(t, withoutLimits);
   const commits = [];
   let release = () => {};
-  const held = new Promise((resolve) => (release = resolve));
+  const held = new Promise((resolve) => {
+    release = resolve;
+  });
   class SlowStore extends MemoryStore {
     async commit(change) {
       commits.push(change);
@@ -166,7 +168,10 @@ test("thousands of entries are stored and told in small commits, and in order", 
   assert.ok(Math.max(...sizes) <= 250 && sizes.length < 20, `${sizes}`);
   assert.ok(commits.every(({ cursors = [] }) => cursors.length <= 1));
   assert.ok(told.every((seqs) => seqs.length <= 250));
-  assert.deepEqual(told.flat(), Array.from({ length: count }, (_, n) => n + 1));
+  assert.deepEqual(
+    told.flat(),
+    Array.from({ length: count }, (_, n) => n + 1),
+  );
 });
 
 test("a connection that dies silently is found by a ping", async (t) => {

@@ -1,6 +1,7 @@
 // The order in which changes become durable and are told: nothing is told before it is stored.
 import { RelayError } from "./errors.js";
 import { MemoryStore } from "./memory-store.js";
+
 /** @import { Change, Cursor, Event, Store, Stored } from "./types.js" */
 
 /** @typedef {Event | (() => Promise<Event>)} Told an event, or what reads it from the store */
