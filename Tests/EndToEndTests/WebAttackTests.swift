@@ -10,7 +10,8 @@ extension `End to end` {
 
     @Test func `shows texts that are made to be slow`() throws { try play("heavy_texts") }
 
-    @Test func `shows neither turned nor piled up letters, nor links that look like others`() throws {
+    @Test func `shows neither turned nor piled up letters, nor links that look like others`() throws
+    {
       try play("disguises")
     }
 

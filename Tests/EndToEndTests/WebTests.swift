@@ -59,7 +59,8 @@ extension `End to end` {
 
     @Test func `searches all conversations`() throws { try play("search_all") }
 
-    @Test func `is used at 200 %, on 320 pixels, in forced colors and with reduced motion`() throws {
+    @Test func `is used at 200 %, on 320 pixels, in forced colors and with reduced motion`() throws
+    {
       try play("magnified")
     }
 

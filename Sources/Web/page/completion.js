@@ -74,7 +74,7 @@ export class Completion {
   async #emoji(prefix) {
     if (!/^[+-]1$|^\p{L}{2}/u.test(prefix)) return [];
     const { findEmoji } = await import("./emoji.js");
-    return findEmoji(prefix, offersLimit).map(({ emoji, names }) => ({ text: `${emoji} `, title: emoji, detail: `:${names[0]}:` }));
+    return findEmoji(prefix, offersLimit).map(({ emoji, name }) => ({ text: `${emoji} `, title: emoji, detail: `:${name}:` }));
   }
 
   /** @param {Offer[]} offers */

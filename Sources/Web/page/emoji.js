@@ -324,15 +324,23 @@ const all = table.trim().split("\n").map((line) => {
   return { emoji, names };
 });
 
-/** At most `limit` emoji whose name has the words, those first whose name begins so. @param {string} query @param {number} [limit] */
+/**
+ * At most `limit` emoji that have a name with the words, and that name: those first whose name begins so.
+ * @param {string} query
+ * @param {number} [limit]
+ * @returns {{emoji: string, name: string}[]}
+ */
 export function findEmoji(query, limit = all.length) {
   const words = folded(query).split(/[\s_]+/).filter(Boolean);
-  if (words.length === 0) return all.slice(0, limit);
   const found = [];
-  for (const [index, entry] of all.entries()) {
-    const best = entry.names.filter((name) => words.every((word) => name.includes(word)))
-      .map((name) => (name === words[0] ? 0 : name.startsWith(words[0]) ? 1 : name.includes(`_${words[0]}`) ? 2 : 3));
-    if (best.length > 0) found.push({ entry, rank: Math.min(...best) * all.length + index });
+  for (const [index, { emoji, names }] of all.entries()) {
+    const ranked = names.filter((name) => words.every((word) => name.includes(word))).map((name) => {
+      const [word = name] = words;
+      return { name, rank: name === word ? 0 : name.startsWith(word) ? 1 : name.includes(`_${word}`) ? 2 : 3 };
+    });
+    if (ranked.length === 0) continue;
+    const [{ name, rank }] = words.length === 0 ? ranked : ranked.sort((a, b) => a.rank - b.rank);
+    found.push({ emoji, name, rank: (words.length === 0 ? 0 : rank) * all.length + index });
   }
-  return found.sort((a, b) => a.rank - b.rank).slice(0, limit).map(({ entry }) => entry);
+  return found.sort((a, b) => a.rank - b.rank).slice(0, limit);
 }

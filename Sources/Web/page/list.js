@@ -114,7 +114,7 @@ export class ConversationList extends HTMLElement {
     const there = (list.length > 0 || this.#relay.health.state === "online" ? list : this.#kept)
       .filter((/** @type {any} */ row) => row.room === this.#open || !(row.head <= (this.#left.get(row.room) ?? -1)));
     const rows = there.map((/** @type {any} */ row) => ({
-      ...row, user: row.peer, 
+      ...row, user: row.peer,
       title: row.peer === undefined ? row.title ?? row.room : this.#people.name(row.peer) ?? (row.title && row.title !== row.room ? row.title : row.peer),
     }));
     const rooms = new Set(rows.map((/** @type {Row} */ row) => row.room));

@@ -31,7 +31,8 @@ function popOver(anchor, element) {
     const { width, height } = element.getBoundingClientRect();
     const above = box.top - height - 6;
     const top = box.bottom + 6 + height < innerHeight ? box.bottom + 6 : above > 8 ? above : Math.max(8, innerHeight - height - 8);
-    element.style.left = `${Math.max(8, Math.min(box.right - width, innerWidth - width - 8))}px`;
+    const left = box.left < innerWidth / 2 ? box.left : box.right - width;
+    element.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
     element.style.top = `${top}px`;
   };
   (anchor.closest("main, nav") ?? root(anchor)).append(element);
@@ -85,11 +86,11 @@ export function menu(anchor, entries, { label }) {
 /**
  * Chooses one of many pictures by some letters, in a grid beside an element.
  * @param {HTMLElement} anchor
- * @param {{label: string, find: (query: string) => {emoji: string, names: string[]}[], isOn: (emoji: string) => boolean,
+ * @param {{label: string, find: (query: string) => {emoji: string, name: string}[], isOn: (emoji: string) => boolean,
  *   act: (emoji: string) => void}} options
  */
 export function chooseEmoji(anchor, { label, find, isOn, act }) {
-  /** @type {{emoji: string, names: string[]}[]} */
+  /** @type {{emoji: string, name: string}[]} */
   let shown = [];
   let index = 0;
   const grid = el("div", { class: "grid", role: "listbox", id: "emoji", "aria-label": label });
@@ -109,9 +110,9 @@ export function chooseEmoji(anchor, { label, find, isOn, act }) {
   const choose = (/** @type {number} */ place) => { if (shown[place]) { close(); act(shown[place].emoji); } };
   const update = () => {
     shown = find(input.value);
-    grid.replaceChildren(...shown.map(({ emoji, names }, place) => el("div", {
-      role: "option", id: `emoji-${place}`, class: isOn(emoji) ? "on" : undefined, title: names[0].replaceAll("_", " "),
-      "aria-label": `${names[0].replaceAll("_", " ")}${isOn(emoji) ? ", yours" : ""}`, "aria-selected": "false",
+    grid.replaceChildren(...shown.map(({ emoji, name }, place) => el("div", {
+      role: "option", id: `emoji-${place}`, class: isOn(emoji) ? "on" : undefined, title: name.replaceAll("_", " "),
+      "aria-label": `${name.replaceAll("_", " ")}${isOn(emoji) ? ", yours" : ""}`, "aria-selected": "false",
       on: { click: () => choose(place) },
     }, emoji)));
     if (shown.length === 0) grid.append(el("p", { class: "nothing" }, "Nothing matches."));
@@ -129,8 +130,8 @@ export function chooseEmoji(anchor, { label, find, isOn, act }) {
     else return;
     take(event);
   });
+  update(); // its size decides where it is put
   const close = popOver(anchor, box);
-  update();
   // Without a keyboard, the one on the screen would cover half of it.
   const isCoarse = matchMedia("(pointer: coarse) and (hover: none)").matches;
   if (isCoarse) box.tabIndex = -1;

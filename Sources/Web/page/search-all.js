@@ -40,7 +40,7 @@ export function searchAll(place, { relay, user, people, list, isOpen }, query, o
       el("span", { class: "last", dir: "auto" }, `${who}: ${around(text, input.value)}`)));
       results.push({ row, message, element });
     }
-    results.sort((a, b) => b.message.at - a.message.at);
+    results.sort((a, b) => b.message.at - a.message.at || b.message.seq - a.message.seq);
     for (const { element } of results.splice(resultsLimit)) element.remove();
     if (before === 0) items.replaceChildren(...results.map(({ element }) => element));
     else for (const [index, { element }] of results.entries()) if (items.children[index] !== element) items.insertBefore(element, items.children[index] ?? null);

@@ -160,6 +160,8 @@ def completion(browser, folder):
     for emoji, is_on in ("🚀", True), ("🚀", False):
         page.press("+")
         page.wait("document.querySelector('.menu.emoji') && document.activeElement.type === 'search'")
+        bottom = page.evaluate("document.querySelector('.menu.emoji').getBoundingClientRect().bottom")
+        check(bottom <= 800, f"it ends at {bottom}")
         page.type("rocket")
         page.wait("document.querySelector('.grid [aria-selected=true]').textContent === '🚀' && document.querySelectorAll('.grid [role=option]').length === 1")
         check(page.evaluate("document.querySelector('.grid [role=option]').getAttribute('aria-label').endsWith(', yours')") != is_on, "says whether it is one's own")
@@ -875,6 +877,8 @@ rooms: {{ listed: [{{ room: general, title: "<b onmouseover=window.hacked=1>Gene
     page.wait(f"""{ONLINE} && (document.querySelectorAll('.row').length === {len(ATTACKS) * 2 + 1}
         || (document.querySelector('.scroller').scrollTop = 0))""")
     page.evaluate("document.querySelectorAll('.quotation, .reaction, .conversation').forEach(element => element.dispatchEvent(new MouseEvent('mouseover', { bubbles: true })))")
+    page.evaluate("document.querySelectorAll('.all').forEach(button => button.click())")
+    page.wait("document.querySelector('.all') === null")
     shown = page.evaluate("[...document.querySelectorAll('.row .text')].map(text => text.textContent)")
     for text in ATTACKS:
         expected = re.sub("\u0300{7,}", "\u0300" * 6, re.sub("[\u202a-\u202e\u2066-\u2069]", "", text))
