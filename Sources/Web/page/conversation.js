@@ -130,9 +130,13 @@ export class Conversation extends EventTarget {
     return this.items[Math.min(this.index(wanted ?? Infinity), this.items.length - 1)]?.seq;
   }
 
-  /** Goes back to the newest messages. */
+  /** Goes back to the newest messages, also from a place that is still being loaded. Whether others are loaded now. */
   toNewest() {
-    if (this.newer) this.#begin();
+    const { newer } = this;
+    this.#generation++;
+    this.#loading = {};
+    if (newer) this.#begin();
+    return newer;
   }
 
   // MARK: What happens

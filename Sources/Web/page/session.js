@@ -1,7 +1,7 @@
 // Who uses the page, and the client that this makes.
 
 import { IndexedDBStore } from "./relay-client/indexeddb-store.js";
-import { connect, Unauthorized } from "./relay-client/relay-client.js";
+import { Unauthorized } from "./relay-client/relay-client.js";
 import { connectShared } from "./relay-client/shared.js";
 
 const tokenKey = "relay.token";
@@ -81,11 +81,10 @@ export class Session {
     return `relay:${this.token === undefined ? "" : "token:"}${this.user}`;
   }
 
-  /** One connection and one store for all tabs. Over plain HTTP browsers have no locks: each tab is by itself. */
+  /** One connection and one store for all tabs. Over plain HTTP browsers have no locks: each tab is by itself, and the last one has the store. */
   connect() {
     const options = this.token === undefined ? { user: this.user }
       : { getToken: (/** @type {any} */ context) => this.getToken(context) };
-    if (!navigator.locks) return connect("/ws", options);
     return connectShared("/ws", { ...options, name: this.name, store: new IndexedDBStore(this.name) });
   }
 

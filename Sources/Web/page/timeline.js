@@ -130,9 +130,10 @@ export class Timeline extends HTMLElement {
   }
 
   toNewest() {
+    this.#isSought = true;
     this.#newest.missed = 0;
     this.#isAtEnd = true;
-    if (this.#conversation?.newer) return this.#conversation.toNewest();
+    if (this.#conversation?.toNewest()) return;
     this.#showEnd();
     this.#update();
   }
@@ -142,7 +143,7 @@ export class Timeline extends HTMLElement {
     this.#isSought = true;
     return this.#jump(place);
   }
-  /** Whether a person has gone to a message: then the first unread one is not gone to. */
+  /** Whether a person has gone somewhere: then the first unread message is not gone to. */
   #isSought = false;
 
   /** @param {number | Date} place */
@@ -224,8 +225,9 @@ export class Timeline extends HTMLElement {
       this.#isAtEnd = true;
       this.#newest.missed = 0;
       if (/** @type {any} */ (this.#conversation).newer) return /** @type {any} */ (this.#conversation).toNewest();
+      return this.#update();
     }
-    this.#update();
+    this.#later(); // a hundred may be acknowledged together
   }
 
   #readPending() {

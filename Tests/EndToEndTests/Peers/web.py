@@ -564,6 +564,18 @@ def unread(browser, folder):
         page.wait("document.querySelector('.conversation[aria-current] .unread') === null")
         until(lambda: next(row for row in relay.get("/v1/rooms?user=ada")["rooms"] if row["room"] == room)["unread"] == 0, "read")
         quiet(page)
+    # Whoever goes to the newest message at once is not taken to the first unread one.
+    relay.send("ada", "hasty", "the last one of mine")
+    relay.send("bo", "hasty", *[f"message {number}" for number in range(2, 402)])
+    page.evaluate("""document.querySelector('relay-timeline').addEventListener('view', event => {
+        if (document.querySelector('relay-conversation h1').textContent !== 'hasty' || window.isHasty || !document.querySelector('.row')) return;
+        window.isHasty = true; event.target.toNewest(); })""")
+    page.wait("[...document.querySelectorAll('.conversation .title')].some(title => title.textContent === 'hasty')")
+    page.evaluate("[...document.querySelectorAll('.conversation')].find(row => row.textContent.includes('hasty')).click()")
+    page.wait("window.isHasty && document.querySelector('.conversation[aria-current] .unread') === null")
+    wait_for_text(page, "message 401")
+    page.wait("document.querySelector('relay-timeline').isAtEnd")
+    quiet(page)
     relay.stop()
 
 
