@@ -326,8 +326,9 @@ export class ConversationList extends HTMLElement {
 
   /** Loads more when the end of the list is near. */
   #more() {
+    if (this.#isLoading || this.#relay.health.state !== "online") return;
     const { scrollTop, scrollHeight, clientHeight } = this.#list;
-    if (scrollHeight - scrollTop - clientHeight > 400 || this.#isLoading || this.#relay.health.state !== "online") return;
+    if (scrollHeight - scrollTop - clientHeight > 400) return;
     if (this.#relay.rooms.complete) this.#people.more();
     else {
       this.#isLoading = true;

@@ -89,6 +89,8 @@ export class RoomHead {
     clearTimeout(this.#timer);
     const { relay } = this.#messenger;
     const { state, retryAt, why } = relay.health;
+    // An attempt may fail at once: what changed its height twice in one frame would move the messages.
+    if (state === "connecting" && !this.notice.hidden && this.#room?.state !== "refused") return;
     let text = "";
     /** @type {any} */
     let button;
