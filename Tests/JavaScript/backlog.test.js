@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { test } from "node:test";
 import { FileStore } from "../../Sources/JavaScript/relay-client/file-store.js";
+import { MemoryStore } from "../../Sources/JavaScript/relay-client/memory-store.js";
 import { client, WebSocket } from "./support/client.js";
 import { TCPProxy } from "./support/proxy.js";
 import { folder, Relay, withoutLimits } from "./support/relay.js";
@@ -165,6 +166,41 @@ test("at most 100 lines are on their way, and 64 KiB, the rooms taking turns", a
   await wait(() => sends().length === 151 + 11, "the rest is sent");
   answer(sends().slice(151 + 8));
   await Promise.all(large.slice(0, 11));
+});
+
+test("acks that come while the store is busy are told together", async (t) => {
+  const relay = await Relay.start(t, withoutLimits);
+  let release = () => {};
+  const held = new Promise((resolve) => {
+    release = resolve;
+  });
+  class SlowStore extends MemoryStore {
+    async commit(change) {
+      if (change.settled) await held;
+      await super.commit(change);
+    }
+  }
+  const ada = client(t, relay.url, { user: "ada", store: new SlowStore() });
+  const rooms = ["general", "tea"].map((name) => ada.room(name, { after: 0 }));
+  await wait(() => rooms.every(({ state }) => state === "live"), "both are live");
+  const sending = rooms.flatMap((room) => numbered(50).map((line) => room.send(line)));
+  await wait(() => rooms[1].pending.length === 50, "they are pending");
+  const told = { pending: 0, messages: 0 };
+  for (const event of ["pending", "messages"]) {
+    rooms[0].on(event, () => {
+      told[event] += 1;
+    });
+  }
+  await wait(async () => (await relay.history("tea")).length === 50, "all are stored");
+  await ada.request({ type: "ping" }); // its answer follows theirs
+  assert.equal(rooms[0].pending.length, 50);
+  release();
+  await Promise.all(sending);
+  await wait(() => rooms.every(({ last }) => last === 50), "all has arrived");
+  await wait(() => rooms.every(({ pending }) => pending.length === 0), "nothing is pending");
+  t.diagnostic(JSON.stringify(told));
+  assert.ok(told.pending < 25 && told.messages < 25, JSON.stringify(told));
+  assert.deepEqual(texts(rooms[0].latest), numbered(50));
 });
 
 test("no line overtakes one that may have been refused long ago", async (t) => {

@@ -131,7 +131,7 @@ export class Client {
   /** @param {Line} line @param {import("./outbox.js").Outcome} outcome */
   #settle(line, outcome) {
     const { room, id } = line;
-    const settled = { type: "settled", room, id, ...outcome };
+    const settled = { type: "settled", room, outcomes: [{ id, ...outcome }] };
     if ("ack" in outcome || outcome.error.code === "discarded") {
       this.#journal.add({ settled: [id] }, settled);
       return;

@@ -111,23 +111,25 @@ function canFollow(last, change) {
 }
 
 /**
- * Entries of a room that arrive together are told together.
+ * Entries of a room that arrive together are told together, and outcomes of own entries too. The
+ * two often take turns, and each may be told before the other.
  * @param {Told[]} told
  * @param {Told} event
  */
 function append(told, event) {
-  const last = told[told.length - 1];
-  if (
-    typeof event !== "function" &&
-    typeof last === "object" &&
-    event.type === "entries" &&
-    last.type === "entries" &&
-    last.room === event.room
-  ) {
-    last.entries.push(...event.entries);
-  } else {
-    told.push(event);
+  const isOfRoom = (/** @type {Told} */ one) =>
+    typeof one === "object" &&
+    typeof event === "object" &&
+    one.room === event.room &&
+    (one.type === "entries" || one.type === "settled");
+  for (const one of told.slice(-2).reverse()) {
+    if (typeof event === "function" || typeof one === "function" || !isOfRoom(one)) break;
+    if (one.type !== event.type) continue;
+    if (one.type === "entries") one.entries.push(...event.entries);
+    else one.outcomes.push(...event.outcomes);
+    return;
   }
+  told.push(event);
 }
 
 /**

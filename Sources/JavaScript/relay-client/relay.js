@@ -114,7 +114,7 @@ export class Relay extends Emitter {
     }
     const room = this.#rooms.get(event.room);
     if (event.type === "refused") this.emit("error", event.error);
-    if (event.type === "settled") this.#sender.settle(event);
+    if (event.type === "settled") event.outcomes.forEach(this.#sender.settle, this.#sender);
     room?.receive(event);
     this.rooms.receive(event);
   }

@@ -7,7 +7,7 @@ import { Timeline } from "./timeline.js";
 
 /** @import { Sender } from "./sender.js" */
 /** @import { Content, Entry, Event, Link, Marks, Message } from "./types.js" */
-/** @import { PageOptions, Pending, SendOptions } from "./types.js" */
+/** @import { PageOptions, Pending, SendOptions, Settled } from "./types.js" */
 
 const typingPauseMs = 3000;
 
@@ -139,7 +139,7 @@ export class Room extends Emitter {
   retry(id) {
     const refused = this.pending.find((pending) => pending.id === id);
     if (!refused) throw new RelayError("no_such_entry", "It is not pending.");
-    this.#settle(id, undefined);
+    this.#settle([{ id }]);
     return this.#sender.send(this.name, () => this.#sender.fieldsOf(refused), {}, id);
   }
 
@@ -147,7 +147,7 @@ export class Room extends Emitter {
   discard(id) {
     this.#link.withdraw(this.name, id);
     const isRefused = this.pending.find((pending) => pending.id === id)?.state === "refused";
-    if (isRefused) this.#settle(id, undefined);
+    if (isRefused) this.#settle([{ id }]);
   }
 
   /** @param {(limits?: any) => Record<string, any>} fields @param {SendOptions} [options] */
@@ -218,7 +218,7 @@ export class Room extends Emitter {
       case "line":
         return this.#lines([event.line]);
       case "settled":
-        return this.#settle(event.id, /** @type {any} */ (event));
+        return this.#settle(event.outcomes);
       case "receipt":
         return this.#mark(event.user, /** @type {any} */ (event));
       case "typing":
@@ -310,22 +310,28 @@ export class Room extends Emitter {
     if (added.length > 0) this.#replace([...this.pending, ...added]);
   }
 
+  /** @param {Settled[]} outcomes */
+  #settle(outcomes) {
+    const byId = new Map(outcomes.map((outcome) => [outcome.id, outcome]));
+    this.#replace(
+      this.pending.flatMap((pending) => {
+        const outcome = byId.get(pending.id);
+        return outcome ? this.#remainder(pending, outcome) : [pending];
+      }),
+    );
+  }
+
   /**
-   * An entry is refused, or stored; or it has gone, since it was discarded or is a message now.
-   * @param {string} id
-   * @param {{ack?: {seq: number}, error?: RelayError} | undefined} outcome
+   * What is left of an own entry: it is refused, or stored; or it has gone, since it was discarded
+   * or is a message now.
+   * @param {Pending} pending @param {Settled} outcome
+   * @returns {Pending[]}
    */
-  #settle(id, outcome) {
-    const index = this.pending.findIndex((pending) => pending.id === id);
-    if (index < 0) return;
-    const pending = this.pending.slice();
-    const { ack, error } = outcome ?? {};
-    if (error && error.code !== "discarded")
-      pending[index] = { ...pending[index], state: "refused", error };
-    else if (ack && this.#isOpen && ack.seq > (this.last ?? 0))
-      pending[index] = { ...pending[index], state: "stored", seq: ack.seq };
-    else pending.splice(index, 1);
-    this.#replace(pending);
+  #remainder(pending, { ack, error }) {
+    if (error && error.code !== "discarded") return [{ ...pending, state: "refused", error }];
+    if (ack && this.#isOpen && ack.seq > (this.last ?? 0))
+      return [{ ...pending, state: "stored", seq: ack.seq }];
+    return [];
   }
 
   /** Whether entries arrive, now or soon. */

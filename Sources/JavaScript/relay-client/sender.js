@@ -1,7 +1,7 @@
 // Makes lines of what is sent, and keeps the promises that wait for them.
 import { RelayError } from "./errors.js";
 
-/** @import { Ack, Event, Line, Link, Pending, SendOptions, Sending } from "./types.js" */
+/** @import { Ack, Line, Link, Pending, SendOptions, Sending, Settled } from "./types.js" */
 
 // Node 18 has no global `crypto`.
 const crypto = globalThis.crypto ?? (await import("node:crypto")).webcrypto;
@@ -76,7 +76,7 @@ export class Sender {
     return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   }
 
-  /** @param {Event} event a line has an outcome */
+  /** @param {Settled} outcome of a line */
   settle({ id, ack, error }) {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);

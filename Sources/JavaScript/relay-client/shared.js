@@ -202,7 +202,7 @@ class SharedLink {
   /** @param {Event} event */
   #take(event) {
     if (event.type === "health") this.health = event.health;
-    if (event.type === "settled") this.#lines.delete(event.id);
+    if (event.type === "settled") for (const { id } of event.outcomes) this.#lines.delete(id);
     if (event.type === "refused") this.#rooms.delete(event.room);
     if (event.type === "welcome") {
       this.#welcome = event;
@@ -307,14 +307,14 @@ class SharedLink {
 // Errors lose their fields on the way to another tab.
 
 /** @param {any} message */
-function encoded(message) {
-  const { error } = message;
-  if (!error) return message;
+function encoded({ error, outcomes, ...message }) {
+  if (outcomes) message.outcomes = outcomes.map(encoded);
   const answer = error instanceof RelayError ? error.answer : { message: String(error) };
-  return { ...message, error: { code: "failed", ...answer } };
+  return error ? { ...message, error: { code: "failed", ...answer } } : message;
 }
 
 /** @param {any} message */
-function decoded(message) {
-  return message.error ? { ...message, error: RelayError.from(message.error) } : message;
+function decoded({ error, outcomes, ...message }) {
+  if (outcomes) message.outcomes = outcomes.map(decoded);
+  return error ? { ...message, error: RelayError.from(error) } : message;
 }

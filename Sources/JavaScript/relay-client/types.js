@@ -265,8 +265,13 @@
 /**
  * What a client tells its view: messages of relay.v1, and
  * `opened` {room, reason, last, entries, lines}, `entries` {room, entries}, `line` {room, line},
- * `settled` {room, id, ack | error}, `health` {health}, `ended` {error}, `failed` {error}.
+ * `settled` {room, outcomes: Settled[]}, `health` {health}, `ended` {error}, `failed` {error}.
  * @typedef {{type: string} & Record<string, any>} Event
+ */
+
+/**
+ * @typedef {{id: string, ack?: Ack, error?: import("./errors.js").RelayError}} Settled a line has
+ *   its ack, was refused or withdrawn
  */
 
 /**
