@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { test } from "node:test";
 import { connect } from "../../Sources/JavaScript/relay-client/relay-client.js";
-import { client } from "./support/client.js";
+import { client, WebSocket } from "./support/client.js";
 import { TCPProxy } from "./support/proxy.js";
 import { Relay, token, withoutLimits, withTokens } from "./support/relay.js";
 import { next, take, wait } from "./support/wait.js";
@@ -131,6 +131,29 @@ test("a relay that is down is not the fault of a transport", async (t) => {
   await relay.start();
   await ada.ready;
   assert.equal(ada.health.transport, "websocket");
+});
+
+test("a relay that starts between an attempt and the look at it is not the fault of a transport", async (t) => {
+  const relay = await Relay.start(t);
+  const down = await TCPProxy.start(t, relay.port);
+  down.admits = () => false;
+  let isUp = false;
+  let looks = 0;
+  class Late extends WebSocket {
+    constructor(url, protocols) {
+      super(isUp ? url : down.url, protocols);
+    }
+  }
+  const fetch = async () => {
+    looks += 1;
+    if (looks < 4) throw new TypeError("It is down.");
+    isUp = true;
+    return new Response();
+  };
+  const ada = client(t, relay.url, { user: "ada", WebSocket: Late, fetch, timing: quick });
+  await ada.ready;
+  assert.equal(ada.health.transport, "websocket");
+  assert.equal(looks, 4);
 });
 
 test("without a WebSocket class a client begins with a stream, and says why", async (t) => {

@@ -172,7 +172,7 @@ export class Connection {
       const error = this.#final(end);
       if (error) return this.end(error);
       if (end.code === 1009) this.#refuseLargest();
-      if (this.#ladder.fails(end) && (await this.#isReachable())) this.#ladder.descend(end.why);
+      if (this.#ladder.fails(end)) this.#ladder.judge(await this.#isReachable(), end.why);
       await this.#pause(end);
     }
   }

@@ -12,6 +12,7 @@ export class Ladder {
   #timing;
   #index = 0;
   #shortOnes = 0;
+  #isReachable = false;
   /** @type {string | undefined} why it is not the first */
   why;
 
@@ -43,20 +44,28 @@ export class Ladder {
   /**
    * Counts a connection that has ended.
    * @param {SessionEnd} end
-   * @returns {boolean} whether it was one short connection too many: then `descend()`
+   * @returns {boolean} whether it may be the transport that fails: then `judge()`
    */
   fails({ code, error, lifeMs }) {
     if (lifeMs >= this.#timing.goodMs) this.#shortOnes = 0;
     // A relay that closes with a code, or says why, has been reached.
     else if (!error && (code === 1006 || code === 1005 || code === 1002)) this.#shortOnes += 1;
-    return this.#shortOnes >= 3 && this.#rungs.length > 1;
+    return this.#shortOnes >= 2 && this.#rungs.length > 1;
   }
 
-  /** @param {string} why */
-  descend(why) {
+  /**
+   * The transport fails if the relay could be reached before the last attempt and after it: one that
+   * is just starting is reached only after.
+   * @param {boolean} isReachable by other means, after a short connection @param {string} why
+   */
+  judge(isReachable, why) {
+    const wasReachable = this.#isReachable;
+    this.#isReachable = isReachable;
+    if (!isReachable || !wasReachable || this.#shortOnes < 3) return;
     const failed = this.transport;
     this.#index = (this.#index + 1) % this.#rungs.length;
     this.#shortOnes = 0;
+    this.#isReachable = false;
     this.why = this.isBest ? undefined : `${names[failed]} not work: ${why}`;
   }
 }
