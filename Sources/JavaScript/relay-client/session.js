@@ -117,7 +117,9 @@ export class Session {
         this.#reconnectAfterMs = message.reconnect_after_ms;
         break;
       case "pong":
-        if (message.t === this.#pingedAt) this.#options.roundTrip(Date.now() - this.#pingedAt);
+        if (message.ref !== undefined)
+          this.#options.message(message); // a program has asked
+        else if (message.t === this.#pingedAt) this.#options.roundTrip(Date.now() - this.#pingedAt);
         break;
       case "error":
         if (!this.#isWelcome || (closing.includes(message.code) && !message.re))
