@@ -11,7 +11,7 @@ import threading
 import time
 import zlib
 
-from web_support import ECHO, ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, play, rows, until, wait_for_text, write
+from web_support import ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, play, until, wait_for_text, write
 
 SHOWN = "[...document.querySelectorAll('.row')].length"
 DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
