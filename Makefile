@@ -1,7 +1,7 @@
 # make run · make test · make help
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: run build check test test-machine test-fresh bench bench-full conformance faults simulate \
+.PHONY: run build check test test-browsers test-machine test-fresh bench bench-full conformance faults simulate \
   simulate-bugs fuzz fuzz-coverage fuzz-bugs test-tsan test-asan pictures bench-screen bench-hostile format lint \
   install uninstall help
 
@@ -32,6 +32,7 @@ help:
 	@echo 'make test              run all tests except those of test-machine'
 	@echo 'make check             check the style, test the modules that do no I/O, simulate 200 seeds'
 	@echo 'make test-machine      run the tests that measure, on an otherwise idle machine'
+	@echo 'make test-browsers     test the web page in Firefox and WebKit as well'
 	@echo 'make test-fresh        run make test on a new Debian with git, make and Swift only; needs root'
 	@echo "make conformance       test relay and client with the Autobahn suite; CASES='2,7.1.*' EXCLUDE=9 for less"
 	@echo 'make faults            test a relay with kills, stops, full disks and power losses, for five minutes'
@@ -88,8 +89,8 @@ test:
 	@TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" \
 	  $(TEST) --filter '^SwarmTests\.' --skip $(MEASURED)
 	@TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)"; folder=$$(mktemp -d); export TEST_BIN_DIR; \
-	  TMPDIR=$$folder $(TEST) --filter $(CLIENTS) --skip $(MEASURED) >.build/clients.txt 2>&1 & clients=$$!; \
-	  status=0; $(TEST) --filter '^EndToEndTests\.' --skip $(CLIENTS) --skip $(MEASURED) || status=1; \
+	  TMPDIR=$$folder $(TEST) --filter $(CLIENTS) --skip $(BROWSERS) --skip $(MEASURED) >.build/clients.txt 2>&1 & clients=$$!; \
+	  status=0; $(TEST) --filter '^EndToEndTests\.' --skip $(CLIENTS) --skip $(BROWSERS) --skip $(MEASURED) || status=1; \
 	  wait $$clients || { status=1; cat .build/clients.txt; }; \
 	  tail -n 1 .build/clients.txt; rm -rf "$$folder"; exit $$status
 
@@ -97,12 +98,19 @@ TEST := SWIFT=$(SWIFT) Tests/run --skip-build
 # Clients in other languages, in browsers and over HTTP are tested at the same time as the rest: one core each.
 CLIENTS := 'EndToEndTests.*(The (documented clients|JavaScript library|web page)|Without a WebSocket|Over HTTP|A conversation)'
 MEASURED := Measured:
+BROWSERS := 'in other browsers'
 
 test-machine:
 	@config/setup test
 	@$(SWIFT) build --build-tests
 	@TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" \
 	  $(TEST) --no-parallel --filter $(MEASURED)
+
+# The web page in Firefox and WebKit: two minutes, and 400 MB of packages.
+test-browsers:
+	@config/setup browsers
+	@$(SWIFT) build --build-tests
+	@TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" $(TEST) --filter $(BROWSERS)
 
 # The checks to run before each commit.
 PURE := ^(Package|Mixing|Folding|WebSocket|Wire|Relay|Gateway)Tests\.

@@ -91,6 +91,8 @@ class Browser:
 
 
 class Page:
+    least_width = 0
+
     def __init__(self, browser, target):
         self.browser, self.target, self.events = browser, target, queue.Queue()
         self.errors = []

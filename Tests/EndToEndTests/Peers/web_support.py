@@ -94,7 +94,7 @@ def wait_for_text(page, text, kind=""):
 
 def quiet(page):
     problems = [problem for problem in page.problems() if "ERR_CONNECTION_REFUSED" not in problem
-                and "WebSocket connection to" not in problem and "Failed to load resource" not in problem]
+                and "WebSocket connection to" not in problem and "establish a connection" not in problem and "Failed to load resource" not in problem]
     check(not problems, f"the page has reported: {problems}")
 
 
