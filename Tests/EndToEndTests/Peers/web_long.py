@@ -55,7 +55,9 @@ def kills(browser, folder):
             if part == number % 3:
                 time.sleep(chance.random() * 0.1)
                 relay.stop(signal.SIGKILL)
-        page.wait(f"[...document.querySelectorAll('.row.own .text')].some(text => text.textContent === {json.dumps(written[-1])})")
+        # A conversation that was just opened may still go to its first unread message.
+        page.wait(f"[...document.querySelectorAll('.row.own .text')].some(text => text.textContent === {json.dumps(written[-1])})"
+                  " || (document.querySelector('relay-timeline').toNewest(), false)")
         page.wait(KEPT)
         is_reloaded_first = chance.random() < 0.5
         if is_reloaded_first:
