@@ -225,7 +225,7 @@ let package = Package(
     tests("EventLoop", ["EventLoop", "Platform", "TestSupport"]),
     tests("TLS", ["TLS", "Platform", "COpenSSL", "TestSupport"]),
     tests(
-      "SQLiteLog",
+      "Log",
       [
         "SQLiteLog", "PostgresLog", "Postgres", "Relay", "Wire", "Mixing", "CSQLite", "TestSupport",
       ]),

@@ -146,11 +146,19 @@ struct Batch {
   }
 
   mutating func append(_ entry: StoreChanges.NewEntry, room: Int, receivedAt: Int64) {
+    appendFollowed(entry, room: room, receivedAt: receivedAt)
+    identities.insert(entries.count - 1) { UInt64(bitPattern: entries[$0].identity.hash) }
+  }
+
+  /// Appends an entry that another node has committed: it is not found by its identity, which the
+  /// node does not tell.
+  mutating func appendFollowed(
+    _ entry: StoreChanges.NewEntry, room: Int, receivedAt: Int64 = 0
+  ) {
     bytes += entry.entry.body.count + Self.entryBytes
     entries.append(entry)
     entryRooms.append(room)
     received.append(receivedAt)
-    identities.insert(entries.count - 1) { UInt64(bitPattern: entries[$0].identity.hash) }
   }
 
   /// Returns the index of the entry of this batch with that `seq` in the room.

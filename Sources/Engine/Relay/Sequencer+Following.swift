@@ -81,9 +81,7 @@ extension Sequencer {
   ) throws(StoreFailure) -> Commit? {
     let loaded = try loadRooms(of: followed, &store)
     batchNumber += 1
-    var batch = Batch(
-      number: batchNumber, now: now,
-      requests: followed.reduce(0) { $0 + $1.changes.entries.count })
+    var batch = Batch(number: batchNumber, now: now, requests: 0)
     for followed in followed { apply(followed, loaded, &batch) }
     for node in gone { note(nodes.forget(node), &batch) }
     return commit(of: batch, &store, framing)
@@ -114,7 +112,7 @@ extension Sequencer {
     for new in changes.entries {
       guard let room = indices[new.entry.room] else { continue }
       if !loaded.contains(room) { apply(new, to: room) }
-      batch.append(new, room: room, receivedAt: 0)
+      batch.appendFollowed(new, room: room)
     }
     func index(of number: Int64) -> Int? { news.rooms[number].flatMap { indices[$0] } }
     for (number, user) in changes.formerMembers {

@@ -88,7 +88,7 @@ package final class PostgresStore: EntryStore {
   // MARK: - Transactions
 
   /// Begins a transaction, and reads what the other nodes have committed.
-  /// - Parameter appends: what the batch is going to look up.
+  /// - Parameter identities: what the batch is going to look up.
   func begin(
     _ purpose: Purpose, lookingUp identities: [EntryIdentity] = []
   ) throws(StoreFailure) -> Beginning {

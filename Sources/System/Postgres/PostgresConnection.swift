@@ -131,8 +131,10 @@ internal import Glibc
   }
 
   private func lost() -> PostgresError {
+    // libpq explains in several lines, and with a period.
     var message = unsafe String(cString: cpostgres_error_message(connection))
-    while message.hasSuffix("\n") { message.removeLast() }
+      .split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    if message.hasSuffix(".") { message.removeLast() }
     return PostgresError(
       message.isEmpty ? "the connection was lost" : message, isConnectionLost: true)
   }
