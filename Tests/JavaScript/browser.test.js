@@ -2,40 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Browser, startPages } from "./support/browser.js";
+import { shows, startClient } from "./support/pages.js";
 import { TCPProxy } from "./support/proxy.js";
 import { Relay, withoutLimits } from "./support/relay.js";
 import { wait } from "./support/wait.js";
 
 const texts = (entries) => entries.map(({ text }) => text);
-
-/** Starts a client in a page: `window.relay` and `window.room`. */
-async function startClient(url, isShared) {
-  const { connect } = await import("/relay-client/relay-client.js");
-  const { connectShared } = await import("/relay-client/shared.js");
-  const { IndexedDBStore } = await import("/relay-client/indexeddb-store.js");
-  const options = {
-    user: "ada",
-    name: "ada",
-    store: new IndexedDBStore("ada"),
-    timing: { longestPauseMs: 100 },
-  };
-  window.relay = (isShared ? connectShared : connect)(url, options);
-  window.failures = [];
-  window.relay.on("error", (error) => window.failures.push(error.code));
-  window.room = window.relay.room("general", { after: 0 });
-  window.texts = () => window.room.latest.map(({ text }) => text);
-}
-
-/** Resolves when the room shows these texts. */
-async function shows(expected) {
-  const isShown = () => JSON.stringify(window.texts()) === JSON.stringify(expected);
-  for (let n = 0; n < 2000 && !isShown(); n++)
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  if (!isShown())
-    throw new Error(
-      `shows ${JSON.stringify(window.texts())}, ${JSON.stringify(window.relay.health)}, ${window.failures}`,
-    );
-}
 
 async function start(t) {
   const pages = await startPages(t);

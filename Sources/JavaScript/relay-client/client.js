@@ -113,12 +113,16 @@ export class Client {
     this.#storing.add(line.id);
     this.#refused.delete(line.id); // a tab that has not heard of it sends it again
     await this.#opened;
-    const isStored = this.#journal.add({ outbox: [line] });
+    // What was withdrawn meanwhile must not come back after a reload.
+    const isWanted = !this.#withdrawn.has(line.id);
+    const isStored = this.#journal.add(isWanted ? { outbox: [line] } : {});
     if (replaced !== undefined) this.#forget(replaced);
     await isStored;
     this.#storing.delete(line.id);
-    if (this.#withdrawn.delete(line.id)) this.#settle(line, { error: withdrawn() });
-    else this.#outbox.add(line);
+    if (!this.#withdrawn.delete(line.id)) this.#outbox.add(line);
+    // An earlier tab may have left it, so that it is there already.
+    else if (!this.#outbox.withdraw(line.room, line.id, withdrawn()))
+      this.#settle(line, { error: withdrawn() });
   }
 
   /** @param {string} room @param {string} id */

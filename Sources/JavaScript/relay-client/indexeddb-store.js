@@ -1,4 +1,6 @@
 // A store in IndexedDB, for pages. Serves one client at a time: one tab, or what all tabs share.
+import { LineBackup } from "./line-backup.js";
+
 /** @import { Change, Cursor, Entry, Line, Store, Stored } from "./types.js" */
 
 const pruneEvery = 64;
@@ -12,6 +14,14 @@ function result(request) {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
+  });
+}
+
+/** @param {IDBTransaction} writing */
+function done(writing) {
+  return new Promise((/** @type {(_: void) => void} */ resolve, reject) => {
+    writing.oncomplete = () => resolve();
+    writing.onabort = () => reject(writing.error ?? new Error("another page has opened it."));
   });
 }
 
@@ -34,10 +44,24 @@ export class IndexedDBStore {
   constructor(name, { keep = 1000 } = {}) {
     this.#name = name;
     this.#keep = keep;
+    this.backup = new LineBackup(name);
   }
 
   get name() {
     return this.#name;
+  }
+
+  /**
+   * Removes all that is stored under a name.
+   * @param {string} name
+   */
+  static async delete(name) {
+    const backup = new LineBackup(name);
+    for (const { line } of backup.all()) backup.remove(line.id);
+    const deleting = indexedDB.deleteDatabase(name);
+    await new Promise((resolve) => {
+      deleting.onsuccess = deleting.onerror = deleting.onblocked = resolve;
+    });
   }
 
   /** @returns {Promise<Stored>} */
@@ -55,7 +79,10 @@ export class IndexedDBStore {
     const database = await result(opening);
     this.#database = database;
     database.onversionchange = () => database.close(); // somebody deletes it
-    const opened = database.transaction(["facts", "cursors", "outbox"], "readwrite");
+    const left = this.backup.all();
+    const durability = left.length > 0 ? "strict" : "relaxed";
+    const names = ["facts", "cursors", "outbox"];
+    const opened = database.transaction(names, "readwrite", { durability });
     const facts = opened.objectStore("facts");
     const [user, cursors, outbox] = await Promise.all([
       result(facts.get("user")),
@@ -63,7 +90,22 @@ export class IndexedDBStore {
       result(opened.objectStore("outbox").getAll()),
       result(facts.put(this.#owner, "owner")),
     ]);
-    return { user, cursors, outbox };
+    if (left.length === 0) return { user, cursors, outbox };
+    const isDone = done(opened);
+    // What a page has shown, and was not stored before it ended.
+    const lines = opened.objectStore("outbox");
+    const known = new Set(outbox.map(({ id }) => id));
+    const added = left.flatMap(({ line }) => (known.has(line.id) ? [] : [line]));
+    const replaced = new Set(left.map(({ replaced }) => replaced));
+    for (const line of added) lines.add(line);
+    for (const id of replaced) if (id !== undefined) remove(lines, id);
+    await isDone;
+    for (const { line } of left) this.backup.remove(line.id);
+    return {
+      user,
+      cursors,
+      outbox: [...outbox, ...added].filter(({ id }) => !replaced.has(id)),
+    };
   }
 
   /** @param {Change} change */
@@ -101,11 +143,9 @@ export class IndexedDBStore {
       whereIs(lines, line.id, (key) =>
         key === undefined ? lines.add(line) : lines.put(line, key),
       );
-    for (const id of settled) whereIs(lines, id, (key) => key !== undefined && lines.delete(key));
-    await new Promise((/** @type {(_: void) => void} */ resolve, reject) => {
-      writing.oncomplete = () => resolve();
-      writing.onabort = () => reject(writing.error ?? new Error("another page has opened it."));
-    });
+    for (const id of settled) remove(lines, id);
+    await done(writing);
+    for (const { id } of outbox) this.backup.remove(id);
   }
 
   /**
@@ -138,6 +178,11 @@ export class IndexedDBStore {
 function whereIs(lines, id, found) {
   const search = lines.index("id").getKey(id);
   search.onsuccess = () => found(search.result);
+}
+
+/** @param {IDBObjectStore} lines @param {string} id */
+function remove(lines, id) {
+  whereIs(lines, id, (key) => key !== undefined && lines.delete(key));
 }
 
 /**

@@ -105,9 +105,12 @@ export class Outbox {
   /**
    * Gives a line up, unless it may have reached the relay.
    * @param {string} room @param {string} id @param {RelayError} error
+   * @returns {boolean} whether it was there
    */
   withdraw(room, id, error) {
-    if (!this.#rooms.get(room)?.lines.get(id)?.wasSent) this.settle(room, id, { error });
+    const item = this.#rooms.get(room)?.lines.get(id);
+    if (item && !item.wasSent) this.settle(room, id, { error });
+    return item !== undefined;
   }
 
   // MARK: The connection

@@ -13,5 +13,5 @@ export { MemoryStore } from "./memory-store.js";
  * @param {Options} [options]
  */
 export function connect(url, options = {}) {
-  return new Relay(new Client(url, options), options.signal);
+  return new Relay(new Client(url, options), options);
 }

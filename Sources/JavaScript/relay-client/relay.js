@@ -6,7 +6,7 @@ import { RelayError } from "./errors.js";
 import { Room } from "./room.js";
 import { RoomList } from "./room-list.js";
 import { Sender } from "./sender.js";
-/** @import { Event, Health, Link, Presence, RoomOptions, Wire } from "./types.js" */
+/** @import { Event, Health, Link, Options, Presence, RoomOptions, Wire } from "./types.js" */
 
 /**
  * @extends {Emitter<{health: Health, ended: RelayError, error: RelayError, presence: Presence}>}
@@ -32,11 +32,11 @@ export class Relay extends Emitter {
   /** @type {(error: RelayError) => void} */
   #neverReady = () => {};
 
-  /** @param {Link} link @param {AbortSignal} [signal] */
-  constructor(link, signal) {
+  /** @param {Link} link @param {Options} options */
+  constructor(link, { signal, store }) {
     super();
     this.#link = link;
-    this.#sender = new Sender(link);
+    this.#sender = new Sender(link, store?.backup);
     this.presence = new PresenceMap(link, (presence) => this.emit("presence", presence));
     this.people = new Directory(link, this.presence);
     this.rooms = new RoomList(link, (name) => this.#rooms.get(name));

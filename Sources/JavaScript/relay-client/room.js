@@ -145,7 +145,7 @@ export class Room extends Emitter {
 
   /** Forgets a refused entry, or withdraws one that was not sent yet. @param {string} id */
   discard(id) {
-    this.#link.withdraw(this.name, id);
+    this.#sender.withdraw(this.name, id);
     const isRefused = this.pending.find((pending) => pending.id === id)?.state === "refused";
     if (isRefused) this.#settle([{ id }]);
   }

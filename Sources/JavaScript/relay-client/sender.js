@@ -1,6 +1,7 @@
 // Makes lines of what is sent, and keeps the promises that wait for them.
 import { RelayError } from "./errors.js";
 
+/** @import { LineBackup } from "./line-backup.js" */
 /** @import { Ack, Line, Link, Pending, SendOptions, Sending, Settled } from "./types.js" */
 
 // Node 18 has no global `crypto`.
@@ -16,12 +17,14 @@ export class Sender {
   /** @type {Map<string, {resolve(ack: Ack): void, reject(error: any): void}>} by id */
   #waiting = new Map();
   #link;
+  #backup;
   /** @type {any} the relay's limits, once they are known */
   limits;
 
-  /** @param {Link} link */
-  constructor(link) {
+  /** @param {Link} link @param {LineBackup} [backup] of the store */
+  constructor(link, backup) {
     this.#link = link;
+    this.#backup = backup;
   }
 
   /**
@@ -44,7 +47,7 @@ export class Sender {
     /** @type {Promise<Ack>} */
     const acknowledged = new Promise((resolve, reject) => {
       const abort = () => {
-        this.#link.withdraw(room, line.id);
+        this.withdraw(room, line.id);
         this.#waiting.delete(line.id);
         reject(signal?.reason);
       };
@@ -56,8 +59,18 @@ export class Sender {
       this.#waiting.set(line.id, { resolve: settle(resolve), reject: settle(reject) });
     });
     acknowledged.catch(() => {}); // `room.pending` tells it too
+    this.#backup?.put(line, replaced); // before it is shown
     this.#link.send(line, replaced);
     return Object.assign(acknowledged, { local: this.pendingOf(line) });
+  }
+
+  /**
+   * Gives a line up, unless it was sent: then the store has it already.
+   * @param {string} room @param {string} id
+   */
+  withdraw(room, id) {
+    this.#backup?.remove(id);
+    this.#link.withdraw(room, id);
   }
 
   /** @param {Line} line @returns {Pending} */
@@ -80,6 +93,7 @@ export class Sender {
   settle({ id, ack, error }) {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
+    this.#backup?.remove(id); // a store that has failed has not done it
     if (ack) waiting?.resolve({ seq: ack.seq, at: ack.at });
     else waiting?.reject(error);
   }
@@ -88,5 +102,6 @@ export class Sender {
   end(error) {
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
+    this.#backup = undefined;
   }
 }

@@ -12,10 +12,7 @@ import { Relay } from "./relay.js";
  */
 export function connectShared(url, options) {
   const isPossible = globalThis.navigator?.locks && globalThis.BroadcastChannel;
-  return new Relay(
-    isPossible ? new SharedLink(url, options) : new Client(url, options),
-    options.signal,
-  );
+  return new Relay(isPossible ? new SharedLink(url, options) : new Client(url, options), options);
 }
 
 /**
@@ -185,11 +182,19 @@ class SharedLink {
     else if (event && !this.#client) this.#take(decoded(event));
     else if (answer?.tab === this.#tab) this.#answer(decoded(answer));
     else if (leader && leader !== this.#leader && this.#isKnown) {
+      const isFirst = this.#leader === undefined;
       this.#leader = leader;
       if (welcome) this.#take(welcome);
       this.#take({ type: "health", health });
+      if (isFirst) this.#sendLeft();
       this.#resume();
     }
+  }
+
+  /** Sends what a tab has left that ended before it knew the one that leads. */
+  #sendLeft() {
+    for (const { line, replaced } of this.#options.store?.backup?.all() ?? [])
+      if (!this.#lines.has(line.id)) this.#call("send", line, replaced);
   }
 
   /** Tells a new leader what this tab wants. */

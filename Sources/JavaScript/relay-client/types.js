@@ -160,6 +160,8 @@
  *   the
  *   newest before `before`, in rising `seq`
  * @property {() => Promise<void>} close
+ * @property {import("./line-backup.js").LineBackup} [backup] keeps a line from the turn in which it
+ *   is shown until it is committed; `open` gives what a page has left there as part of the outbox
  */
 
 /**

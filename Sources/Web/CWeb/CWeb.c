@@ -205,6 +205,10 @@ static const unsigned char relay_client_ladder_js[] = {
 #embed "../../JavaScript/relay-client/ladder.js"
 };
 
+static const unsigned char relay_client_line_backup_js[] = {
+#embed "../../JavaScript/relay-client/line-backup.js"
+};
+
 static const unsigned char relay_client_memory_store_js[] = {
 #embed "../../JavaScript/relay-client/memory-store.js"
 };
@@ -308,6 +312,7 @@ static const struct cweb_file files[] = {
     {"relay-client/iteration.js", relay_client_iteration_js, sizeof relay_client_iteration_js},
     {"relay-client/journal.js", relay_client_journal_js, sizeof relay_client_journal_js},
     {"relay-client/ladder.js", relay_client_ladder_js, sizeof relay_client_ladder_js},
+    {"relay-client/line-backup.js", relay_client_line_backup_js, sizeof relay_client_line_backup_js},
     {"relay-client/memory-store.js", relay_client_memory_store_js, sizeof relay_client_memory_store_js},
     {"relay-client/outbox.js", relay_client_outbox_js, sizeof relay_client_outbox_js},
     {"relay-client/poll.js", relay_client_poll_js, sizeof relay_client_poll_js},

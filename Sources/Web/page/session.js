@@ -94,10 +94,7 @@ export class Session {
     for (const key of Object.keys(localStorage)) {
       if (key.startsWith(`relay.list:${this.user}`) || key.startsWith(`relay.draft:${this.user}:`)) localStorage.removeItem(key);
     }
-    await new Promise((resolve) => {
-      const deleting = indexedDB.deleteDatabase(this.name);
-      deleting.onsuccess = deleting.onerror = deleting.onblocked = resolve;
-    });
+    await IndexedDBStore.delete(this.name);
   }
 
   /** A request to the relay besides the connection. @param {string} path */
