@@ -16,6 +16,10 @@ extension `End to end` {
       try play("kills")
     }
 
+    @Test func `keeps what it has shown over 90 reloads in that moment, without a relay`() throws {
+      try play("reloads")
+    }
+
     @Test func `holds nothing of rooms that were left`() throws { try play("switching") }
   }
 

@@ -12,17 +12,6 @@ import urllib.error
 from web_support import ONLINE, PATIENCE_S, WITHOUT_LIMITS, Relay, check, play, rows, until, write
 
 
-# What waits in the page is on the device: that takes as long as the disk takes to write it.
-KEPT = """new Promise((resolve, reject) => {
-  const waiting = [...document.querySelectorAll('.row.waiting')].map(row => row.message.id);
-  const opening = indexedDB.open('relay:ada');
-  opening.onerror = () => reject(opening.error);
-  opening.onsuccess = () => {
-    const reading = opening.result.transaction('outbox').objectStore('outbox').getAll();
-    reading.onsuccess = () => { opening.result.close(); resolve(waiting.every(id => reading.result.some(line => line.id === id))); };
-  }; })"""
-
-
 def kills(browser, folder):
     """30 kills of the relay and 30 reloads of the page: what either side has written is there once, in its order."""
     rounds = 30
@@ -58,7 +47,6 @@ def kills(browser, folder):
         # A conversation that was just opened may still go to its first unread message.
         page.wait(f"[...document.querySelectorAll('.row.own .text')].some(text => text.textContent === {json.dumps(written[-1])})"
                   " || (document.querySelector('relay-timeline').toNewest(), false)")
-        page.wait(KEPT)
         is_reloaded_first = chance.random() < 0.5
         if is_reloaded_first:
             page.go(address)
@@ -97,6 +85,41 @@ def kills(browser, folder):
       return [...seen].sort(([a], [b]) => a - b).map(([, text]) => text); })()""")
     check(seen == texts, f"seed {seed}: scrolled over {len(seen)}, not {len(texts)}; other: {[pair for pair in zip(seen, texts) if pair[0] != pair[1]][:5]}")
     print(f"{len(written)} messages of the page, {len(others)} of a peer", file=sys.stderr)
+    relay.stop()
+
+
+# Ends the page in the turn in which it shows a text; what the page has not written by then is lost.
+RELOAD_WITH_ROW = """(text => {
+  window.isOld = true;
+  new MutationObserver((_, observer) => {
+    if (![...document.querySelectorAll('.row.waiting .text')].some(row => row.textContent === text)) return;
+    observer.disconnect();
+    location.reload();
+  }).observe(document.querySelector('relay-timeline'), { childList: true, subtree: true });
+})"""
+
+
+def reloads(browser, folder):
+    """90 times without a relay: what a person has just written is there after a reload in that moment, once, in its order."""
+    relay = Relay(folder, WITHOUT_LIMITS)
+    relay.send("bo", "general", "hello")
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA' && document.querySelector('.row')")
+    page.wait("navigator.serviceWorker.ready.then(() => true)")
+    relay.stop(signal.SIGKILL)
+    written = [f"line {number}" for number in range(90)]
+    for text in written:
+        page.evaluate(f"{RELOAD_WITH_ROW}({json.dumps(text)})")
+        write(page, text)
+        page.wait("!window.isOld && document.activeElement?.tagName === 'TEXTAREA' && document.querySelector('relay-timeline')")
+    waiting = "[...document.querySelectorAll('.row.waiting .text')].map(row => row.textContent)"
+    until(lambda: len(page.evaluate(waiting)) >= len(written), f"lost: {set(written) - set(page.evaluate(waiting))}")
+    check(page.evaluate(waiting) == written, f"waiting: {page.evaluate(waiting)}")
+    relay.start()
+    page.evaluate("document.querySelector('.notice .link')?.click()")
+    page.wait(f"{ONLINE} && document.querySelectorAll('.row.waiting').length === 0")
+    check(relay.texts("general") == ["hello", *written], f"stored: {relay.texts('general')}")
+    until(lambda: rows(page) == ["hello", *written][-len(rows(page)):], f"the page shows {rows(page)}")
     relay.stop()
 
 
