@@ -80,8 +80,8 @@ build:
 test:
 	@config/setup test
 	@$(SWIFT) build $(RELEASE) --product simulate
-	@$(SIMULATE) --store sqlite --seeds 250
-	@$(SIMULATE) --store memory --seeds 120
+	@$(SIMULATE) --store sqlite --seeds 180
+	@$(SIMULATE) --store memory --seeds 90
 	@$(SWIFT) build --build-tests
 	@echo "$$($(SWIFT) test list --skip-build | grep -c $(MEASURED)) tests that measure were not run" \
 	  'to make test-machine'
