@@ -95,8 +95,8 @@ test:
 	  tail -n 1 .build/clients.txt; rm -rf "$$folder"; exit $$status
 
 TEST := SWIFT=$(SWIFT) Tests/run --skip-build
-# Clients in other languages, in browsers and over HTTP are tested at the same time as the rest: one core each.
-CLIENTS := 'EndToEndTests.*(The (documented clients|JavaScript library|web page)|Without a WebSocket|Over HTTP|A conversation)'
+# Clients in other languages and in browsers are tested at the same time as the rest: one core each.
+CLIENTS := 'EndToEndTests.*(The (documented clients|JavaScript library|web page)|Without a WebSocket)'
 MEASURED := Measured:
 BROWSERS := 'in other browsers'
 
