@@ -13,3 +13,13 @@ public struct CommitStages: Equatable, Sendable {
     self.synced = synced
   }
 }
+
+extension CommitStages {
+  /// - Parameters:
+  ///   - batched: when the batch was taken, in nanoseconds of the monotonic clock.
+  ///   - sync: when its commit began and ended, likewise.
+  package init(batchedAt batched: Int64, sync: Range<Int64>) {
+    self.init(
+      batched: batched / 1000, committed: sync.lowerBound / 1000, synced: sync.upperBound / 1000)
+  }
+}

@@ -15,3 +15,17 @@ package final class LoopPublisher: Sendable {
     turn.withLock { _ in publish(loop, delivery) }
   }
 }
+
+extension [LoopPublisher] {
+  /// Sends the commit to every loop, answers to the loops that asked, and completes their submits.
+  /// - Parameter submitters: the loops that may submit again afterwards.
+  package func post(_ outcome: Sequencer.Outcome, completing submitters: Set<Int>) {
+    for (loop, publisher) in enumerated() {
+      let answers = outcome.answers[loop]
+      let completesSubmit = submitters.contains(loop)
+      guard outcome.commit != nil || !answers.isEmpty || completesSubmit else { continue }
+      publisher.post(
+        LogDelivery(commit: outcome.commit, answers: answers, completesSubmit: completesSubmit))
+    }
+  }
+}

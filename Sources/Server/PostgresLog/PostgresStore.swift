@@ -106,8 +106,8 @@ package final class PostgresStore: EntryStore {
       if !identities.isEmpty {
         calls.append(Statements.selectIdentities(.ints(identities.map(\.hash))))
       }
-      let rows = try connection.run(calls)
       transaction = purpose
+      let rows = try connection.run(calls)
       if !identities.isEmpty { note(identities, rows[time + 2]) }
       return Beginning(
         followed: try followed(rows[time + 1]), now: rows[time].int(0, 0), lineage: newLineage)
@@ -196,7 +196,7 @@ package final class PostgresStore: EntryStore {
   /// Notes that the current batch cannot be processed: everything fails until the next `begin`.
   private func fail(_ error: PostgresError, _ action: String) -> StoreFailure {
     note(error)
-    if !error.isConnectionLost, transaction != nil || action == "take a turn" {
+    if !error.isConnectionLost, transaction != nil {
       do throws(PostgresError) { try connection?.run(Statements.rollback()) } catch { note(error) }
     }
     transaction = nil

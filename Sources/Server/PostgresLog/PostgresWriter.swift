@@ -115,25 +115,14 @@ struct PostgresWriter: Sendable {
         outcome, nanoseconds: Int64(Instant.now().nanoseconds - began),
         syncNanoseconds: stored ? Int64(store.sync.count) : nil, rooms: store.roomCount)
     }
-    for (loop, publisher) in publishers.enumerated() {
-      let completesSubmit = submitters.contains(loop)
-      let answers = outcome.answers[loop]
-      guard outcome.commit != nil || !answers.isEmpty || completesSubmit else { continue }
-      publisher.post(
-        LogDelivery(commit: outcome.commit, answers: answers, completesSubmit: completesSubmit))
+    publishers.post(outcome, completing: submitters)
+    if stored {
+      sequencer.note(CommitStages(batchedAt: Int64(began), sync: store.sync), of: outcome)
     }
-    if stored { sequencer.note(stages(of: store, began), of: outcome) }
     for (loop, answer) in sequencer.takeTraces(&store) {
       publishers[loop].post(LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
     }
     return failure ?? outcome.failure
-  }
-
-  /// - Parameter began: nanoseconds of the monotonic clock.
-  private func stages(of store: PostgresStore, _ began: UInt64) -> CommitStages {
-    CommitStages(
-      batched: Int64(began / 1000), committed: store.sync.lowerBound / 1000,
-      synced: store.sync.upperBound / 1000)
   }
 
   private func publish(_ commit: Commit) {

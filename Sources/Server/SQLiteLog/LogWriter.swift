@@ -67,9 +67,9 @@ struct LogWriter: Sendable {
         outcome, nanoseconds: MonotonicClock.nanoseconds - began,
         syncNanoseconds: store.commits > commits ? Int64(store.sync.count) : nil,
         rooms: store.roomCount)
-      publish(outcome, submitters: Set(batches.map(\.loop)))
+      publishers.post(outcome, completing: Set(batches.map(\.loop)))
       if store.commits > commits {
-        sequencer.note(stages(of: store, batched: began), of: outcome)
+        sequencer.note(CommitStages(batchedAt: began, sync: store.sync), of: outcome)
       }
       for (loop, answer) in sequencer.takeTraces(&store) {
         publishers[loop].post(
@@ -94,26 +94,8 @@ struct LogWriter: Sendable {
     checkpoint(store)
   }
 
-  /// - Parameter batched: nanoseconds of the monotonic clock.
-  private func stages(of store: SQLiteStore, batched: Int64) -> CommitStages {
-    CommitStages(
-      batched: batched / 1000, committed: store.sync.lowerBound / 1000,
-      synced: store.sync.upperBound / 1000)
-  }
-
   private func checkpoint(_ store: SQLiteStore) {
     do { try store.checkpoint() } catch { end(error) }
-  }
-
-  /// Sends the commit to every loop, answers to the loops that asked, and completes every submit.
-  private func publish(_ outcome: Sequencer.Outcome, submitters: Set<Int>) {
-    for (loop, publisher) in publishers.enumerated() {
-      let answers = outcome.answers[loop]
-      let completesSubmit = submitters.contains(loop)
-      guard outcome.commit != nil || !answers.isEmpty || completesSubmit else { continue }
-      publisher.post(
-        LogDelivery(commit: outcome.commit, answers: answers, completesSubmit: completesSubmit))
-    }
   }
 }
 
