@@ -239,6 +239,20 @@ import Testing
       ":1: log.durability is memory, but log.engine is postgresql; choose fsync or os, "
         + "or remove log.engine"
     ),
+    (
+      "{ read_url: \"postgresql:///relay\" }",
+      ":1: log.read_url is set, but log.engine is sqlite; set log.engine: postgresql, "
+        + "or remove the URL"
+    ),
+    (
+      "{ require: replicated }",
+      ":1: log.require is replicated, but log.engine is sqlite, which has no replicas; "
+        + "set log.engine: postgresql, or log.require: local"
+    ),
+    (
+      "{ engine: postgresql, url: \"postgresql:///relay\", require: twice }",
+      ":1: log.require is \"twice\"; expected local or replicated"
+    ),
   ])
   func `a log in PostgreSQL has a URL, and others have none`(
     yaml: String, complaint: String

@@ -139,6 +139,20 @@ import Testing
     #expect(try complaints(about: described).count == 1)
   }
 
+  @Test func `the URLs of PostgreSQL may have passwords, and are not shown`() throws {
+    let loaded = try Configuration.load(
+      file: nil,
+      environment: [
+        "RELAY_LOG_ENGINE": "postgresql", "RELAY_LOG_URL": "postgresql://relay:one@a/relay",
+        "RELAY_LOG_READ_URL": "postgresql://relay:two@b/relay", "RELAY_LOG_REQUIRE": "replicated",
+      ])
+    #expect(loaded.log.readURL == "postgresql://relay:two@b/relay")
+    #expect(loaded.log.require == .replicated)
+    let described = loaded.described()
+    #expect(described.contains("\n  url: \"(hidden)\"\n  read_url: \"(hidden)\"\n"))
+    #expect(described.contains("\n  require: replicated\n"))
+  }
+
   @Test func `the defaults are described, key by key`() throws {
     let described = Configuration().described()
     #expect(try ConfigurationFixture(described).load() == .success(Configuration()))

@@ -33,6 +33,10 @@ public final class PostgresLog: Log {
     public var limits = EntryLimits()
     /// Whether the server has to sync commits before it confirms them.
     public var requiresSync = true
+    /// Whether an entry is acknowledged and shown only once a synchronous standby has it.
+    public var requiresReplication = false
+    /// The connection URI or string of a replica for catch-up and history; `nil` = the log's own.
+    public var readURL: String?
 
     public init() {}
   }

@@ -48,6 +48,19 @@ extension Configuration {
           key: "log.url", found: "is set, but log.engine is sqlite",
           expected: "set log.engine: postgresql, or remove the URL"))
     }
+    if log.engine == .sqlite, !log.readURL.isEmpty {
+      found.append(
+        Contradiction(
+          key: "log.read_url", found: "is set, but log.engine is sqlite",
+          expected: "set log.engine: postgresql, or remove the URL"))
+    }
+    if log.engine == .sqlite, log.require == .replicated {
+      found.append(
+        Contradiction(
+          key: "log.require",
+          found: "is replicated, but log.engine is sqlite, which has no replicas",
+          expected: "set log.engine: postgresql, or log.require: local"))
+    }
     if log.engine == .postgresql, log.durability == .memory {
       found.append(
         Contradiction(

@@ -72,12 +72,24 @@ extension Configuration {
     case postgresql
   }
 
+  /// What a commit to PostgreSQL has to survive before an entry is acknowledged or shown.
+  public enum Requirement: String, CaseIterable, Sendable {
+    /// What `Durability` says, on the server that accepts writes.
+    case local
+    /// The loss of that server: a synchronous standby has the commit.
+    case replicated
+  }
+
   /// `log.*`: retention and durability.
   public struct Log: Equatable, Sendable {
     /// Where entries are stored.
     public var engine = Engine.sqlite
     /// The connection URI of PostgreSQL; empty for other engines.
     public var url = ""
+    /// The connection URI of a replica, which history is read from; empty = `url`.
+    public var readURL = ""
+    /// What a commit to PostgreSQL has to survive.
+    public var require = Requirement.local
     /// Which failures an acknowledged entry survives.
     public var durability = Durability.fsync
     /// How many of its newest entries each room keeps; 0 = all.

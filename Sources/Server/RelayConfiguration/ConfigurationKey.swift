@@ -57,6 +57,8 @@ extension ConfigurationKey {
 
     .choice("log.engine", \.log.engine),
     .secret("log.url", \.log.url),
+    .secret("log.read_url", \.log.readURL),
+    .choice("log.require", \.log.require),
     .choice("log.durability", \.log.durability),
     .integer("log.keep_entries_per_room", \.log.keepEntriesPerRoom, 0...1_000_000_000_000),
     .integer("log.tail_bytes", \.log.tailBytes, 0...1_099_511_627_776),

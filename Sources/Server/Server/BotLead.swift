@@ -37,5 +37,7 @@ extension PostgresLog.Options {
     roomsPerUser = configuration.limits.roomsPerUser
     limits = configuration.limits.entry
     requiresSync = configuration.log.durability == .fsync
+    requiresReplication = configuration.log.require == .replicated
+    if !configuration.log.readURL.isEmpty { readURL = configuration.log.readURL }
   }
 }
