@@ -20,12 +20,24 @@ extension [LoopPublisher] {
   /// Sends the commit to every loop, answers to the loops that asked, and completes their submits.
   /// - Parameter submitters: the loops that may submit again afterwards.
   package func post(_ outcome: Sequencer.Outcome, completing submitters: Set<Int>) {
-    for (loop, publisher) in enumerated() {
-      let answers = outcome.answers[loop]
+    for (loop, delivery) in outcome.deliveries(completing: submitters) {
+      self[loop].post(delivery)
+    }
+  }
+}
+
+extension Sequencer.Outcome {
+  /// Returns what each loop is sent: the commit, its answers, and the completion of its submit.
+  /// - Parameter submitters: the loops that may submit again afterwards.
+  package func deliveries(
+    completing submitters: Set<Int>
+  ) -> [(loop: Int, delivery: LogDelivery)] {
+    answers.enumerated().compactMap { loop, answers in
       let completesSubmit = submitters.contains(loop)
-      guard outcome.commit != nil || !answers.isEmpty || completesSubmit else { continue }
-      publisher.post(
-        LogDelivery(commit: outcome.commit, answers: answers, completesSubmit: completesSubmit))
+      guard commit != nil || !answers.isEmpty || completesSubmit else { return nil }
+      return (
+        loop, LogDelivery(commit: commit, answers: answers, completesSubmit: completesSubmit)
+      )
     }
   }
 }

@@ -32,6 +32,13 @@ struct NodePresences {
 
   mutating func tellAll() { tellsAll = true }
 
+  /// Forgets all other nodes, and introduces this one again.
+  /// - Returns: the users who were present there.
+  mutating func startAgain() -> [(user: String, from: Presence, to: Presence)] {
+    introduce()
+    return others.keys.sorted().flatMap { forget($0) }
+  }
+
   /// Whether the others have to be told something.
   var hasNews: Bool { tellsAll || asks || !untold.isEmpty }
 

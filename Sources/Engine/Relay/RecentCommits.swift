@@ -14,6 +14,11 @@ struct RecentCommits {
     bytes += commit.frames.bytes.count
   }
 
+  mutating func removeAll() {
+    commits = []
+    bytes = 0
+  }
+
   /// Removes the oldest commit if all together exceed the limit.
   mutating func popExcess() -> Commit? {
     guard bytes > limitBytes, let oldest = commits.popFirst() else { return nil }

@@ -25,6 +25,16 @@ struct Rooms: ~Copyable {
     return slot
   }
 
+  /// Forgets the entries of a room, and the room if nothing refers to it.
+  mutating func forget(_ slot: Slot<Room>) {
+    table[slot].head = 0
+    table[slot].firstKept = 1
+    table[slot].tail = RoomTail()
+    table[slot].last = []
+    table[slot].staged = Turn.Chain()
+    releaseIfUnused(slot)
+  }
+
   /// Removes a room that nothing refers to.
   mutating func releaseIfUnused(_ slot: Slot<Room>) {
     guard table[slot].isUnused else { return }

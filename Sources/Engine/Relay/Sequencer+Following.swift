@@ -22,10 +22,26 @@ extension Sequencer {
   /// this one for dead.
   public mutating func tellAllPresences() { nodes.tellAll() }
 
-  /// Continues with a lineage that has a new epoch.
-  public mutating func adopt(_ lineage: Lineage) {
+  /// Continues with a store that may have lost batches, or has others that this node has not applied:
+  /// what is in memory of it is read again. To be called between batches.
+  /// - Returns: what is to be published; `nil` if there is nothing.
+  public mutating func startAgain(
+    _ lineage: Lineage, store: inout some EntryStore, now: Int64, framing: Framing
+  ) -> Commit? {
     self.lineage = lineage
-    for room in rooms.indices { rooms[room].epochs = nil }
+    for room in rooms.indices {
+      if rooms[room].number != nil { rooms[room].members = [:] }
+      rooms[room].becomeUnstored()
+      rooms[room].epochs = nil
+      rooms[room].isStale = true
+    }
+    membershipCounts = [:]
+    nextRoomNumber = nil
+    history = CommitHistory()
+    batchNumber += 1
+    var batch = Batch(number: batchNumber, now: now, requests: 0)
+    note(nodes.startAgain(), &batch)
+    return commit(of: batch, &store, framing)
   }
 
   /// Whether the other nodes have to be told presences, with a batch that may be empty otherwise.

@@ -6,9 +6,25 @@ extension Shard {
   public mutating func apply(_ delivery: LogDelivery, now: Moment) {
     if delivery.completesSubmit { log.noteAnswered() }
     if let commit = delivery.commit { apply(commit, now) }
+    if delivery.startsAgain { startAgain() }
     for answer in delivery.answers { apply(answer, now) }
     refuseGathered(after: delivery.answers, now)
   }
+
+  /// The log has become another one: forgets its entries, and has every client join again. Only then
+  /// is a client told whether it holds entries that the log has lost.
+  private mutating func startAgain() {
+    announceClosing(
+      "the log has started again",
+      spreadMilliseconds: min(Self.startAgainMilliseconds, 500 + Int64(sessions.count)))
+    for session in sessions.slots { endWatching(session) }
+    recent.removeAll()
+    turn.unstage(except: [], &rooms)
+    for room in rooms.slots { rooms.forget(room) }
+  }
+
+  /// Clients come back within this time.
+  private static let startAgainMilliseconds: Int64 = 1_500
 
   /// Refuses sends that gathered while the log refused an earlier send of the same session to the same
   /// room, however long the log took: otherwise they would overtake that send when it is repeated.

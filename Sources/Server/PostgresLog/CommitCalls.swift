@@ -8,10 +8,7 @@ struct CommitCalls {
 
   /// - Parameter epoch: the number of the current epoch.
   init(_ changes: StoreChanges, epoch: Int64) {
-    let isDurable =
-      !(changes.newRooms.isEmpty && changes.entries.isEmpty && changes.members.isEmpty
-      && changes.formerMembers.isEmpty && changes.trims.isEmpty && changes.redactions.isEmpty)
-    if !isDurable { calls.append(Statements.commitsLater()) }
+    if !changes.isDurable { calls.append(Statements.commitsLater()) }
     if !changes.newRooms.isEmpty {
       calls.append(
         Statements.insertRooms(

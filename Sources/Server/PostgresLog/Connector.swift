@@ -5,11 +5,8 @@ internal import Relay
 struct Connector: Sendable {
   var url: String
   var schema: String
-  /// The key of the lock of all commits: each schema is a store of its own.
-  var turnKey: Int64 = 0
-
-  /// The key of the lock of the node that leads.
-  var leadKey: Int64 { turnKey ^ 1 << 62 }
+  /// Whether any server will do: nothing is written.
+  var onlyReads = false
 
   /// The channel on which commits are announced.
   var channel: String { "\(schema)_feed" }
@@ -24,7 +21,7 @@ struct Connector: Sendable {
         // A server that is gone is noticed within ten seconds.
         ("keepalives_idle", "3"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
         ("tcp_user_timeout", "10000"),
-        ("target_session_attrs", "read-write"),
+        ("target_session_attrs", onlyReads ? "any" : "read-write"),
       ])
     // Each statement is the lookup of a few rows by an index. The planner, which sees tables that are
     // still empty or were never analyzed, would at times choose to read all of a table, and keep to
@@ -40,16 +37,27 @@ struct Connector: Sendable {
     try connection.run(settings.map { PostgresStatement(once: $0)() })
     return connection
   }
+
+  /// Returns the key of the lock of all commits: each schema is a store of its own, also one that was
+  /// restored in the place of another.
+  func turnKey(on connection: PostgresConnection) throws(PostgresError) -> Int64 {
+    let rows = try connection.run(Statements.selectStore(.text(schema)))[0]
+    guard !rows.isEmpty else { throw PostgresError("the schema \(schema) does not exist") }
+    return 0x5265_6C61 << 32 | rows.int(0, 0)
+  }
+
+  /// Returns the key of the lock of the node that leads.
+  func leadKey(on connection: PostgresConnection) throws(PostgresError) -> Int64 {
+    try turnKey(on: connection) ^ 1 << 62
+  }
 }
 
-/// A node that has joined the others: its number, and where it begins to follow them.
+/// A node that has joined the others.
 struct Registration {
   var connection: PostgresConnection
-  var node: Int64
-  var lineage: Lineage
+  var turnKey: Int64
+  var state: NodeState
   var identityKey: EntryIdentity.Key
-  var position: Int64
-  var mark: Int64?
   var lastRoom: Int64
 
   static let oldestVersion = 130_000
@@ -88,7 +96,7 @@ struct Registration {
 
   /// Connects, creates or migrates the tables, and registers a node.
   init(
-    _ connector: inout Connector, name: String, requiresSync: Bool
+    _ connector: Connector, name: String, requiresSync: Bool
   ) throws(PostgresError) {
     var random = SystemRandomNumberGenerator()
     connection = try connector.connect("write")
@@ -97,21 +105,28 @@ struct Registration {
       connection, schema: connector.schema,
       identityKey: EntryIdentity.Key.random(using: &random).bytes,
       epoch: Lineage.randomName(using: &random))
-    connector.turnKey =
-      0x5265_6C61 << 32
-      | (try connection.run(Statements.selectTurnKey(.text(connector.schema)))[0].int(0, 0))
+    turnKey = try connector.turnKey(on: connection)
+    (state, identityKey, lastRoom) = try Self.register(connection, turnKey: turnKey, name: name)
+  }
+
+  /// Registers a node in the place where the log ends.
+  /// - Parameter former: a node that ends with this.
+  static func register(
+    _ connection: PostgresConnection, turnKey: Int64, name: String, former: Int64? = nil
+  ) throws(PostgresError) -> (state: NodeState, identityKey: EntryIdentity.Key, lastRoom: Int64) {
     let rows = try connection.run(
-      Statements.begin(), Statements.takeTurn(.int(connector.turnKey)),
-      Statements.selectSettings())
-    guard let key = EntryIdentity.Key(bytes: rows[2].byteString(0, 0)) else {
-      throw PostgresError("the schema \(connector.schema) is damaged: it has no settings")
+      Statements.begin(), Statements.takeTurn(.int(turnKey)), Statements.selectSettings())[2]
+    guard !rows.isEmpty, let key = EntryIdentity.Key(bytes: rows.byteString(0, 0)) else {
+      throw PostgresError("the store is damaged: it has no settings")
     }
-    identityKey = key
-    position = rows[2].int(0, 1)
-    lastRoom = rows[2].int(0, 2)
-    mark = rows[2].isNull(0, 3) ? nil : rows[2].int(0, 3)
-    lineage = try Epochs.current(on: connection)
-    node = try connection.run(
-      Statements.insertNode(.text(name), .int(position)), Statements.commit())[0].int(0, 0)
+    let lineage = try Epochs.current(on: connection)
+    let node = Int64.random(in: 1...(.max))
+    let position = rows.int(0, 1)
+    try connection.run(
+      Statements.endNode(.int(former ?? 0)),
+      Statements.insertNode(.int(node), .text(name), .int(position)), Statements.commit())
+    let last = NodeState.Applied(
+      position: position, mark: rows.isNull(0, 3) ? nil : rows.int(0, 3))
+    return (NodeState(node: node, lineage: lineage, last: last), key, rows.int(0, 2))
   }
 }

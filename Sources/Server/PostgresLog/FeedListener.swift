@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Platform
 internal import Postgres
+internal import Relay
 internal import Synchronization
 
 /// Hears of commits of the other nodes, shows them that this node is alive, and notices when they are
@@ -19,23 +20,21 @@ final class FeedListener: Sendable {
   private static let deletedAtOnce: Int64 = 1_000
 
   private let connector: Connector
-  private let node: Int64
-  private let tasks: WorkQueue<PostgresWriter.Task>
+  private let node: Atomic<Int64>
+  private let tasks: WorkQueue<NodeTask>
   /// Whether a task to follow is in the queue.
   private let isAwaited = Atomic(false)
-  private let position: Atomic<Int64>
   private let ending: EventDescriptor
   private let hasEnded = Atomic(false)
   private let lead: @Sendable (Bool) -> Void
 
   /// - Parameter lead: see `PostgresLog`.
   init(
-    _ connector: Connector, node: Int64, position: Int64, tasks: WorkQueue<PostgresWriter.Task>,
+    _ connector: Connector, node: Int64, tasks: WorkQueue<NodeTask>,
     lead: @escaping @Sendable (Bool) -> Void
   ) throws(SystemError) {
     self.connector = connector
-    self.node = node
-    self.position = Atomic(position)
+    self.node = Atomic(node)
     self.tasks = tasks
     self.lead = lead
     ending = try EventDescriptor()
@@ -44,20 +43,17 @@ final class FeedListener: Sendable {
   /// The writer has taken its tasks, and follows with the next transaction.
   func noteTaken() { isAwaited.store(false, ordering: .releasing) }
 
-  /// The writer has applied the batches up to here.
-  func note(position: Int64) { self.position.store(position, ordering: .relaxed) }
+  /// The writer has registered again.
+  func note(node: Int64) { self.node.store(node, ordering: .relaxed) }
 
   func stop() {
     hasEnded.store(true, ordering: .relaxed)
     ending.signal()
   }
 
+  /// It need not last: nobody waits for the disk or for a standby, which may be missing.
   private static let beat = PostgresStatement(
-    "beat",
-    """
-    UPDATE nodes SET seen_at = clock_timestamp(), position = greatest(position, $2::bigint)
-    WHERE number = $1::bigint
-    """)
+    "beat", "UPDATE nodes SET seen_at = clock_timestamp() WHERE number = $1::bigint")
   private static let selectGone = PostgresStatement(
     "select_gone",
     """
@@ -93,24 +89,24 @@ final class FeedListener: Sendable {
   /// The lock ends with the connection.
   private static let tryToLead = PostgresStatement(
     "try_to_lead", "SELECT pg_try_advisory_lock($1::bigint)")
-  private static let end = PostgresStatement(
-    once: "UPDATE nodes SET seen_at = '-infinity' WHERE number = $1::bigint")
 
   func run() {
     var connection: PostgresConnection?
     var lastBeat = Instant.now().nanoseconds
     var leads = false
+    var leadKey: Int64 = 0
     while !hasEnded.load(ordering: .relaxed) {
       do throws(PostgresError) {
         if connection == nil {
           let made = try connector.connect("listen")
           try made.run(PostgresStatement(once: "LISTEN \(Schema.quoted(connector.channel))")())
+          leadKey = try connector.leadKey(on: made)
           connection = made
           follow()
         }
         guard let connection else { continue }
         try beat(connection, &lastBeat, cleans: leads)
-        if !leads, try connection.run(Self.tryToLead(.int(connector.leadKey)))[0].bool(0, 0) {
+        if !leads, try connection.run(Self.tryToLead(.int(leadKey)))[0].bool(0, 0) {
           leads = true
           lead(true)
         }
@@ -123,7 +119,7 @@ final class FeedListener: Sendable {
       }
     }
     if leads { lead(false) }
-    _ = try? connection?.run(Self.end(.int(node)))
+    _ = try? connection?.run(Statements.endNode(.int(node.load(ordering: .relaxed))))
   }
 
   /// - Parameter cleans: whether this node deletes what no node needs.
@@ -132,7 +128,8 @@ final class FeedListener: Sendable {
   ) throws(PostgresError) {
     let life = PostgresValue.int(Int64(Self.lifeSeconds))
     let gone = try connection.run(
-      Self.beat(.int(node), .int(position.load(ordering: .relaxed))), Self.selectGone(life))[1]
+      Statements.begin(), Statements.commitsLater(),
+      Self.beat(.int(node.load(ordering: .relaxed))), Self.selectGone(life), Statements.commit())[3]
     if cleans {
       try connection.run(
         Self.trimFeed(.int(Int64(Self.feedSeconds))),
@@ -143,8 +140,7 @@ final class FeedListener: Sendable {
     if now - last > UInt64(Self.lifeSeconds) * 1_000_000_000 { tasks.append(.introduce) }
     last = now
     if !gone.isEmpty { tasks.append(.forget((0..<gone.count).map { gone.int($0, 0) })) }
-    // A notification may have been lost with a connection.
-    follow()
+    tasks.append(.confirm)
   }
 
   /// Hears of commits until the next beat is due.

@@ -42,16 +42,15 @@ public final class PostgresLog: Log {
   }
 
   /// The name of the current epoch.
-  public var epoch: String { lineage.value.current.name }
+  public var epoch: String { progress.lineage.current.name }
 
   private let connector: Connector
   private let options: Options
   private let report: @Sendable (String) -> Void
-  private let lineage: CurrentLineage
+  private let progress: ShownProgress
   private let node: Int64
-  private let position: Int64
   private let registration: Handover<Registration>
-  private let submissions = WorkQueue<PostgresWriter.Task>()
+  private let submissions = WorkQueue<NodeTask>()
   private let reads = WorkQueue<(loop: Int, request: ReadRequest)>()
   private let meter: LogMeter
   private let end: @Sendable (String) -> Void
@@ -74,22 +73,26 @@ public final class PostgresLog: Log {
     end: @escaping @Sendable (String) -> Void,
     lead: @escaping @Sendable (Bool) -> Void = { _ in }
   ) throws(StoreFailure) {
-    var connector = Connector(url: url, schema: options.schema)
+    let connector = Connector(url: url, schema: options.schema)
     let registration: Registration
     do throws(PostgresError) {
       registration = try Registration(
-        &connector, name: options.name, requiresSync: options.requiresSync)
+        connector, name: options.name, requiresSync: options.requiresSync)
     } catch {
       throw StoreFailure("PostgreSQL cannot be used as a log: \(error)")
+    }
+    let state = registration.state
+    do {
+      progress = try ShownProgress(state.lineage, position: state.shownPosition)
+    } catch {
+      throw StoreFailure("\(error)")
     }
     self.lead = lead
     self.connector = connector
     self.options = options
     self.report = report
     self.end = end
-    lineage = CurrentLineage(registration.lineage)
-    node = registration.node
-    position = registration.position
+    node = state.node
     meter = LogMeter(rooms: Int(registration.lastRoom))
     self.registration = Handover(registration)
   }
@@ -112,28 +115,37 @@ public final class PostgresLog: Log {
     loops: Int, framing: Framing, publish: @escaping @Sendable (_ loop: Int, LogDelivery) -> Void
   ) throws(StoreFailure) {
     let publishers = (0..<loops).map { LoopPublisher(loop: $0, publish: publish) }
-    let (options, connector, lineage, report) = (options, connector, lineage, report)
+    let (options, connector, progress, report) = (options, connector, progress, report)
     var started: [WorkerThread] = []
     do {
       let listener = try FeedListener(
-        connector, node: node, position: position, tasks: submissions, lead: lead)
+        connector, node: node, tasks: submissions, lead: lead)
       self.listener.withLock { $0 = listener }
       let writer = PostgresWriter(
-        publishers: publishers, framing: framing, listener: listener, meter: meter,
-        lineage: lineage, report: report)
+        publishers: publishers, listener: listener, progress: progress, report: report)
       started.append(
-        try WorkerThread(name: "log-write") { [registration, submissions, end] in
+        try WorkerThread(name: "log-write") { [registration, submissions, meter, end] in
           guard let registration = registration.take() else { return }
           let store = PostgresStore(
-            connector, registration, isEnding: { submissions.isEnding }, end: end)
+            connector, registration, name: options.name, isEnding: { submissions.isEnding },
+            end: end)
           let sequencer = Sequencer(
-            lineage: lineage.value, keepEntriesPerRoom: options.keepEntriesPerRoom,
+            lineage: store.state.lineage, keepEntriesPerRoom: options.keepEntriesPerRoom,
             roomsPerUser: options.roomsPerUser, limits: options.limits, loops: loops)
-          writer.run(submissions, store: store, sequencer: sequencer)
+          let node = LogNode(
+            sequencer, store: store, framing: framing,
+            hidesUnreplicated: options.requiresReplication, meter: meter,
+            clock: { (Int64(Instant.now().nanoseconds), WallClock.milliseconds) })
+          writer.run(submissions, store: store, node: node)
         })
       started.append(
         try WorkerThread(name: "log-read") { [reads] in
-          let reader = PostgresReader(connector, lineage: lineage)
+          let reader = PostgresReader(
+            connector,
+            replica: options.readURL.map {
+              Connector(url: $0, schema: options.schema, onlyReads: true)
+            }, progress: progress, hidesUnreplicated: options.requiresReplication,
+            follow: { listener.follow() })
           var outage = Outage(
             "Reading", path: "the log", check: "PostgreSQL and the network between",
             meanwhile: "Clients are told to retry", report: report)

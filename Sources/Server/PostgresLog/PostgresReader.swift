@@ -1,11 +1,26 @@
+internal import Platform
 internal import Postgres
 internal import Relay
 internal import Wire
 
-/// Reads entries for catch-up and history, on a connection of its own. Used by one thread.
+/// Reads entries for catch-up and history, on connections of its own: to a replica, if there is one
+/// that has everything that clients were shown, and otherwise to the primary. Used by one thread.
 final class PostgresReader: EntryReader {
-  private let connector: Connector
-  private let lineage: CurrentLineage
+  /// A server to read from.
+  private struct Source {
+    let connector: Connector
+    var connection: PostgresConnection?
+    /// When it may be tried again, in nanoseconds of the monotonic clock.
+    var nextAttempt: UInt64 = 0
+  }
+
+  private var primary: Source
+  private var replica: Source?
+  private let progress: ShownProgress
+  private let hidesUnreplicated: Bool
+  /// Has the writer follow the other nodes.
+  private let follow: @Sendable () -> Void
+  /// The one of the current request.
   private var connection: PostgresConnection?
   /// Why the last request could not be answered.
   private(set) var failure: StoreFailure?
@@ -14,34 +29,80 @@ final class PostgresReader: EntryReader {
   /// No list of users is longer than this: see `Reaction.Budget`, where the shortest name takes 4
   /// bytes.
   private static let giversLimit = Int64(Reaction.Budget.limitBytes / 4 + 1)
+  /// How long a replica that failed is left alone.
+  private static let replicaNanoseconds: UInt64 = 5_000_000_000
+  /// How long an answer waits until everything in it is known to be replicated.
+  private static let replicationMilliseconds = 5_000
 
-  init(_ connector: Connector, lineage: CurrentLineage) {
-    self.connector = connector
-    self.lineage = lineage
+  init(
+    _ connector: Connector, replica: Connector?, progress: ShownProgress, hidesUnreplicated: Bool,
+    follow: @escaping @Sendable () -> Void
+  ) {
+    primary = Source(connector: connector)
+    self.replica = replica.map { Source(connector: $0) }
+    self.progress = progress
+    self.hidesUnreplicated = hidesUnreplicated
+    self.follow = follow
   }
 
   /// Answers from one snapshot. A connection that was lost while it was not used is replaced.
   func answer(_ request: ReadRequest, _ framing: Framing) -> LogAnswer {
-    let wasConnected = connection != nil
-    let answer = attempt(request, framing)
-    guard failure != nil, connection == nil, wasConnected else { return answer }
-    return attempt(request, framing)
+    if var replica, Instant.now().nanoseconds >= replica.nextAttempt {
+      let answer = attempt(request, from: &replica, minimum: progress.position, framing)
+      if answer == nil {
+        replica.nextAttempt = Instant.now().nanoseconds + Self.replicaNanoseconds
+      }
+      self.replica = replica
+      if let answer { return answer }
+    }
+    let wasConnected = primary.connection != nil
+    if let answer = attempt(request, from: &primary, minimum: 0, framing) { return answer }
+    if wasConnected, primary.connection == nil,
+      let answer = attempt(request, from: &primary, minimum: 0, framing)
+    {
+      return answer
+    }
+    return refuse(request, framing)
   }
 
-  private func attempt(_ request: ReadRequest, _ framing: Framing) -> LogAnswer {
+  /// - Parameter minimum: the batch that the source must have.
+  /// - Returns: `nil` if the source cannot answer; `failure` says why then.
+  private func attempt(
+    _ request: ReadRequest, from source: inout Source, minimum: Int64, _ framing: Framing
+  ) -> LogAnswer? {
     failure = nil
+    var position: Int64 = 0
     do throws(PostgresError) {
-      if connection == nil { connection = try connector.connect("read") }
-      try connection?.run(Statements.beginSnapshot())
+      if source.connection == nil { source.connection = try source.connector.connect("read") }
+      connection = source.connection
+      position =
+        try connection?.run(Statements.beginSnapshot(), Statements.selectPosition())[1].int(0, 0)
+        ?? 0
     } catch {
       _ = note(error)
     }
+    if failure == nil, position < minimum {
+      failure = StoreFailure("the replica has not got batch \(minimum) yet")
+    }
     var reader = self
-    let answer = request.answer(from: &reader, lineage.value, framing)
+    let answer = failure == nil ? request.answer(from: &reader, progress.lineage, framing) : nil
     do throws(PostgresError) { try connection?.run(Statements.rollback()) } catch {
       _ = note(error)
     }
-    return answer
+    source.connection = connection
+    if failure == nil, hidesUnreplicated, progress.position < position {
+      follow()
+      if !progress.wait(for: position, milliseconds: Self.replicationMilliseconds) {
+        failure = StoreFailure("what was read is not known to be replicated")
+      }
+    }
+    return failure == nil ? answer : nil
+  }
+
+  /// Answers that the request cannot be answered: every read fails.
+  private func refuse(_ request: ReadRequest, _ framing: Framing) -> LogAnswer {
+    var reader = self
+    return request.answer(from: &reader, progress.lineage, framing)
   }
 
   private func note(_ error: PostgresError) -> StoreFailure {

@@ -110,7 +110,17 @@ enum Schema {
         seen bigint NOT NULL  -- when the user came online or went offline
       )
       """,
-    ]
+    ],
+    [
+      "ALTER TABLE epochs ADD COLUMN store bigint",  // the identifier of the schema
+      """
+      UPDATE epochs SET store = (
+        SELECT oid::bigint FROM pg_namespace WHERE nspname = current_schema())
+      """,
+      "ALTER TABLE epochs ALTER COLUMN store SET NOT NULL",
+      // Random from now on: a restored database would give the same one to another node.
+      "ALTER TABLE nodes ALTER COLUMN number DROP IDENTITY",
+    ],
   ]
 
   static var version: Int64 { Int64(steps.count) }

@@ -16,9 +16,13 @@ enum Statements {
   /// would be older than the turn.
   static let takeTurn = PostgresStatement(
     "take_turn", "SELECT pg_advisory_xact_lock($1::bigint)")
-  /// The time in milliseconds since 1970.
+  /// The time in milliseconds since 1970, and the number of the current epoch.
   static let selectTime = PostgresStatement(
-    "select_time", "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
+    "select_time",
+    """
+    SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+      (SELECT number FROM epochs ORDER BY number DESC LIMIT 1)
+    """)
   static let selectFeed = PostgresStatement(
     "select_feed",
     """
@@ -44,15 +48,23 @@ enum Statements {
         (SELECT mark FROM feed ORDER BY position DESC LIMIT 1)
       FROM settings
       """)
-  static let selectMark = PostgresStatement(
-    once: "SELECT mark FROM feed WHERE position = $1::bigint")
+  static let selectMarks = PostgresStatement(
+    once: "SELECT position, mark FROM feed WHERE position BETWEEN $1::bigint AND $2::bigint")
+  static let selectPosition = PostgresStatement(
+    "select_position", "SELECT coalesce(max(position), 0) FROM feed")
+  static let selectOldest = PostgresStatement(
+    once: "SELECT position FROM feed ORDER BY position LIMIT 1")
   static let insertNode = PostgresStatement(
-    once: """
-      INSERT INTO nodes (name, position) VALUES ($1::text, $2::bigint) RETURNING number
-      """)
+    once: "INSERT INTO nodes (number, name, position) VALUES ($1::bigint, $2::text, $3::bigint)")
+  static let endNode = PostgresStatement(
+    once: "UPDATE nodes SET seen_at = '-infinity' WHERE number = $1::bigint")
   static let selectNode = PostgresStatement(
-    once: "SELECT batch, position FROM nodes WHERE number = $1::bigint")
-  static let selectTurnKey = PostgresStatement(
+    once: "SELECT batch FROM nodes WHERE number = $1::bigint")
+  /// The commit of this waits for everything before it.
+  static let confirmNode = PostgresStatement(
+    "confirm_node",
+    "UPDATE nodes SET position = $2::bigint WHERE number = $1::bigint RETURNING batch")
+  static let selectStore = PostgresStatement(
     once: "SELECT oid::bigint FROM pg_namespace WHERE nspname = $1::text")
 
   // MARK: - Entries

@@ -4,11 +4,15 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+typedef void (*notice_receiver)(void *, const PGresult *);
 
 // The functions of libpq: their result, their name without "PQ", and their parameters.
 #define FUNCTIONS(X)                                                                              \
   X(PGconn *, connectdbParams, (const char *const *, const char *const *, int))                   \
   X(void, finish, (PGconn *))                                                                     \
+  X(notice_receiver, setNoticeReceiver, (PGconn *, notice_receiver, void *))                      \
   X(int, status, (const PGconn *))                                                                \
   X(int, socket, (const PGconn *))                                                                \
   X(int, serverVersion, (const PGconn *))                                                         \
@@ -64,6 +68,15 @@ const char *cpostgres_load(void) {
 PGconn *cpostgres_connect(const char *const *keywords, const char *const *values) {
   // 1: `dbname` may be a connection string or a URI.
   return pq_connectdbParams(keywords, values, 1);
+}
+
+static void count_warning(void *count, const PGresult *notice) {
+  const char *severity = pq_resultErrorField(notice, CPOSTGRES_FIELD_SEVERITY);
+  if (severity != NULL && strcmp(severity, "WARNING") == 0) ++*(int *)count;
+}
+
+void cpostgres_count_warnings(PGconn *connection, int *count) {
+  pq_setNoticeReceiver(connection, count_warning, count);
 }
 
 void cpostgres_finish(PGconn *connection) { pq_finish(connection); }

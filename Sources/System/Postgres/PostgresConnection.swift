@@ -5,6 +5,11 @@ internal import Glibc
 @safe package final class PostgresConnection {
   private let connection: OpaquePointer
   private var prepared: Set<String> = []
+  /// Where libpq counts warnings.
+  private let warnings: UnsafeMutablePointer<Int32>
+  /// Whether the server warned while it carried out the last call of `run`: a `COMMIT` that did not
+  /// wait for a standby succeeds with a warning.
+  package private(set) var lastCallWarned = false
 
   /// The number of the server's version, such as 150014 for 15.14.
   package var serverVersion: Int { Int(unsafe cpostgres_server_version(connection)) }
@@ -33,12 +38,18 @@ internal import Glibc
       throw PostgresError("out of memory", isConnectionLost: true)
     }
     unsafe connection = made
+    unsafe warnings = .allocate(capacity: 1)
+    unsafe warnings.initialize(to: 0)
+    unsafe cpostgres_count_warnings(made, warnings)
     guard unsafe Int(cpostgres_status(made)) == CPOSTGRES_CONNECTION_OK,
       unsafe cpostgres_enter_pipeline(made) == 1
     else { throw lost() }
   }
 
-  deinit { unsafe cpostgres_finish(connection) }
+  deinit {
+    unsafe cpostgres_finish(connection)
+    unsafe warnings.deallocate()
+  }
 
   /// Sends statements in one round trip, and returns their rows. If one fails, those after it are
   /// not carried out; an open transaction then has to be rolled back.
@@ -68,6 +79,8 @@ internal import Glibc
     var rows: [PostgresRows] = []
     var failure: PostgresError?
     for preparation in preparations {
+      // What is sent before a result is processed with it.
+      unsafe warnings.pointee = 0
       do throws(PostgresError) {
         let result = try nextResult()
         if let preparation { prepared.insert(preparation) } else { rows.append(result) }
@@ -76,6 +89,7 @@ internal import Glibc
         if failure == nil { failure = error }
       }
     }
+    lastCallWarned = unsafe warnings.pointee > 0
     // The answer to the synchronization.
     guard let end = unsafe cpostgres_next_result(connection) else { throw lost() }
     unsafe cpostgres_clear(end)

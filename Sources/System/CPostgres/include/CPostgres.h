@@ -24,6 +24,7 @@ enum {
   CPOSTGRES_TUPLES_OK = 2,
   CPOSTGRES_PIPELINE_SYNC = 10,
   CPOSTGRES_PIPELINE_ABORTED = 11,
+  CPOSTGRES_FIELD_SEVERITY = 'V',
   CPOSTGRES_FIELD_SQLSTATE = 'C',
   CPOSTGRES_FIELD_MESSAGE = 'M',
   CPOSTGRES_FIELD_DETAIL = 'D',
@@ -33,6 +34,8 @@ enum {
 const char *cpostgres_load(void);
 
 PGconn *cpostgres_connect(const char *const *keywords, const char *const *values);
+// Has each warning of the server add 1 to the count, instead of being written to stderr.
+void cpostgres_count_warnings(PGconn *connection, int *count);
 void cpostgres_finish(PGconn *connection);
 int cpostgres_status(const PGconn *connection);
 int cpostgres_socket(const PGconn *connection);

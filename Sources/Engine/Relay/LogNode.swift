@@ -1,0 +1,218 @@
+/// What a node of a shared log has to do.
+package enum NodeTask: Sendable {
+  case submit(loop: Int, [LogRequest])
+  /// Another node may have committed, or this one has to tell presences.
+  case follow
+  /// What was applied is to be made certain.
+  case confirm
+  /// Nodes have ended.
+  case forget([Int64])
+  /// The other nodes may have taken this one for dead.
+  case introduce
+}
+
+/// One of several nodes that share a log: what its writing thread does with its tasks. The store does
+/// the I/O, and the caller posts the deliveries.
+package struct LogNode<Store: NodeStore> {
+  /// What came of the tasks.
+  package struct Result {
+    /// In the order in which they are to be posted.
+    package var deliveries: [(loop: Int, delivery: LogDelivery)] = []
+    /// Why something could not be done; for the operator.
+    package var failure: StoreFailure?
+    /// Whether something was committed.
+    package var hasCommitted = false
+    /// Why the node has started again, for the operator.
+    package var reasonToStartAgain: String?
+  }
+
+  private var sequencer: Sequencer
+  private let store: Store
+  private let framing: Framing
+  private let hidesUnreplicated: Bool
+  private let meter: LogMeter?
+  /// Nanoseconds of a monotonic clock, and milliseconds since 1970.
+  private let clock: () -> (monotonic: Int64, wall: Int64)
+
+  /// Nodes that have ended, and of which the sequencer has not been told.
+  private var gone: Set<Int64> = []
+  /// What waits until it is certain, in order.
+  private var held: [(loop: Int, delivery: LogDelivery)] = []
+
+  /// - Parameters:
+  ///   - hidesUnreplicated: whether nothing is published that another server would not have if it took
+  ///     over: what is read is held back until a commit after it was replicated.
+  ///   - clock: nanoseconds of a monotonic clock, and milliseconds since 1970.
+  package init(
+    _ sequencer: consuming Sequencer, store: Store, framing: Framing, hidesUnreplicated: Bool,
+    meter: LogMeter? = nil, clock: @escaping () -> (monotonic: Int64, wall: Int64)
+  ) {
+    self.sequencer = sequencer
+    self.sequencer.introduce()
+    self.store = store
+    self.framing = framing
+    self.hidesUnreplicated = hidesUnreplicated
+    self.meter = meter
+    self.clock = clock
+  }
+
+  package var lineage: Lineage { sequencer.lineage }
+
+  /// Whether the node has something to tell the others, which it does with the next tasks.
+  package var hasPresencesToTell: Bool { sequencer.hasPresencesToTell }
+
+  /// Processes tasks.
+  package mutating func process(_ tasks: [NodeTask]) -> Result {
+    var result = Result()
+    var changes: [(loop: Int, requests: [LogRequest])] = []
+    var questions: [(loop: Int, requests: [LogRequest])] = []
+    var confirms = false
+    for task in tasks {
+      switch task {
+      case .submit(let loop, let requests):
+        let asking = requests.filter(\.onlyAsks)
+        if asking.isEmpty {
+          changes.append((loop, requests))
+        } else {
+          changes.append((loop, requests.filter { !$0.onlyAsks }))
+          questions.append((loop, asking))
+        }
+      case .follow: break
+      case .confirm: confirms = true
+      case .forget(let nodes): gone.formUnion(nodes)
+      case .introduce: sequencer.tellAllPresences()
+      }
+    }
+    startAgainIfNecessary(&result)
+    let commits = store.state.commits
+    let needsTurn = sequencer.hasPresencesToTell || changes.contains { !$0.requests.isEmpty }
+    let asking = Set(questions.map(\.loop))
+    let others = Set(changes.map(\.loop)).subtracting(asking)
+    if needsTurn { process(changes, in: .turn, completing: others, &result) }
+    // What only asks is answered in a snapshot, after the rest: no other node waits for it.
+    if !questions.isEmpty || !needsTurn {
+      process(
+        questions, in: .snapshot, completing: needsTurn ? asking : asking.union(others), &result)
+    }
+    confirmIfNecessary(confirms, &result)
+    startAgainIfNecessary(&result)
+    result.hasCommitted = store.state.commits > commits
+    return result
+  }
+
+  /// Follows the other nodes, and processes requests on top.
+  /// - Parameter submitters: the loops that may submit again afterwards.
+  private mutating func process(
+    _ batches: [(loop: Int, requests: [LogRequest])], in purpose: NodeState.Purpose,
+    completing submitters: Set<Int>, _ result: inout Result
+  ) {
+    let began = clock()
+    var store = store
+    var now = began.wall
+    do throws(StoreFailure) {
+      let beginning = try store.begin(
+        purpose, lookingUp: sequencer.identities(of: batches, key: store.identityKey))
+      now = beginning.now
+      let followed = beginning.batches.map {
+        Sequencer.Followed(node: $0.node, changes: $0.changes)
+      }
+      try store.lookUp(rooms: sequencer.unknownRooms(of: followed, batches))
+      let commit = try sequencer.follow(
+        followed, gone: gone.sorted(), store: &store, now: now, framing: framing)
+      store.noteFollowed()
+      gone = []
+      if let commit { publish(commit) }
+    } catch {
+      result.failure = error
+    }
+    defer { store.endTransaction() }
+    if store.state.hasLostNews {
+      store.state.hasLostNews = false
+      sequencer.introduce()
+    }
+    let commits = store.state.commits
+    let outcome =
+      purpose == .turn
+      ? sequencer.process(batches, store: &store, now: now, framing: framing)
+      : sequencer.answer(batches, store: &store, now: now, framing: framing)
+    let stored = store.state.commits > commits
+    if purpose == .turn {
+      meter?.note(
+        outcome, nanoseconds: clock().monotonic - began.monotonic,
+        syncNanoseconds: stored ? Int64(store.sync.count) : nil, rooms: store.roomCount)
+    }
+    held += outcome.deliveries(completing: submitters)
+    if stored {
+      sequencer.note(CommitStages(batchedAt: began.monotonic, sync: store.sync), of: outcome)
+    }
+    for (loop, answer) in sequencer.takeTraces(&store) {
+      held.append((loop, LogDelivery(commit: nil, answers: [answer], completesSubmit: false)))
+    }
+    release(&result)
+    result.failure = result.failure ?? outcome.failure
+  }
+
+  private mutating func publish(_ commit: Commit) {
+    for loop in 0..<sequencer.loops {
+      held.append((loop, LogDelivery(commit: commit, answers: [], completesSubmit: false)))
+    }
+  }
+
+  /// Gives out what was held, unless it is not certain yet.
+  private mutating func release(_ result: inout Result) {
+    if hidesUnreplicated, !store.state.isConfirmed { return }
+    result.deliveries += held
+    held = []
+  }
+
+  private mutating func confirmIfNecessary(_ confirms: Bool, _ result: inout Result) {
+    let isNecessary = confirms ? !store.state.isFullyConfirmed : !held.isEmpty
+    guard isNecessary, store.isConnected, store.state.mustRegister == nil else { return }
+    do throws(StoreFailure) {
+      try store.confirm()
+      release(&result)
+    } catch {
+      result.failure = result.failure ?? error
+    }
+  }
+
+  /// Registers again if this node cannot go on from where it is: it reads everything again, and so do
+  /// its clients.
+  private mutating func startAgainIfNecessary(_ result: inout Result) {
+    guard let reason = store.state.mustRegister else { return }
+    do throws(DatabaseFailure) {
+      if !store.isConnected { try store.connect() }
+      store.state = try store.register()
+    } catch {
+      result.failure = result.failure ?? store.fail(error, "start again")
+      return
+    }
+    result.reasonToStartAgain = reason
+    gone = []
+    var store = store
+    let commit = sequencer.startAgain(
+      store.state.lineage, store: &store, now: clock().wall, framing: framing)
+    // Of what was held nobody has been told, and nobody is.
+    let completed = Set(held.lazy.filter(\.delivery.completesSubmit).map(\.loop))
+    held = []
+    for loop in 0..<sequencer.loops {
+      result.deliveries.append(
+        (
+          loop,
+          LogDelivery(
+            commit: commit, answers: [], completesSubmit: completed.contains(loop),
+            startsAgain: true)
+        ))
+    }
+  }
+}
+
+extension LogRequest {
+  /// Whether the request changes nothing, and is answered from the store.
+  fileprivate var onlyAsks: Bool {
+    switch self {
+    case .memberships, .trace: true
+    default: false
+    }
+  }
+}
