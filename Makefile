@@ -82,6 +82,7 @@ test:
 	@$(SWIFT) build $(RELEASE) --product simulate
 	@$(SIMULATE) --store sqlite --seeds 180
 	@$(SIMULATE) --store memory --seeds 90
+	@$(SIMULATE) --store cluster --seeds 3000
 	@$(SWIFT) build --build-tests
 	@echo "$$($(SWIFT) test list --skip-build | grep -c $(MEASURED)) tests that measure were not run" \
 	  'to make test-machine'
@@ -137,7 +138,7 @@ SECONDS ?= 3600
 simulate:
 	@config/setup
 	@$(SWIFT) build $(RELEASE) --product simulate
-	@$(SIMULATE) --store both --seconds $(SECONDS)
+	@$(SIMULATE) --store all --seconds $(SECONDS)
 
 # Makes a copy of the package that contains all planted bugs: see Tests/Simulation/PlantedBugs.
 PLANT := Tests/Simulation/PlantedBugs/plant .build/planted

@@ -102,6 +102,13 @@ public final class Commit: Sendable {
   /// own, ascending.
   private let changes: [Int]
 
+  /// The changes that are in no store: a log that starts again publishes them all the same.
+  var ephemera: Commit {
+    Commit(
+      SpannedEntries(), marks: [], membershipChanges: [], typing: [], audiences: audiences,
+      presences: presences, redactions: [])
+  }
+
   init(
     _ entries: SpannedEntries, marks: [MarkChange], membershipChanges: [MembershipChange],
     typing: [TypingChange], audiences: [AudienceChange], presences: [PresenceChange],

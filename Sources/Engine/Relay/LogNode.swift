@@ -5,8 +5,8 @@ package enum NodeTask: Sendable {
   case follow
   /// What was applied is to be made certain.
   case confirm
-  /// Nodes have ended.
-  case forget([Int64])
+  /// Nodes have ended, at the time when the given batch was the last one.
+  case forget([Int64], asOf: Int64)
   /// The other nodes may have taken this one for dead.
   case introduce
 }
@@ -34,8 +34,8 @@ package struct LogNode<Store: NodeStore> {
   /// Nanoseconds of a monotonic clock, and milliseconds since 1970.
   private let clock: () -> (monotonic: Int64, wall: Int64)
 
-  /// Nodes that have ended, and of which the sequencer has not been told.
-  private var gone: Set<Int64> = []
+  /// Nodes that have ended, and of which the sequencer has not been told, with the last batch then.
+  private var gone: [Int64: Int64] = [:]
   /// What waits until it is certain, in order.
   private var held: [(loop: Int, delivery: LogDelivery)] = []
 
@@ -79,7 +79,8 @@ package struct LogNode<Store: NodeStore> {
         }
       case .follow: break
       case .confirm: confirms = true
-      case .forget(let nodes): gone.formUnion(nodes)
+      case .forget(let nodes, let position):
+        for node in nodes { gone[node] = max(gone[node] ?? 0, position) }
       case .introduce: sequencer.tellAllPresences()
       }
     }
@@ -114,13 +115,13 @@ package struct LogNode<Store: NodeStore> {
         purpose, lookingUp: sequencer.identities(of: batches, key: store.identityKey))
       now = beginning.now
       let followed = beginning.batches.map {
-        Sequencer.Followed(node: $0.node, changes: $0.changes)
+        Sequencer.Followed(position: $0.position, node: $0.node, changes: $0.changes)
       }
       try store.lookUp(rooms: sequencer.unknownRooms(of: followed, batches))
       let commit = try sequencer.follow(
-        followed, gone: gone.sorted(), store: &store, now: now, framing: framing)
+        followed, gone: gone, store: &store, now: now, framing: framing)
       store.noteFollowed()
-      gone = []
+      gone = [:]
       if let commit { publish(commit) }
     } catch {
       result.failure = error
@@ -128,7 +129,7 @@ package struct LogNode<Store: NodeStore> {
     defer { store.endTransaction() }
     if store.state.hasLostNews {
       store.state.hasLostNews = false
-      sequencer.introduce()
+      sequencer.noteLostNews()
     }
     let commits = store.state.commits
     let outcome =
@@ -188,20 +189,27 @@ package struct LogNode<Store: NodeStore> {
       return
     }
     result.reasonToStartAgain = reason
-    gone = []
+    gone = [:]
     var store = store
     let commit = sequencer.startAgain(
       store.state.lineage, store: &store, now: clock().wall, framing: framing)
-    // Of what was held nobody has been told, and nobody is.
-    let completed = Set(held.lazy.filter(\.delivery.completesSubmit).map(\.loop))
+    // Nobody is told what was held, except for what the store does not have: presence.
+    for (loop, delivery) in held {
+      result.deliveries.append(
+        (
+          loop,
+          LogDelivery(
+            commit: delivery.commit?.ephemera, answers: [],
+            completesSubmit: delivery.completesSubmit)
+        ))
+    }
     held = []
     for loop in 0..<sequencer.loops {
       result.deliveries.append(
         (
           loop,
           LogDelivery(
-            commit: commit, answers: [], completesSubmit: completed.contains(loop),
-            startsAgain: true)
+            commit: commit, answers: [], completesSubmit: false, startsAgain: true)
         ))
     }
   }

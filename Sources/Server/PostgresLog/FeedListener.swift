@@ -57,7 +57,7 @@ final class FeedListener: Sendable {
   private static let selectGone = PostgresStatement(
     "select_gone",
     """
-    SELECT number FROM nodes WHERE seen_at < clock_timestamp() - make_interval(secs => $1::bigint)
+    SELECT number, (SELECT coalesce(max(position), 0) FROM feed) FROM nodes WHERE seen_at < clock_timestamp() - make_interval(secs => $1::bigint)
     """)
   /// What every node has applied is no longer needed.
   private static let trimFeed = PostgresStatement(
@@ -137,9 +137,14 @@ final class FeedListener: Sendable {
         Self.deleteTrimmed(.int(Self.deletedAtOnce)))
     }
     let now = Instant.now().nanoseconds
-    if now - last > UInt64(Self.lifeSeconds) * 1_000_000_000 { tasks.append(.introduce) }
+    // Somewhat earlier than the others may have taken it for dead.
+    let lateNanoseconds =
+      UInt64(Self.lifeSeconds) * 1_000_000_000 - UInt64(Self.beatMilliseconds) * 1_000_000
+    if now - last > lateNanoseconds { tasks.append(.introduce) }
     last = now
-    if !gone.isEmpty { tasks.append(.forget((0..<gone.count).map { gone.int($0, 0) })) }
+    if !gone.isEmpty {
+      tasks.append(.forget((0..<gone.count).map { gone.int($0, 0) }, asOf: gone.int(0, 1)))
+    }
     tasks.append(.confirm)
   }
 

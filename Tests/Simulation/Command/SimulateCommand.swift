@@ -27,7 +27,7 @@ struct SimulateCommand: ParsableCommand {
   @Option(help: "The first seed.")
   var first: UInt64 = 1
 
-  @Option(help: "sqlite, memory, or both (half of the time each).")
+  @Option(help: "sqlite, memory, cluster, or all (the same time each).")
   var store = "sqlite"
 
   @Option(help: "Play only this seed.")
@@ -55,7 +55,7 @@ struct SimulateCommand: ParsableCommand {
   var untilFailure = false
 
   private var stores: [StoreKind] {
-    store == "both" ? StoreKind.allCases : StoreKind(rawValue: store).map { [$0] } ?? []
+    store == "all" ? StoreKind.allCases : StoreKind(rawValue: store).map { [$0] } ?? []
   }
 
   private var heldBounds: Set<HeldBound>? { Self.cases(of: bounds) }
@@ -75,7 +75,7 @@ struct SimulateCommand: ParsableCommand {
 
   func validate() throws {
     if stores.isEmpty {
-      throw ValidationError("--store must be sqlite, memory or both, not \(store).")
+      throw ValidationError("--store must be sqlite, memory, cluster or all, not \(store).")
     }
     if seed != nil, stores.count != 1 {
       throw ValidationError("--seed requires a single store.")
@@ -97,10 +97,9 @@ struct SimulateCommand: ParsableCommand {
   }
 
   private func play(_ seed: UInt64) throws {
-    let simulation = Simulation(
+    let verdict = Simulation.Verdict.of(
       seed: seed, store: stores[0], bounds: heldBounds ?? [], attacks: heldAttacks ?? [],
       trace: trace ? { print($0) } : nil)
-    let verdict = simulation.run()
     for fault in verdict.faults { print("seed \(seed): \(fault)") }
     print("seed \(seed): digest \(verdict.digest)")
     if !verdict.faults.isEmpty { throw ExitCode(1) }

@@ -68,9 +68,8 @@ public struct Campaign: Sendable {
     let threads = try (0..<max(1, jobs)).map { number in
       try WorkerThread(name: "simulate-\(number)") { [self] in
         while let seed = next(box, end) {
-          let verdict = Simulation(
-            seed: seed, store: store, bounds: bounds, attacks: attacks
-          ).run()
+          let verdict = Simulation.Verdict.of(
+            seed: seed, store: store, bounds: bounds, attacks: attacks)
           let failure =
             verdict.faults.isEmpty
             ? nil : Outcome.Failure(seed: seed, faults: verdict.faults)
@@ -103,5 +102,20 @@ public struct Campaign: Sendable {
   private final class Box: Sendable {
     let state: Mutex<State>
     init(_ state: State) { self.state = Mutex(state) }
+  }
+}
+
+extension Simulation.Verdict {
+  /// Runs a seed.
+  /// - Parameters:
+  ///   - bounds: the bounds that are checked, if there is one relay.
+  ///   - attacks: those of the adversaries, if there is one relay.
+  public static func of(
+    seed: UInt64, store: StoreKind, bounds: Set<HeldBound> = Set(HeldBound.allCases),
+    attacks: Set<Attack> = Set(Attack.allCases), trace: ((String) -> Void)? = nil
+  ) -> Self {
+    store == .cluster
+      ? ClusterSimulation(seed: seed, trace: trace).run()
+      : Simulation(seed: seed, store: store, bounds: bounds, attacks: attacks, trace: trace).run()
   }
 }

@@ -112,11 +112,44 @@ public struct Tally: Sendable {
     case directoryChanged = "changes of the directory"
     case waited = "waits of honest clients for the relay"
     case waitedLong = "waits beyond a quarter of the bound"
+    // Nodes that share a database.
+    case nodeStarted = "starts of a node"
+    case nodeKilled = "kills of a node"
+    case nodeFrozen = "nodes that were frozen"
+    case nodeStartedAgain = "nodes that started again in place"
+    case connectionsEnded = "ends of all connections to the database"
+    case commitLost = "commits lost with their connection"
+    case commitUnanswered = "commits stored without an answer"
+    case commitUnreplicated = "commits that did not wait for the standby"
+    case databaseCrashed = "crashes of the database"
+    case promoted = "promotions of a standby that had everything"
+    case promotedBehind = "promotions of a standby that was behind"
+    case databaseRestored = "older dumps restored"
+
+    /// Whether only a cluster has it.
+    var isOfCluster: Bool {
+      switch self {
+      case .nodeStarted, .nodeKilled, .nodeFrozen, .nodeStartedAgain, .connectionsEnded,
+        .commitLost,
+        .commitUnanswered, .commitUnreplicated, .databaseCrashed, .promoted, .promotedBehind,
+        .databaseRestored:
+        true
+      default: false
+      }
+    }
   }
 
   /// Returns whether a campaign of many seeds must have seen the event; otherwise it has not tested
   /// what it claims to test.
   static func isExpected(_ event: Event, of store: StoreKind) -> Bool {
+    if store == .cluster || event.isOfCluster {
+      return store == .cluster
+        && (event.isOfCluster
+          || [
+            .entryShown, .acknowledged, .duplicateAcknowledged, .refusedUnavailable, .resumedOK,
+            .resumedDiverged, .resumedReset,
+          ].contains(event))
+    }
     switch event {
     // With one thread no lock is held for long.
     case .waitedForLock: return false

@@ -6,6 +6,8 @@ internal import SQLiteLog
 public enum StoreKind: String, CaseIterable, Sendable {
   case sqlite
   case memory
+  /// Several nodes on a model of PostgreSQL, without network: see `ClusterSimulation`.
+  case cluster
 }
 
 /// The parameters of one run: the relay's limits, the clients, and the faults with their rates.

@@ -67,6 +67,7 @@ extension Simulation {
 
   private func openLog(_ epoch: String) -> (any SimulatedLog)? {
     switch scenario.store {
+    case .cluster: preconditionFailure("ClusterSimulation runs clusters")
     case .memory:
       referee.ledger = Ledger()
       forgetWhatIsOnItsWay()
