@@ -25,14 +25,10 @@ public final class PostgresServer: Sendable {
   /// - Parameter settings: in addition, `name=value`.
   public init(settings: [String] = []) throws {
     let folder = try TemporaryFolder()
-    // PostgreSQL refuses to run as root.
-    if geteuid() == 0 {
-      try Self.run(["chown", "postgres", folder.path], in: folder)
-      unsafe chmod(folder.path, 0o755)
-    }
+    let unprivileged = try Self.unprivileged(owning: folder)
     let programs = try Self.programs()
     try Self.run(
-      Self.unprivileged + [
+      unprivileged + [
         "\(programs)/initdb", "--pgdata", folder["data"], "--username", "relay", "--auth", "trust",
         "--encoding", "UTF8", "--locale", "C.UTF-8", "--no-sync",
       ], in: folder)
@@ -42,7 +38,7 @@ public final class PostgresServer: Sendable {
       "fsync=off",
     ]
     let flags = (own + settings).flatMap { ["-c", $0] }
-    command = Self.unprivileged + ["\(programs)/postgres", "-D", folder["data"]] + flags
+    command = unprivileged + ["\(programs)/postgres", "-D", folder["data"]] + flags
     self.programs = programs
     self.folder = folder
     process = Mutex(nil)
@@ -87,13 +83,18 @@ public final class PostgresServer: Sendable {
     _ = try? Self.run(["rm", "-rf", folder["data"]], in: folder)
   }
 
-  private static var unprivileged: [String] {
-    geteuid() == 0
-      ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"] : []
+  /// Gives a folder with its files to another user, if the tests run as root: PostgreSQL and its like
+  /// refuse to.
+  /// - Returns: what to put before a command, for it to run as that user.
+  public static func unprivileged(owning folder: TemporaryFolder) throws -> [String] {
+    guard geteuid() == 0 else { return [] }
+    try Self.run(["chown", "-R", "postgres", folder.path], in: folder)
+    unsafe chmod(folder.path, 0o755)
+    return ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
   }
 
   /// The folder of the newest version's programs.
-  private static func programs() throws -> String {
+  public static func programs() throws -> String {
     let found = try fileNames(in: versions).compactMap(Int.init).max()
     guard let found else { throw Unexpected("no PostgreSQL server in \(versions)") }
     return "\(versions)/\(found)/bin"

@@ -45,7 +45,17 @@ struct Serve: ParsableCommand {
 
   private func serve(_ configuration: Configuration) throws {
     let signals = try SignalSource()
-    let server = try Server(configuration, logger: OperatorLog.logger())
+    var isCancelled = false
+    let server: Server
+    do throws(ServerError) {
+      server = try Server(configuration, logger: OperatorLog.logger()) {
+        while let signal = signals.next() { isCancelled = isCancelled || signal != SIGHUP }
+        return isCancelled
+      }
+    } catch {
+      if isCancelled { return }
+      throw error
+    }
     StandardError.write("listening on \(server.scheme)://\(server.address)/ws\n")
     while !isOver(signals, server) {}
     server.shutDown()

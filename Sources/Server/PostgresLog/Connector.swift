@@ -22,6 +22,7 @@ struct Connector: Sendable {
         ("keepalives_idle", "3"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
         ("tcp_user_timeout", "10000"),
         ("target_session_attrs", onlyReads ? "any" : "read-write"),
+        ("client_encoding", "UTF8"),
       ])
     // Each statement is the lookup of a few rows by an index. The planner, which sees tables that are
     // still empty or were never analyzed, would at times choose to read all of a table, and keep to
@@ -32,6 +33,9 @@ struct Connector: Sendable {
       "SET client_min_messages = warning", "SET enable_seqscan = off",
       "SET plan_cache_mode = force_generic_plan", "SET jit = off",
       "SET idle_in_transaction_session_timeout = '5s'", "SET statement_timeout = '30s'",
+      // Of the user or the database they could be other ones: a turn reads what was committed before
+      // it began, and waits for as long as it takes.
+      "SET default_transaction_isolation = 'read committed'", "SET lock_timeout = 0",
     ]
     settings.append("SET search_path = \(Schema.quoted(schema))")
     try connection.run(settings.map { PostgresStatement(once: $0)() })
@@ -64,49 +68,55 @@ struct Registration {
 
   private static let selectServer = PostgresStatement(
     once: """
-      SELECT current_setting('fsync') = 'on', current_setting('synchronous_commit') <> 'off',
+      SELECT current_setting('server_encoding') = 'UTF8',
         to_regnamespace($1::text) IS NOT NULL
           OR has_database_privilege(current_database(), 'CREATE'),
         current_user::text, current_database()::text
       """)
 
-  /// Checks the version, the settings and the rights.
+  /// Connects, and checks the version, the encoding, the rights and the settings, and that no pooler
+  /// is in between.
   static func check(
-    _ connection: PostgresConnection, schema: String, requiresSync: Bool
-  ) throws(PostgresError) {
+    _ connector: Connector, _ options: PostgresLog.Options
+  ) throws(PostgresError) -> PostgresConnection {
+    let connection = try connector.connect("write")
     guard connection.serverVersion >= Self.oldestVersion else {
       throw PostgresError(
         "the server has version \(connection.serverVersion / 10_000); version 13 or later is required"
       )
     }
-    let server = try connection.run(selectServer(.text(Schema.quoted(schema))))[0]
-    if requiresSync, !server.bool(0, 0) || !server.bool(0, 1) {
-      let setting = server.bool(0, 0) ? "synchronous_commit" : "fsync"
+    try Pooler.refuse(connection) { () throws(PostgresError) in try connector.connect("check") }
+    let server = try connection.run(selectServer(.text(Schema.quoted(connector.schema))))[0]
+    let database = server.text(0, 3)
+    guard server.bool(0, 0) else {
       throw PostgresError(
-        "\(setting) is off on the server, so that acknowledged entries would not survive a power "
-          + "loss; turn it on, or set log.durability: os to accept that")
+        "the encoding of the database \(database) is not UTF8; create one with "
+          + "createdb --template template0 --encoding UTF8")
     }
-    if !server.bool(0, 2) {
+    if !server.bool(0, 1) {
       throw PostgresError(
-        "the schema \(schema) does not exist, and \(server.text(0, 3)) may not create it; as an "
-          + "administrator: GRANT CREATE ON DATABASE \(Schema.quoted(server.text(0, 4))) "
-          + "TO \(Schema.quoted(server.text(0, 3)))")
+        "the schema \(connector.schema) does not exist, and \(server.text(0, 2)) may not create it; "
+          + "as an administrator: GRANT CREATE ON DATABASE \(Schema.quoted(database)) "
+          + "TO \(Schema.quoted(server.text(0, 2)))")
     }
+    var settings = ServerSettings(options)
+    try settings.check(connection)
+    return connection
   }
 
   /// Connects, creates or migrates the tables, and registers a node.
   init(
-    _ connector: Connector, name: String, requiresSync: Bool
+    _ connector: Connector, _ options: PostgresLog.Options
   ) throws(PostgresError) {
     var random = SystemRandomNumberGenerator()
-    connection = try connector.connect("write")
-    try Self.check(connection, schema: connector.schema, requiresSync: requiresSync)
+    connection = try Self.check(connector, options)
     try Schema.migrate(
       connection, schema: connector.schema,
       identityKey: EntryIdentity.Key.random(using: &random).bytes,
       epoch: Lineage.randomName(using: &random))
     turnKey = try connector.turnKey(on: connection)
-    (state, identityKey, lastRoom) = try Self.register(connection, turnKey: turnKey, name: name)
+    (state, identityKey, lastRoom) = try Self.register(
+      connection, turnKey: turnKey, name: options.name)
   }
 
   /// Registers a node in the place where the log ends.

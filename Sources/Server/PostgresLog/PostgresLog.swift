@@ -37,6 +37,8 @@ public final class PostgresLog: Log {
     public var requiresReplication = false
     /// The connection URI or string of a replica for catch-up and history; `nil` = the log's own.
     public var readURL: String?
+    /// How long `init` waits for a server that does not answer yet.
+    public var waitSeconds = 60
 
     public init() {}
   }
@@ -67,17 +69,18 @@ public final class PostgresLog: Log {
   ///     refuses everything then; a new process can join again.
   ///   - lead: called with `true` when this node becomes the one that does what only one may do, and
   ///     with `false` when it no longer is. Another node takes over then.
-  /// - Throws: if PostgreSQL cannot be reached, or not be used as a log.
+  ///   - isCancelled: asked several times a second, whether to stop waiting.
+  /// - Throws: if PostgreSQL cannot be reached for `Options.waitSeconds`, or not be used as a log.
   public init(
     url: String, options: Options = Options(), report: @escaping @Sendable (String) -> Void,
     end: @escaping @Sendable (String) -> Void,
-    lead: @escaping @Sendable (Bool) -> Void = { _ in }
+    lead: @escaping @Sendable (Bool) -> Void = { _ in }, isCancelled: () -> Bool = { false }
   ) throws(StoreFailure) {
     let connector = Connector(url: url, schema: options.schema)
     let registration: Registration
     do throws(PostgresError) {
-      registration = try Registration(
-        connector, name: options.name, requiresSync: options.requiresSync)
+      registration = try Registration.waiting(
+        connector, options, report: report, isCancelled: isCancelled)
     } catch {
       throw StoreFailure("PostgreSQL cannot be used as a log: \(error)")
     }
@@ -103,8 +106,7 @@ public final class PostgresLog: Log {
   ) throws(StoreFailure) {
     do throws(PostgresError) {
       let connector = Connector(url: url, schema: options.schema)
-      try Registration.check(
-        connector.connect("check"), schema: options.schema, requiresSync: options.requiresSync)
+      _ = try Registration.check(connector, options)
     } catch {
       throw StoreFailure("PostgreSQL cannot be used as a log: \(error)")
     }

@@ -33,12 +33,15 @@ public final class Server: Sendable {
   private let bots: Mutex<Task<Void, Never>?>
 
   /// Opens the store, listens, and starts to serve; returns when clients can connect.
+  /// - Parameter isCancelled: asked while it waits for a PostgreSQL that does not answer yet.
   /// - Throws: what is wrong with the environment, as a sentence for the operator.
-  public convenience init(_ configuration: Configuration, logger: Logger) throws(ServerError) {
+  public convenience init(
+    _ configuration: Configuration, logger: Logger, isCancelled: () -> Bool = { false }
+  ) throws(ServerError) {
     let lead = BotLead()
     try self.init(configuration, logger: logger, lead: lead) {
       (configuration, logger) throws(ServerError) in
-      try Self.openLog(configuration, logger, lead)
+      try Self.openLog(configuration, logger, lead, isCancelled)
     }
   }
 
@@ -195,7 +198,7 @@ public final class Server: Sendable {
   }
 
   private static func openLog(
-    _ configuration: Configuration, _ logger: Logger, _ lead: BotLead
+    _ configuration: Configuration, _ logger: Logger, _ lead: BotLead, _ isCancelled: () -> Bool
   ) throws(ServerError) -> any Log {
     if configuration.log.engine == .postgresql {
       // For what is each relay's own: the list of people.
@@ -207,7 +210,7 @@ public final class Server: Sendable {
           end: {
             logger.critical("\($0) The relay exits; started again, it follows what is there.")
             _exit(EXIT_FAILURE)
-          }, lead: { lead.set($0) })
+          }, lead: { lead.set($0) }, isCancelled: isCancelled)
       } catch {
         throw ServerError("\(error).")
       }

@@ -11,8 +11,13 @@ typedef void (*notice_receiver)(void *, const PGresult *);
 // The functions of libpq: their result, their name without "PQ", and their parameters.
 #define FUNCTIONS(X)                                                                              \
   X(PGconn *, connectdbParams, (const char *const *, const char *const *, int))                   \
+  X(void *, conninfoParse, (const char *, char **))                                               \
+  X(void, conninfoFree, (void *))                                                                 \
+  X(int, connectionNeedsPassword, (const PGconn *))                                               \
   X(void, finish, (PGconn *))                                                                     \
   X(notice_receiver, setNoticeReceiver, (PGconn *, notice_receiver, void *))                      \
+  X(void, reset, (PGconn *))                                                                      \
+  X(int, setErrorVerbosity, (PGconn *, int))                                                      \
   X(int, status, (const PGconn *))                                                                \
   X(int, socket, (const PGconn *))                                                                \
   X(int, serverVersion, (const PGconn *))                                                         \
@@ -65,6 +70,13 @@ const char *cpostgres_load(void) {
   return failure[0] == '\0' ? NULL : failure;
 }
 
+char *cpostgres_connection_string_error(const char *string) {
+  char *error = NULL;
+  void *options = pq_conninfoParse(string, &error);
+  if (options != NULL) pq_conninfoFree(options);
+  return error;
+}
+
 PGconn *cpostgres_connect(const char *const *keywords, const char *const *values) {
   // 1: `dbname` may be a connection string or a URI.
   return pq_connectdbParams(keywords, values, 1);
@@ -80,6 +92,17 @@ void cpostgres_count_warnings(PGconn *connection, int *count) {
 }
 
 void cpostgres_finish(PGconn *connection) { pq_finish(connection); }
+
+void cpostgres_retry_verbosely(PGconn *connection) {
+  enum { PQERRORS_DEFAULT = 1, PQERRORS_VERBOSE = 2 };
+  pq_setErrorVerbosity(connection, PQERRORS_VERBOSE);
+  pq_reset(connection);
+  pq_setErrorVerbosity(connection, PQERRORS_DEFAULT);
+}
+
+int cpostgres_needs_password(const PGconn *connection) {
+  return pq_connectionNeedsPassword(connection);
+}
 int cpostgres_status(const PGconn *connection) { return pq_status(connection); }
 int cpostgres_socket(const PGconn *connection) { return pq_socket(connection); }
 int cpostgres_server_version(const PGconn *connection) { return pq_serverVersion(connection); }

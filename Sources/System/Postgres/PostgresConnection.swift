@@ -22,7 +22,12 @@ internal import Glibc
     if let reason = unsafe cpostgres_load() {
       throw PostgresError(
         "libpq could not be loaded: \(unsafe String(cString: reason)). "
-          + "On Debian: apt-get install libpq5", isConnectionLost: true)
+          + "On Debian: apt-get install libpq5", isConnectionLost: true, isTransient: false)
+    }
+    if let problem = ConnectionString.problem(url) {
+      throw PostgresError(
+        "libpq cannot read the connection string: \(problem)", isConnectionLost: true,
+        isTransient: false)
     }
     // A later value replaces an earlier one, and `dbname` is expanded in its place.
     let parameters = options + [("dbname", url)]
@@ -41,9 +46,35 @@ internal import Glibc
     unsafe warnings = .allocate(capacity: 1)
     unsafe warnings.initialize(to: 0)
     unsafe cpostgres_count_warnings(made, warnings)
-    guard unsafe Int(cpostgres_status(made)) == CPOSTGRES_CONNECTION_OK,
-      unsafe cpostgres_enter_pipeline(made) == 1
-    else { throw lost() }
+    if !isConnected { try connectAgain() }
+    guard unsafe cpostgres_enter_pipeline(made) == 1 else { throw lost() }
+  }
+
+  private var isConnected: Bool {
+    unsafe Int(cpostgres_status(connection)) == CPOSTGRES_CONNECTION_OK
+  }
+
+  /// Finds out the SQLSTATE with which the server has refused to connect, by a second attempt: libpq
+  /// tells it in no other way.
+  private func connectAgain() throws(PostgresError) {
+    var error = lost()
+    if unsafe cpostgres_needs_password(connection) != 0 {
+      error.isTransient = false
+      throw error
+    }
+    // Two spaces follow the severity in a message of the server, and are in none of libpq's own.
+    guard unsafe String(cString: cpostgres_error_message(connection)).contains(":  ") else {
+      throw error
+    }
+    unsafe cpostgres_retry_verbosely(connection)
+    guard !isConnected else { return }
+    let states = unsafe String(cString: cpostgres_error_message(connection))
+      .split(separator: ":  ").dropFirst().map { $0.prefix { $0 != ":" } }
+    let state = states.last {
+      $0.utf8.count == 5 && $0.utf8.allSatisfy { (48...57).contains($0) || (65...90).contains($0) }
+    }
+    throw PostgresError(
+      error.message, sqlState: state.map(String.init), isConnectionLost: true)
   }
 
   deinit {
@@ -134,7 +165,7 @@ internal import Glibc
     if status == CPOSTGRES_COMMAND_OK || status == CPOSTGRES_TUPLES_OK {
       return rows
     }
-    if unsafe Int(cpostgres_status(connection)) != CPOSTGRES_CONNECTION_OK { throw lost() }
+    if !isConnected { throw lost() }
     func field(_ field: Int) -> String? {
       unsafe cpostgres_result_field(result, Int32(field)).map { unsafe String(cString: $0) }
     }

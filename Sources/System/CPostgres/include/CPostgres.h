@@ -33,10 +33,17 @@ enum {
 // Loads libpq once. Returns NULL, or why that failed. Thread-safe.
 const char *cpostgres_load(void);
 
+// Returns what is wrong with a connection string, to be freed by cpostgres_free, or NULL.
+char *cpostgres_connection_string_error(const char *string);
+
 PGconn *cpostgres_connect(const char *const *keywords, const char *const *values);
 // Has each warning of the server add 1 to the count, instead of being written to stderr.
 void cpostgres_count_warnings(PGconn *connection, int *count);
 void cpostgres_finish(PGconn *connection);
+// Connects again with the same parameters; the messages of errors name the SQLSTATE then.
+void cpostgres_retry_verbosely(PGconn *connection);
+// Whether the server asked for a password, and there is none.
+int cpostgres_needs_password(const PGconn *connection);
 int cpostgres_status(const PGconn *connection);
 int cpostgres_socket(const PGconn *connection);
 int cpostgres_server_version(const PGconn *connection);
