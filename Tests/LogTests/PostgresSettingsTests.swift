@@ -72,6 +72,45 @@ import Wire
     #expect(message?.contains("GRANT CREATE ON DATABASE \"postgres\" TO \"guest\"") == true)
   }
 
+  /// A setting that an operator changes while a relay runs.
+  @Test func `is not written to while a setting is wrong`() async throws {
+    let server = try PostgresServer(settings: ["fsync=on"])
+    let standby = try Standby(of: server)
+    let reports = Mutex<[String]>([])
+    var options = PostgresLog.Options()
+    options.requiresReplication = true
+    let log = try PostgresLog(
+      url: server.url, options: options, report: { text in reports.withLock { $0.append(text) } },
+      end: { Issue.record("\($0)") })
+    let node = try LogHarness(log)
+    defer { log.stop() }
+    var attempt: UInt32 = 0
+    /// Sends until one is answered as expected.
+    func send(until isStored: Bool) async throws {
+      for _ in 0..<2000 {
+        attempt += 1
+        let session = SessionID(index: 1, generation: attempt)
+        let delivery = await node.submit([
+          .append("general", "ada", "\(attempt)", session: session)
+        ])
+        if delivery.acks.isEmpty != isStored { return }
+        #expect(delivery.refusals.allSatisfy { $0.code == .unavailable })
+        try await Task.sleep(for: .milliseconds(50))
+      }
+      throw Unexpected("the log never \(isStored ? "stored" : "refused") an entry")
+    }
+    try await send(until: true)
+    try server.set("synchronous_commit", to: "local")
+    try await send(until: false)
+    #expect(
+      reports.withLock { $0 }.contains {
+        $0.hasPrefix("Writing fails: ") && $0.contains("synchronous_commit is local")
+      })
+    try server.set("synchronous_commit", to: "on")
+    try await send(until: true)
+    withExtendedLifetime(standby) {}
+  }
+
   // MARK: - Poolers
 
   @Test(arguments: ["transaction", "statement"])
@@ -187,6 +226,40 @@ import Wire
       try PostgresLog(
         url: server.url, options: options, report: { Issue.record("\($0)") },
         end: { Issue.record("\($0)") })
+    }
+  }
+}
+
+extension PostgresServer {
+  /// Changes a setting, and has the server read it.
+  fileprivate func set(_ name: String, to value: String) throws {
+    let connection = try PostgresConnection(url)
+    try connection.run(
+      PostgresStatement(once: "ALTER SYSTEM SET \(name) = '\(value)'")())
+    try connection.run(PostgresStatement(once: "SELECT pg_reload_conf()")())
+  }
+}
+
+/// A program that receives the write-ahead log of a server, and confirms what it has synced: for the
+/// server, a synchronous standby.
+private final class Standby {
+  private let folder: TemporaryFolder
+  private let process: ChildProcess
+
+  init(of server: PostgresServer) throws {
+    folder = try TemporaryFolder()
+    process = try ChildProcess([
+      "\(try PostgresServer.programs())/pg_receivewal", "--synchronous", "--no-password",
+      "--directory",
+      folder.path, "--dbname", "\(server.url) application_name=standby",
+    ])
+    let connection = try PostgresConnection(server.url)
+    try server.set("synchronous_standby_names", to: "standby")
+    let count = PostgresStatement(
+      once: "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'")
+    guard try becomesTrue(within: Deadline(), { try connection.run(count())[0].int(0, 0) == 1 })
+    else {
+      throw Unexpected("the standby is not synchronous: \(process.errors)")
     }
   }
 }

@@ -129,7 +129,7 @@ public final class PostgresLog: Log {
         try WorkerThread(name: "log-write") { [registration, submissions, meter, end] in
           guard let registration = registration.take() else { return }
           let store = PostgresStore(
-            connector, registration, name: options.name, isEnding: { submissions.isEnding },
+            connector, registration, options, isEnding: { submissions.isEnding },
             end: end)
           let sequencer = Sequencer(
             lineage: store.state.lineage, keepEntriesPerRoom: options.keepEntriesPerRoom,

@@ -14,6 +14,7 @@ package final class PostgresStore: NodeStore {
   /// When the next attempt to connect is made, in nanoseconds of the monotonic clock.
   private var connectsAt: UInt64 = 0
   private static let reconnectNanoseconds: UInt64 = 250_000_000
+  private var settings: ServerSettings
 
   package var state: NodeState
   package let identityKey: EntryIdentity.Key
@@ -28,11 +29,12 @@ package final class PostgresStore: NodeStore {
   private let end: @Sendable (String) -> Void
 
   init(
-    _ connector: Connector, _ registration: Registration, name: String,
+    _ connector: Connector, _ registration: Registration, _ options: PostgresLog.Options,
     isEnding: @escaping @Sendable () -> Bool, end: @escaping @Sendable (String) -> Void
   ) {
     self.connector = connector
-    self.name = name
+    name = options.name
+    settings = ServerSettings(options)
     connection = registration.connection
     turnKey = registration.turnKey
     state = registration.state
@@ -61,6 +63,17 @@ package final class PostgresStore: NodeStore {
     } catch {
       // Whatever failed: there is no connection to go on with.
       throw DatabaseFailure("\(error)", isConnectionLost: true)
+    }
+  }
+
+  /// Throws if a setting of the server is wrong, so that nothing may be committed.
+  private func checkSettings() throws(DatabaseFailure) {
+    guard let connection else {
+      throw DatabaseFailure("there is no connection", isConnectionLost: true)
+    }
+    do throws(PostgresError) { try settings.check(connection) } catch {
+      if error.isConnectionLost { self.connection = nil }
+      throw DatabaseFailure("\(error)", isConnectionLost: error.isConnectionLost)
     }
   }
 
@@ -134,6 +147,9 @@ package final class PostgresStore: NodeStore {
     _ purpose: NodeState.Purpose, after position: Int64, lookingUp identities: [EntryIdentity]
   ) throws(DatabaseFailure) -> NodeBeginning {
     lookedUp = LookedUp()
+    do throws(DatabaseFailure) { try checkSettings() } catch {
+      if purpose == .turn || error.isConnectionLost { throw error }
+    }
     var calls =
       purpose == .turn
       ? [Statements.begin(), Statements.takeTurn(.int(turnKey))]
@@ -200,6 +216,8 @@ package final class PostgresStore: NodeStore {
   package func commitBarrier(
     _ node: Int64, position: Int64, inTurn: Bool
   ) throws(DatabaseFailure) -> (number: Int64?, isCertain: Bool) {
+    // What was committed with such a setting is not certain, nor does this make it so.
+    try checkSettings()
     var calls = [Statements.begin()]
     if inTurn { calls.append(Statements.takeTurn(.int(turnKey))) }
     calls.append(Statements.confirmNode(.int(node), .int(position)))
