@@ -4,7 +4,7 @@ import Wire
 @testable import Swarm
 
 /// A minimal relay for the oracle to watch, and the faults that a test plants in it.
-private struct Scene {
+struct OracleScene {
   static let plan = Plan(
     scenario: "test", seed: 1, rooms: [.group("a", 0), .group("b", 0)],
     clients: Array(repeating: .init(persona: .chatter, rooms: [0, 1]), count: 3), events: [],
@@ -15,7 +15,8 @@ private struct Scene {
   var log: [[Entry]] = [[], []]
   private var counts = [0, 0, 0]
 
-  init(joining: Bool = true) {
+  init(joining: Bool = true, mayFork: Bool = false) {
+    oracle = Oracle(oracle.naming, mayFork: mayFork)
     guard joining else { return }
     for client in 0..<3 { for room in 0..<2 { join(client, room) } }
   }
@@ -84,7 +85,7 @@ private struct Scene {
 
 @Suite struct `The oracle` {
   @Test func `a relay that keeps its promises breaks none`() {
-    var scene = Scene()
+    var scene = OracleScene()
     for turn in 0..<300 { scene.say(from: turn % 3, to: turn % 2) }
     let verdict = scene.finish()
     #expect(scene.broken == [:])
@@ -95,7 +96,7 @@ private struct Scene {
   }
 
   @Test func `reconnecting and catching up is no fault`() {
-    var scene = Scene()
+    var scene = OracleScene()
     scene.say(from: 0)
     scene.oracle.disconnected(2)
     let missed = scene.send(from: 0, to: 0)
@@ -111,7 +112,7 @@ private struct Scene {
   }
 
   @Test func `an acknowledged message that no client receives is lost`() throws {
-    var scene = Scene()
+    var scene = OracleScene()
     scene.say(from: 0)
     let lost = scene.send(from: 1, to: 0)
     scene.ack(lost)
@@ -125,7 +126,7 @@ private struct Scene {
   }
 
   @Test func `a delivered message that disappears is forgotten, also without an ack`() {
-    var scene = Scene()
+    var scene = OracleScene()
     scene.say(from: 0)
     let shown = scene.send(from: 1, to: 0)
     scene.deliver(shown, to: 0, 1, 2)
@@ -136,7 +137,7 @@ private struct Scene {
 
   @Test(arguments: [ServerMessage.Resume.diverged, .reset])
   func `a resume that drops a client's entries is a broken promise`(resume: ServerMessage.Resume) {
-    var scene = Scene()
+    var scene = OracleScene()
     scene.say(from: 0)
     scene.oracle.disconnected(2)
     scene.join(2, 0, after: 1, told: 0, resume)
@@ -144,14 +145,14 @@ private struct Scene {
   }
 
   @Test func `an entry given twice to one cursor is duplicated`() {
-    var scene = Scene()
+    var scene = OracleScene()
     let entry = scene.say(from: 0)
     scene.deliver(entry, to: 1)
     #expect(scene.broken == [.doubled: 1])
   }
 
   @Test func `one message under two numbers is duplicated, and so are its acks`() {
-    var scene = Scene()
+    var scene = OracleScene()
     var twice = scene.say(from: 0)
     twice.seq = 2
     scene.log[0].append(twice)
@@ -162,7 +163,7 @@ private struct Scene {
   }
 
   @Test func `an entry left out is a gap, found when the cursor is set again or the run ends`() {
-    var scene = Scene()
+    var scene = OracleScene()
     let missing = scene.send(from: 0, to: 0)
     scene.ack(missing)
     scene.deliver(missing, to: 0, 1)
@@ -174,7 +175,7 @@ private struct Scene {
   }
 
   @Test func `a client that lacks the last entries has a gap`() {
-    var scene = Scene()
+    var scene = OracleScene()
     let entry = scene.send(from: 0, to: 0)
     scene.ack(entry)
     scene.deliver(entry, to: 0, 1)
@@ -184,7 +185,7 @@ private struct Scene {
   }
 
   @Test func `a cursor that is set elsewhere than requested is a gap`() {
-    var scene = Scene()
+    var scene = OracleScene()
     for _ in 0..<3 { scene.say(from: 0) }
     scene.oracle.disconnected(1)
     scene.join(1, 0, after: 1, told: 3)
@@ -192,7 +193,7 @@ private struct Scene {
   }
 
   @Test func `two entries that change places on one connection are reordered`() {
-    var scene = Scene()
+    var scene = OracleScene()
     let (first, second) = (scene.send(from: 0, to: 0), scene.send(from: 1, to: 0))
     scene.deliver(first, to: 0, 1)
     scene.deliver(second, to: 0, 1)
@@ -204,7 +205,7 @@ private struct Scene {
   }
 
   @Test func `a sender's messages in another order than they were sent are reordered`() {
-    var scene = Scene()
+    var scene = OracleScene()
     var (first, second) = (scene.send(from: 0, to: 0), scene.send(from: 0, to: 0))
     (first.seq, second.seq) = (2, 1)
     scene.log[0] = [second, first]
@@ -217,7 +218,7 @@ private struct Scene {
   }
 
   @Test func `two receivers with different entries under one number have two orders`() {
-    var scene = Scene()
+    var scene = OracleScene()
     var (first, second) = (scene.send(from: 0, to: 0), scene.send(from: 1, to: 0))
     scene.deliver(first, to: 0, 1)
     scene.deliver(second, to: 0, 1)
@@ -229,20 +230,20 @@ private struct Scene {
   }
 
   @Test func `every change to an entry is detected`() {
-    let changes: [(inout Entry, Scene) -> Void] = [
+    let changes: [(inout Entry, OracleScene) -> Void] = [
       { entry, _ in entry.body[entry.body.count - 2] ^= 1 },
       { entry, scene in entry.from = scene.naming.users[2] },
       { entry, _ in entry.kind = .data },
     ]
     for change in changes {
-      var scene = Scene()
+      var scene = OracleScene()
       var entry = scene.send(from: 0, to: 0)
       scene.deliver(entry, to: 0, 1)
       change(&entry, scene)
       scene.deliver(entry, to: 2)
       #expect(scene.broken == [.altered: 1])
     }
-    var scene = Scene()
+    var scene = OracleScene()
     var entry = scene.say(from: 0)
     scene.oracle.disconnected(2)
     scene.join(2, 0, after: 0)
@@ -252,7 +253,7 @@ private struct Scene {
   }
 
   @Test func `an entry in another room than it was sent to is altered`() {
-    var scene = Scene()
+    var scene = OracleScene()
     var entry = scene.send(from: 0, to: 0)
     entry.room = scene.naming.rooms[1]
     scene.deliver(entry, to: 1)
@@ -260,7 +261,7 @@ private struct Scene {
   }
 
   @Test func `a message that no client sent is invented`() {
-    var scene = Scene()
+    var scene = OracleScene()
     var entry = scene.send(from: 0, to: 0)
     let id = entry.id
     entry.id = "x1"
@@ -281,13 +282,13 @@ private struct Scene {
   }
 
   @Test func `entries without a join are invented`() {
-    var scene = Scene(joining: false)
+    var scene = OracleScene(joining: false)
     scene.deliver(scene.send(from: 0, to: 0), to: 1)
     #expect(scene.broken == [.invented: 1])
   }
 
   @Test func `an ack with another number than the entry's is detected`() {
-    var scene = Scene()
+    var scene = OracleScene()
     let (first, second) = (scene.send(from: 0, to: 0), scene.send(from: 1, to: 0))
     for entry in [first, second] { scene.deliver(entry, to: 0, 1, 2) }
     scene.ack(first, seq: 2)
@@ -297,7 +298,7 @@ private struct Scene {
   }
 
   @Test func `a clock that goes back within a room is detected`() {
-    var scene = Scene()
+    var scene = OracleScene()
     scene.say(from: 0)
     var early = scene.send(from: 1, to: 0)
     early.at = 999
@@ -308,7 +309,7 @@ private struct Scene {
   }
 
   @Test func `sends of unknown outcome are counted separately, and are not faults`() {
-    var scene = Scene()
+    var scene = OracleScene()
     let stored = scene.send(from: 0, to: 0)
     scene.deliver(stored, to: 0, 1, 2)
     _ = scene.send(from: 0, to: 0)
@@ -330,7 +331,7 @@ private struct Scene {
   }
 
   @Test func `a send that is refused as a different one is a fault`() throws {
-    var scene = Scene()
+    var scene = OracleScene()
     let entry = scene.send(from: 0, to: 0)
     var error = WireError(.idConflict, "Entry 1 has this id.")
     error.seq = entry.seq
@@ -340,7 +341,7 @@ private struct Scene {
   }
 
   @Test func `a room that could not be read proves nothing, and is named`() {
-    var scene = Scene()
+    var scene = OracleScene()
     let entry = scene.send(from: 0, to: 0)
     scene.ack(entry)
     let verdict = scene.oracle.finish()
@@ -349,8 +350,8 @@ private struct Scene {
   }
 
   @Test func `the digest of a room depends on contents and order`() {
-    func digest(_ build: (inout Scene) -> Void) -> UInt64? {
-      var scene = Scene()
+    func digest(_ build: (inout OracleScene) -> Void) -> UInt64? {
+      var scene = OracleScene()
       build(&scene)
       return scene.finish().digests[scene.naming.rooms[0]]
     }
@@ -371,7 +372,7 @@ private struct Scene {
   }
 
   @Test func `a thousand breaches are counted, and the first hundred kept`() {
-    var scene = Scene()
+    var scene = OracleScene()
     let entry = scene.say(from: 0)
     for _ in 0..<1000 { scene.deliver(entry, to: 1) }
     #expect(scene.broken == [.doubled: 1000])

@@ -29,6 +29,8 @@ extension Oracle {
   ///
   /// - Returns: `nil` if the frames must be decoded and passed to `delivered`.
   func known(_ input: Span<UInt8>, to receiver: Int) -> KnownRun? {
+    // Where a number can have several entries, it is recorded who holds which.
+    if mayFork { return nil }
     let likely = Int(likelyCursors[receiver])
     if likely < cursors[receiver].count {
       if let run = known(input, receiver, likely) { return run }
@@ -73,7 +75,7 @@ extension Oracle {
     _ entry: Entry, to receiver: Int, payload: Span<UInt8>
   ) -> UInt64? {
     guard let judged = judge(entry, receiver) else { return nil }
-    if judged.isGood, let intended = judged.intended {
+    if judged.isGood, !mayFork, let intended = judged.intended {
       tapes[judged.room].append(
         payload, seq: entry.seq, intended: intended, limitBytes: tapeLimitBytes)
     }

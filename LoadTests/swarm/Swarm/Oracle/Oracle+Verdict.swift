@@ -11,6 +11,8 @@ extension Oracle {
     public var unknownStored = 0
     /// Transmitted, neither acknowledged nor refused, and not in the log.
     public var unknownAbsent = 0
+    /// Acknowledged, and lost in a fork of the log.
+    public var lostInForks = 0
     /// Passed to a client that never had a connection to send them.
     public var missed = 0
     /// Rooms that could not be read after the run.
@@ -39,6 +41,7 @@ extension Oracle {
 
   private mutating func finish(_ room: Int, _ verdict: inout Verdict) {
     let name = naming.rooms[room]
+    if mayFork, ledgers[room].readBack != nil { settleForks(of: room) }
     let ledger = ledgers[room]
     verdict.digests[name] = ledger.digest
     guard let end = ledger.readBack else {
@@ -92,6 +95,11 @@ extension Oracle {
     // A room that could not be read, and entries that the relay may delete, prove nothing.
     guard ledger.readBack != nil, seq >= ledger.first else { return }
     if let slot = ledger[seq], slot.send == id { return }
+    if forksTold > 0 {
+      // It may have been repeated, or not.
+      if send.deliveredAs == nil { verdict.lostInForks += 1 }
+      return
+    }
     if let delivered = send.deliveredAs {
       report(
         .misnumbered, room, [seq, delivered],

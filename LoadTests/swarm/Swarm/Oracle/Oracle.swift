@@ -59,10 +59,22 @@ public struct Oracle: Sendable {
   var tapes: [RoomTape]
   let tapeLimitBytes: Int
   let finder: RoomFinder
+  /// Whether the log can lose its last entries, of which receivers have to be told.
+  let mayFork: Bool
+  /// By receiver and room, if it can.
+  var held: [[Int: HeldEntries]]
+  /// The receivers that have to agree with the log in the end.
+  var mustAgree: [Int] = []
+  /// How often a receiver was told of a fork.
+  public internal(set) var forksTold = 0
 
   /// Creates a checker that has seen nothing.
-  public init(_ naming: Naming) {
+  ///
+  /// - Parameter mayFork: Whether entries may be lost if all receivers that have them are told.
+  public init(_ naming: Naming, mayFork: Bool = false) {
     self.naming = naming
+    self.mayFork = mayFork
+    held = Array(repeating: [:], count: naming.users.count)
     sends = Array(repeating: [], count: naming.users.count)
     ledgers = Array(repeating: RoomLedger(), count: naming.rooms.count)
     cursors = Array(repeating: [], count: naming.users.count)
@@ -78,6 +90,7 @@ public struct Oracle: Sendable {
   public mutating func addReader() -> Int {
     cursors.append([])
     likelyCursors.append(0)
+    held.append([:])
     return cursors.count - 1
   }
 
@@ -170,6 +183,7 @@ public struct Oracle: Sendable {
     let asked = wasAsked ? cursors[receiver][index].asked.removeFirst() : nil
     let after = joined.after
     cursors[receiver][index].next = after + 1
+    if mayFork { held[receiver][room, default: HeldEntries()].goOn(after: after) }
     switch joined.resume {
     case .ok:
       if let asked, asked != after {
@@ -185,6 +199,7 @@ public struct Oracle: Sendable {
             + " \(joined.first)")
       }
     case .diverged, .reset:
+      if mayFork { return forked(joined, room) }
       report(
         .forgotten, joined.room, [asked ?? 0, after],
         "\(name(receiver)) had entries up to \(asked.map(String.init) ?? "-"), but received"
@@ -211,17 +226,18 @@ public struct Oracle: Sendable {
   /// Whether a receiver has reached the highest number that any receiver has seen, in all of its
   /// rooms.
   public func isAtHead(_ receiver: Int) -> Bool {
-    cursors[receiver].allSatisfy { ($0.next ?? 0) > ledgers[$0.room].head }
+    cursors[receiver].allSatisfy { ($0.next ?? 0) > ledgers[$0.room].expected }
   }
 
   /// Reports the entries that a receiver never got, after the run and its grace period.
   public mutating func demandHead(of receiver: Int) {
+    mustAgree.append(receiver)
     for cursor in cursors[receiver] {
-      guard let next = cursor.next, next <= ledgers[cursor.room].head else { continue }
+      guard let next = cursor.next, next <= ledgers[cursor.room].expected else { continue }
       report(
         .gap, naming.rooms[cursor.room], [next],
         "\(name(receiver)) is connected and joined, but received nothing from \(next) on, although"
-          + " there are entries up to \(ledgers[cursor.room].head)",
+          + " there are entries up to \(ledgers[cursor.room].expected)",
         context(of: cursor.room, around: next))
     }
   }
@@ -312,6 +328,11 @@ public struct Oracle: Sendable {
   private mutating func compare(
     _ slot: RoomLedger.Slot, _ room: Int, _ entry: Entry, _ receiver: Int
   ) -> Bool {
+    ledgers[room].expected = max(ledgers[room].expected, entry.seq)
+    if mayFork {
+      hold(slot, room, entry.seq, receiver)
+      return true
+    }
     if let known = ledgers[room][entry.seq] {
       if known == slot { return true }
       if known.send == slot.send {

@@ -19,6 +19,11 @@ struct RoomLedger: Sendable {
   var readBack: Int64?
   /// The oldest entry that the relay still has.
   var first: Int64 = 1
+  /// The number that every receiver should reach: the highest that any has seen, of the entries that
+  /// the log has not lost as far as a receiver was told.
+  var expected: Int64 = 0
+  /// The other entries that had a number, in a log that forks.
+  private var others: [Int64: [Slot]] = [:]
 
   /// The highest number that any receiver has seen.
   var head: Int64 { Int64(slots.count) }
@@ -32,6 +37,28 @@ struct RoomLedger: Sendable {
       slots[Int(seq) - 1] = newValue
     }
   }
+
+  /// Returns which of the entries with this number it is: 0 for the first that was seen. Adds it if it
+  /// is new.
+  mutating func version(of slot: Slot, at seq: Int64) -> UInt8 {
+    guard let first = self[seq] else {
+      self[seq] = slot
+      return 0
+    }
+    if first == slot { return 0 }
+    let known = others[seq, default: []]
+    if let index = known.firstIndex(of: slot) { return UInt8(clamping: index + 1) }
+    others[seq] = known + [slot]
+    return UInt8(clamping: known.count + 1)
+  }
+
+  /// Returns the entry with a number that `version` has returned.
+  func entry(_ seq: Int64, version: UInt8) -> Slot? {
+    version == 0 ? self[seq] : others[seq].map { $0[Int(version) - 1] }
+  }
+
+  /// Makes the log what a reader has found in the end.
+  mutating func replace(by entries: [Slot?]) { slots = entries }
 
   /// A digest of the whole log: rooms with the same digest have the same entries in the same order.
   var digest: UInt64 {

@@ -25,6 +25,8 @@ public enum Promise: String, CaseIterable, Sendable {
   case conflict
   /// `relay verify` finds the store damaged.
   case broken
+  /// A client holds an entry that a fork of the log has lost, and does not know.
+  case untold
 
   /// The promise.
   public var sentence: String {
@@ -42,6 +44,7 @@ public enum Promise: String, CaseIterable, Sendable {
     case .clock: "at never decreases in a room"
     case .conflict: "a message that is sent again unchanged is never refused as another one"
     case .broken: "the store is intact after a power loss at any time"
+    case .untold: "a client that holds entries which a fork has lost is told"
     }
   }
 }
