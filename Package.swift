@@ -75,6 +75,7 @@ let package = Package(
     .library(name: "WebSocket", targets: ["WebSocket"]),
     .library(name: "Client", targets: ["Client", "EventLoop", "Wire"]),
     .library(name: "PowerLossRecorder", type: .dynamic, targets: ["PowerLossRecorder"]),
+    .library(name: "WrongClock", type: .dynamic, targets: ["WrongClock"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -154,14 +155,15 @@ let package = Package(
     .target(
       name: "Swarm",
       dependencies: [
-        "Client", "EventLoop", "Platform", "Terminal", "Wire", "WebSocket", "YAML", "Mixing",
-        "CLinux", histogram,
+        "Client", "EventLoop", "Platform", "Postgres", "Terminal", "Wire", "WebSocket", "YAML",
+        "Mixing", "CLinux", histogram,
       ], path: "LoadTests/swarm/Swarm", swiftSettings: strict),
     command(
       "SwarmCommand", folder: "LoadTests/swarm/Command",
       ["CommandMain", "Swarm", "Platform", argumentParser]),
     // Preloaded into the relay by `swarm`, which finds it beside itself.
     .target(name: "PowerLossRecorder", path: "LoadTests/powerloss"),
+    .target(name: "WrongClock", path: "LoadTests/clock"),
 
     // The log by itself, without the relay around it.
     command(

@@ -41,8 +41,8 @@ import Testing
       "Wire", "ArgumentParser",
     ],
     "swarm/Swarm": [
-      "Client", "EventLoop", "Platform", "Terminal", "Wire", "WebSocket", "YAML", "Mixing",
-      "Histogram", "CLinux",
+      "Client", "EventLoop", "Platform", "Postgres", "Terminal", "Wire", "WebSocket", "YAML",
+      "Mixing", "Histogram", "CLinux",
     ],
     "swarm/Command": ["CommandMain", "Swarm", "Platform", "ArgumentParser"],
   ]

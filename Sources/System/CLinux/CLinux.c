@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -153,6 +154,24 @@ int clinux_connect(int descriptor, const struct clinux_address *address) {
   struct sockaddr_storage storage;
   socklen_t length = to_system(address, &storage);
   return connect(descriptor, (struct sockaddr *)&storage, length);
+}
+
+int clinux_connect_unix(const char *path) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (strlen(path) >= sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  strcpy(address.sun_path, path);
+  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return -1;
+  if (connect(descriptor, (struct sockaddr *)&address, sizeof address) < 0) {
+    int code = errno;
+    close(descriptor);
+    errno = code;
+    return -1;
+  }
+  return descriptor;
 }
 
 int clinux_accept(int descriptor, struct clinux_address *peer) {

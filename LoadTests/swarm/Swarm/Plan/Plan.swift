@@ -35,12 +35,12 @@ public struct Plan: Equatable, Sendable {
       case wake(client: Int)
       /// A client sends its next text; numbers begin at 1.
       case send(client: Int, room: Int, number: Int, textBytes: Int)
-      /// A step of chaos.
-      case chaos(Scenario.ChaosStep.Kind)
+      /// A step of chaos, and the relay that it concerns if it concerns one.
+      case chaos(Scenario.ChaosStep.Kind, relay: Int = 0)
       /// These clients lose their connections, if they have any.
       case reset(clients: [Int])
       /// The paused relay continues.
-      case goOn
+      case goOn(relay: Int)
       /// The full disk has space again.
       case freeDisk
       /// A hostile client performs its next act; the seed determines its bytes.

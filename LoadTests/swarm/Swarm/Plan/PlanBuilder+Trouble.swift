@@ -3,10 +3,15 @@ extension PlanBuilder {
   mutating func planChaos() {
     for step in scenario.chaos {
       let at = UInt64(step.atMilliseconds) * 1_000_000
-      switch step.kind {
-      case .kill, .restart, .powerLoss: break
+      // Scenarios of one relay draw nothing, so that their seeds keep their meaning.
+      let relay =
+        step.relay ?? (scenario.relayCount > 1 ? random.below(scenario.relayCount) : 0)
+      let kind = step.kind == .any ? anyFault() : step.kind
+      switch kind {
+      case .kill, .restart, .powerLoss, .database, .link, .any: break
       case .pause(let milliseconds):
-        events.append(.init(at: at + UInt64(milliseconds) * 1_000_000, kind: .goOn))
+        events.append(
+          .init(at: at + UInt64(milliseconds) * 1_000_000, kind: .goOn(relay: relay)))
       case .fillDisk(let milliseconds):
         events.append(.init(at: at + UInt64(milliseconds) * 1_000_000, kind: .freeDisk))
       case .cut(let share):
@@ -16,8 +21,29 @@ extension PlanBuilder {
         events.append(.init(at: at, kind: .reset(clients: there.prefix(count).sorted())))
         continue
       }
-      events.append(.init(at: at, kind: .chaos(step.kind)))
+      events.append(.init(at: at, kind: .chaos(kind, relay: relay)))
     }
+  }
+
+  /// Chooses a fault of a cluster, and how long it lasts.
+  private mutating func anyFault() -> Scenario.ChaosStep.Kind {
+    guard case .spawn(let spawn) = scenario.target else { return .cut(share: 1) }
+    let short = 1 + random.below(1_000)
+    let long = 1_000 + random.below(6_000)
+    var faults: [Scenario.ChaosStep.Kind] = [
+      .restart, .pause(milliseconds: short), .pause(milliseconds: long), .cut(share: 0.5),
+      .database(.kill(milliseconds: short)), .database(.stop(milliseconds: short)),
+      .database(.terminate), .database(.terminateCommits(milliseconds: long)),
+      .link(.cut), .link(.cutCommit), .link(.delay(milliseconds: long)),
+      .link(.freeze(milliseconds: long)),
+    ]
+    if spawn.diskBytes != nil { faults.append(.fillDisk(milliseconds: long)) }
+    if spawn.postgresql != Scenario.Standby.none {
+      faults += [
+        .database(.promote(milliseconds: short)), .database(.cancelWaits(milliseconds: short)),
+      ]
+    }
+    return faults[random.below(faults.count)]
   }
 
   /// Plans the acts of hostile clients, each of which acts at its own pace from its arrival on. The

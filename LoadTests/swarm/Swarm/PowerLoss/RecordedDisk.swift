@@ -25,17 +25,11 @@ struct RecordedDisk: Sendable {
   ///   - folder: The relay's data folder, which is empty or does not exist yet.
   ///   - record: The path of the record, outside of the folder.
   ///   - program: The folder of swarm and the recorder, with a trailing slash.
-  init(folder: String, record: String, besides program: String) throws {
+  init(folder: String, record: String, besides program: String) throws(Run.Failure) {
     self.folder = folder
     self.record = record
-    let name = "libPowerLossRecorder.so"
-    let candidates = [program + name, program + "../lib/" + name]
-    guard let found = candidates.first(where: { unsafe access($0, R_OK) == 0 }) else {
-      throw Run.Failure(
-        description: "do: power_loss requires \(name), which is not in \(program):"
-          + " build the whole project (make build), or install it (make install)", isUsage: true)
-    }
-    recorder = found
+    recorder = try PreloadedLibrary.path(
+      "libPowerLossRecorder.so", besides: program, for: "do: power_loss")
   }
 
   /// The variables for the relay's environment.

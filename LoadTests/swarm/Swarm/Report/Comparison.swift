@@ -122,12 +122,6 @@ public struct Comparison: Sendable {
 }
 
 extension YAMLNode {
-  /// Returns the value of a key of a mapping.
-  fileprivate subscript(key: String) -> YAMLNode? {
-    guard case .mapping(let pairs) = content else { return nil }
-    return pairs.first { $0.key == key }?.value
-  }
-
   /// Returns a nested number, possibly with an exponent, which JSON allows; `nil` if it is out of
   /// the range of real runs.
   fileprivate func figure(_ path: [String]) -> Double? {

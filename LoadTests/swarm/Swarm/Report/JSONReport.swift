@@ -14,6 +14,8 @@ public enum JSONReport {
       json.member("clients") { $0.object { clients(outcome, &$0) } }
       json.member("sends") { $0.object { sends(outcome.verdict, &$0) } }
       json.member("deliveries", Double(outcome.deliveries))
+      json.member("relay_exits", Double(outcome.exits))
+      if let told = outcome.forksTold { json.member("forks_told", Double(told)) }
       json.member("latency_ms") { $0.object { latencies(outcome.latencies, &$0) } }
       json.member("thresholds") { $0.object { thresholds(outcome.judgements, &$0) } }
       json.member("swarm") { $0.object { load(outcome.load, &$0) } }
@@ -86,6 +88,7 @@ public enum JSONReport {
     json.member("refused", Double(verdict.refused))
     json.member("missed", Double(verdict.missed))
     json.member("unknown_stored", Double(verdict.unknownStored))
+    json.member("lost_in_forks", Double(verdict.lostInForks))
     json.member("unknown_absent", Double(verdict.unknownAbsent))
   }
 

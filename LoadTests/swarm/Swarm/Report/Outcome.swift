@@ -137,6 +137,10 @@ public struct Outcome: Sendable {
   public internal(set) var attemptsFailed = 0
   /// Sends that the relay answered with `unavailable`, because nothing could be stored.
   public internal(set) var unavailable = 0
+  /// How often a client was told that the log had lost entries in a fork; `nil` if it could not.
+  public internal(set) var forksTold: Int?
+  /// How often a relay that swarm had started ended by itself.
+  public internal(set) var exits = 0
   /// Why the last connection ended or failed.
   public internal(set) var lastLoss: String?
   /// Why the last permanently refused send or join was refused.

@@ -66,6 +66,12 @@ public enum TextReport {
           + (memory.relayBytesEach.map { ", relay \(Int($0)) bytes" } ?? "")
           + " (resident, in addition to the memory before the first)")
     }
+    if let told = outcome.forksTold {
+      lines.append(
+        "forks: clients were told \(told) times; \(verdict.lostInForks) acknowledged messages were"
+          + " lost in them")
+    }
+    if outcome.exits > 0 { lines.append("relays exited by themselves \(outcome.exits) times") }
     if let refusal = outcome.lastRefusal { lines.append("the last refusal: \(refusal)") }
     if outcome.plan.clientsLeftOut > 0 {
       lines.append(

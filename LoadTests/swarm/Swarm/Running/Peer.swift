@@ -53,6 +53,12 @@ final class Peer {
     session = ClientSession(
       idPrefix: idPrefix, seed: shared.links.random.next(), settings: Self.settings)
     mayRead = readShare
+    if shared.isBalanced { nextAddress = receiver }
+  }
+
+  /// The relay that it is connected to, or tries to; `nil` if none.
+  var addressIndex: Int? {
+    link.hasSocket ? (nextAddress + shared.addresses.count - 1) % shared.addresses.count : nil
   }
 
   var isLive: Bool { session.isLive && !isAsleep }

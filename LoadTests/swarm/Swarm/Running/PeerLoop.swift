@@ -15,6 +15,9 @@ final class PeerLoop {
   private let sources: [Address]
   /// The rooms of the run, by index.
   let rooms: [String]
+  /// Whether the addresses are those of equal relays, which share the clients; otherwise they are one
+  /// relay's, and the first is preferred.
+  let isBalanced: Bool
   weak var observer: (any PeerObserver)?
   /// When the bytes that are being handled arrived.
   var readAt = Instant(nanoseconds: 0)
@@ -24,13 +27,14 @@ final class PeerLoop {
 
   init(
     _ loop: EventLoop, url: RelayURL, addresses: [Address], sources: [Address],
-    rooms: [String] = []
+    rooms: [String] = [], isBalanced: Bool = false
   ) {
     self.loop = loop
     self.url = url
     self.addresses = addresses
     self.sources = sources
     self.rooms = rooms
+    self.isBalanced = isBalanced
   }
 
   /// Returns the source address of a client's connections; `nil` leaves the choice to the system.

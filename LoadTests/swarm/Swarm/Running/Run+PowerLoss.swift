@@ -14,7 +14,9 @@ extension Run {
   /// Kills the relay, replaces its files by a possible state of the disk, has them verified, and
   /// restarts the relay. Everything but the kill runs on another thread.
   func losePower() {
-    guard let relay, powerLoss == nil, let recorded = relay.disk else { return }
+    guard let relay = cluster?.relays[0], powerLoss == nil, let recorded = relay.disk else {
+      return
+    }
     relay.kill()
     mark("power lost")
     let mercies = Disk.Mercy.allCases
@@ -46,7 +48,7 @@ extension Run {
   func powerReturns() {
     var results: [Result<Repair, Failure>] = []
     powerLoss?.answers.drain(into: &results)
-    guard let result = results.first, let powerLoss, let relay else { return }
+    guard let result = results.first, let powerLoss, let relay = cluster?.relays[0] else { return }
     loop.deregister(powerLoss.registration)
     powerLoss.thread?.join()
     self.powerLoss = nil
@@ -59,7 +61,7 @@ extension Run {
       if let complaint = repair.complaint {
         oracle.report(.broken, "-", [], "relay verify, after the power loss: \(complaint)")
       }
-      restart("power restored, with \(repair.loss.mercy.sentence)", after: "power loss")
+      restart(0, "power restored, with \(repair.loss.mercy.sentence)", after: "power loss")
     }
   }
 

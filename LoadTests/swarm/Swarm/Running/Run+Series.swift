@@ -12,12 +12,12 @@ extension Run {
   /// Closes the current second now.
   func closeSecond() {
     let clients = members.count { $0?.peer.isLive ?? false }
-    let relayBytes = relay?.residentBytes
+    let relayBytes = cluster?.residentBytes
     footprint.look(connections: clients, relay: relayBytes)
     recorder.close(
       at: elapsed,
       .init(
-        deliveries: oracle.deliveries, clients: clients, relayCPUSeconds: relay?.cpuSeconds,
+        deliveries: oracle.deliveries, clients: clients, relayCPUSeconds: cluster?.cpuSeconds,
         relayBytes: relayBytes))
   }
 }

@@ -36,9 +36,9 @@ extension Run {
     // The load is over; later resource use is not measured.
     let now = Instant.now()
     outcome.load.ownCores = watch.coreShare(at: now, cpu: ProcessorTime.own)
-    if let relay {
+    if let cluster {
       let seconds = max(Double(now.nanoseconds(since: start)) / 1e9, 0.001)
-      outcome.load.relayCores = (relay.cpuSeconds - relayCPUAtStart) / seconds
+      outcome.load.relayCores = (cluster.cpuSeconds - relayCPUAtStart) / seconds
     }
     progress.at = now
     for member in members { member?.peer.readFreely() }
@@ -176,6 +176,7 @@ extension Run: EventHandler {
       return
     }
     if token == Token.power { return powerReturns() }
+    if token == Token.database { return takeDatabaseEvents() }
     if token == Token.redraw { return redrawing?.take() ?? () }
     guard token == Token.signal, let signal = signals.next(), stage != .over else { return }
     outcome.interruptingSignal = signal

@@ -1,39 +1,54 @@
+internal import Platform
+
 /// Chaos: disturbances of the relay and of its connections, and the recovery from them.
 extension Run {
-  func play(_ kind: Scenario.ChaosStep.Kind) {
+  func play(_ kind: Scenario.ChaosStep.Kind, on index: Int) {
     // During a power loss nothing else can be done to the relay.
-    guard let relay, powerLoss == nil else { return }
+    guard let cluster, powerLoss == nil else { return }
+    let name = name(ofRelay: index)
     switch kind {
     case .kill:
-      relay.kill()
+      let clients = awakeClients(of: index)
+      cluster.relays[index].kill()
       (wasStartedWithoutSpace, awaitsSpace) = (false, false)
-      mark("relay killed")
-      awaitReturn(from: "kill", of: awakeClients)
+      restarts[index] = nil
+      mark("\(name) killed")
+      awaitReturn(from: "kill", of: clients)
     case .restart:
-      restart("relay killed and restarted", after: "restart")
+      restart(index, "\(name) killed and restarted", after: "restart")
     case .powerLoss: losePower()
     case .pause(let milliseconds):
-      relay.pause()
-      mark("relay paused for \(milliseconds) ms")
+      cluster.relays[index].pause()
+      mark("\(name) paused for \(milliseconds) ms")
     case .fillDisk(let milliseconds):
       fillings.append(outcome.unavailable)
       do {
-        try relay.fillDisk()
-        mark("relay's disk filled for \(milliseconds) ms")
+        try cluster.fillDisk()
+        mark("\(diskOwner) disk filled for \(milliseconds) ms")
       } catch {
-        mark("cannot fill the relay's disk: \(error)")
+        mark("cannot fill \(diskOwner) disk: \(error)")
       }
-    case .cut: break
+    case .database(let fault): cluster.database?.perform(fault)
+    case .link(let fault):
+      cluster.perform(fault, on: index)
+      mark("\(name): connections to PostgreSQL \(fault.sentence)")
+    case .cut, .any: break
     }
   }
+
+  private func name(ofRelay index: Int) -> String {
+    (cluster?.relays.count ?? 0) > 1 ? "relay \(index + 1)" : "relay"
+  }
+
+  private var diskOwner: String { cluster?.database == nil ? "relay's" : "PostgreSQL's" }
 
   /// Fills space that the relay has freed on a full disk.
   func keepDiskFull() {
     guard !fillings.isEmpty else { return }
     do {
-      try relay?.keepDiskFull()
+      try cluster?.keepDiskFull()
     } catch {
-      mark("cannot keep the relay's disk full: \(error)")
+      mark("cannot keep \(diskOwner) disk full: \(error)")
     }
   }
 
@@ -41,57 +56,90 @@ extension Run {
     guard !fillings.isEmpty else { return }
     let before = fillings.removeFirst()
     do {
-      try relay?.freeDisk()
+      try cluster?.freeDisk()
     } catch {
-      mark("cannot free space on the relay's disk: \(error)")
+      mark("cannot free space on \(diskOwner) disk: \(error)")
     }
     guard fillings.isEmpty else {
       // A step that ends while another lasts is merged into it.
       fillings[0] = before
       return
     }
-    mark("relay's disk has space again")
+    mark("\(diskOwner) disk has space again")
     takeNoteOfEnd()
-    if awaitsSpace { restart("relay restarted, since its disk has space again") }
+    if awaitsSpace { restart(0, "relay restarted, since its disk has space again") }
     awaitReturn(
       from: "full disk", of: awakeClients.filter(\.isLost), sends: oracle.unanswered.count,
       addsLost: true, unavailable: outcome.unavailable - before)
   }
 
-  /// Restarts the relay as a step of chaos, from which the clients must recover.
-  func restart(_ what: String, after step: String) {
-    restart(what)
+  /// Restarts a relay as a step of chaos, from which the clients must recover.
+  func restart(_ index: Int, _ what: String, after step: String) {
+    let clients = awakeClients(of: index)
+    restart(index, what)
     wasStartedWithoutSpace = !fillings.isEmpty
-    awaitReturn(from: step, of: awakeClients)
+    awaitReturn(from: step, of: clients)
   }
 
-  private func restart(_ what: String) {
+  private func restart(_ index: Int, _ what: String) {
     awaitsSpace = false
+    restarts[index] = nil
     do {
-      try relay?.restart()
+      try cluster?.relays[index].restart()
       mark(what)
     } catch {
       mark("cannot restart the relay: \(error)")
     }
   }
 
-  /// Handles an unexpected end of the relay. It stays down, which is an error, unless it could not
-  /// start because its disk was full: then it is started again, as a supervisor would do.
+  /// Handles unexpected ends of relays. One stays down, which is an error, unless it could not
+  /// start because its disk was full: then it is started again, as a supervisor would do. Relays that
+  /// share a log are always started again.
   func takeNoteOfEnd() {
-    guard let relay, let end = relay.takeUnexpectedEnd() else { return }
-    mark("the relay exited by itself: \(end)")
-    log(relay.lastWords)
-    awaitsSpace = wasStartedWithoutSpace
-    wasStartedWithoutSpace = false
-    if awaitsSpace, fillings.isEmpty { restart("relay restarted, since its disk has space again") }
+    guard let cluster else { return }
+    for (index, relay) in cluster.relays.enumerated() {
+      guard let end = relay.takeUnexpectedEnd() else { continue }
+      outcome.exits += 1
+      mark(
+        "\(cluster.relays.count > 1 ? "" : "the ")\(name(ofRelay: index)) exited by itself: \(end)")
+      log(relay.lastWords)
+      if cluster.database != nil {
+        restarts[index] = .now().adding(milliseconds: Self.restartMilliseconds)
+        continue
+      }
+      awaitsSpace = wasStartedWithoutSpace
+      wasStartedWithoutSpace = false
+      if awaitsSpace, fillings.isEmpty {
+        restart(index, "relay restarted, since its disk has space again")
+      }
+    }
+    for (index, time) in restarts where time <= .now() {
+      restart(index, "\(name(ofRelay: index)) restarted")
+    }
   }
 
-  func goOn() {
-    relay?.goOn()
-    mark("relay continues")
+  /// How long a supervisor waits.
+  private static let restartMilliseconds = 500
+
+  func goOn(_ index: Int) {
+    cluster?.relays[index].goOn()
+    mark("\(name(ofRelay: index)) continues")
     awaitReturn(
       from: "pause", of: awakeClients.filter(\.isLost), sends: oracle.unanswered.count,
       addsLost: true)
+  }
+
+  /// Handles what has happened to PostgreSQL.
+  func takeDatabaseEvents() {
+    for event in cluster?.database?.takeEvents() ?? [] {
+      switch event {
+      case .mark(let text): mark(text)
+      case .answers(let fault):
+        awaitReturn(
+          from: fault, of: awakeClients.filter(\.isLost), sends: oracle.unanswered.count,
+          addsLost: true)
+      }
+    }
   }
 
   /// Cuts connections; their clients reconnect immediately.
@@ -143,6 +191,13 @@ extension Run {
     }
   }
 
+  /// Those of them that are connected to a relay, or to none.
+  private func awakeClients(of relay: Int) -> [(client: Int, isLost: Bool)] {
+    awakeClients.filter { client, isLost in
+      isLost || members[client]?.peer.addressIndex.map { $0 == relay } ?? true
+    }
+  }
+
   private func awaitReturn(
     from step: String, of clients: [(client: Int, isLost: Bool)], sends: Int = 0,
     addsLost: Bool = false, unavailable: Int? = nil
@@ -178,5 +233,16 @@ extension Run {
           + " \(Decimal.text(milliseconds)) ms after the \(outcome.recoveries[recovery.step].step)")
     }
     recoveries.removeAll(where: \.isOver)
+  }
+}
+
+extension Scenario.LinkFault {
+  fileprivate var sentence: String {
+    switch self {
+    case .cut: "cut"
+    case .cutCommit: "to be cut in the next COMMIT"
+    case .delay(let milliseconds): "delayed for \(milliseconds) ms"
+    case .freeze(let milliseconds): "frozen for \(milliseconds) ms, and then cut"
+    }
   }
 }

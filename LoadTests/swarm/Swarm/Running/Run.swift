@@ -42,6 +42,7 @@ public final class Run {
     static let frame: UInt64 = 5
     static let power: UInt64 = 6
     static let redraw: UInt64 = 7
+    static let database: UInt64 = 8
   }
 
   /// The interval of the checks whether the next stage can begin.
@@ -58,7 +59,7 @@ public final class Run {
   let naming: Naming
   let loop: EventLoop
   let peers: PeerLoop
-  let relay: SpawnedRelay?
+  let cluster: Cluster?
   let log: (String) -> Void
   /// Signals end a run early but orderly. The reader of the output may also close it (`SIGPIPE`).
   let signals: SignalSource
@@ -107,6 +108,8 @@ public final class Run {
   var wasStartedWithoutSpace = false
   /// The relay could not start without disk space; it is started again when there is some.
   var awaitsSpace = false
+  /// By relay of a cluster: when it is started again after it has exited by itself.
+  var restarts: [Int: Instant] = [:]
 
   /// Finds the relay, or starts one, and prepares the run.
   ///
@@ -148,7 +151,7 @@ public final class Run {
       return String(repeating: "0", count: 13 - digits.utf8.count) + digits
     }
     naming = Naming(plan, tag: tag.joined())
-    oracle = Oracle(naming)
+    oracle = Oracle(naming, mayFork: scenario.mayFork)
     outcome = Outcome(plan: plan)
     members = Array(repeating: nil, count: plan.clients.count)
     timedSince = Array(repeating: .max, count: plan.clients.count)
@@ -159,15 +162,17 @@ public final class Run {
     switch scenario.target {
     case .spawn(let spawn):
       do {
-        let started = try SpawnedRelay(
-          spawn, losesPower: scenario.losesPower, interruption: signals.descriptor)
-        relay = started
-        text = started.url
+        let started = try Cluster(
+          spawn, losesPower: scenario.losesPower,
+          hasFaults: scenario.chaos.contains { $0.kind.concernsDatabase },
+          interruption: signals.descriptor)
+        cluster = started
+        text = started.relays[0].url
       } catch is Interruption {
         throw Interruption(signal: signals.next() ?? SIGINT)
       }
     case .url(let url):
-      relay = nil
+      cluster = nil
       text = url
     }
     let url: RelayURL
@@ -178,13 +183,14 @@ public final class Run {
     }
     let addresses: [Address]
     do {
-      addresses = try Address.resolve(host: url.host, port: url.port)
+      let ports = cluster?.relays.map(\.port) ?? [url.port]
+      addresses = try ports.flatMap { try Address.resolve(host: url.host, port: $0) }
     } catch {
       throw Failure(description: "\(error)", isUsage: false)
     }
     peers = PeerLoop(
       loop, url: url, addresses: try SourceAddresses.check(scenario.sourceAddresses, to: addresses),
-      sources: scenario.sourceAddresses, rooms: naming.rooms)
+      sources: scenario.sourceAddresses, rooms: naming.rooms, isBalanced: scenario.relayCount > 1)
     peers.observer = self
     outcome.url = "\(url)"
   }
@@ -204,17 +210,21 @@ public final class Run {
   public func play() throws -> Outcome {
     let registration = try loop.register(
       signals.descriptor, for: .readable, token: Token.signal)
+    let database = try cluster?.database.map {
+      try loop.register($0.descriptor, for: .readable, token: Token.database)
+    }
     redrawing = try display.map { try LiveRedrawing(of: $0, on: loop, token: Token.redraw) }
     defer {
       redrawing?.end()
+      if let database { loop.deregister(database) }
       loop.deregister(registration)
     }
     start = .now()
     watch = SelfWatch(start: start, cpu: ProcessorTime.own)
-    relayCPUAtStart = relay?.cpuSeconds ?? 0
-    recorder = SeriesRecorder(scenario.phases, relayCPUSeconds: relay?.cpuSeconds)
+    relayCPUAtStart = cluster?.cpuSeconds ?? 0
+    recorder = SeriesRecorder(scenario.phases, relayCPUSeconds: cluster?.cpuSeconds)
     progress.at = start
-    footprint = Footprint(relay: relay?.residentBytes)
+    footprint = Footprint(relay: cluster?.residentBytes)
     log(
       "\(plan.scenario): seed \(plan.seed), \(plan.clients.count) clients, \(plan.rooms.count) rooms,"
         + " \(plan.messageCount) messages in \(Decimal.text(Double(plan.duration) / 1e9)) s"
@@ -273,9 +283,9 @@ public final class Run {
       guard let peer = members[client]?.peer else { return }
       let given = peer.send(text, to: naming.rooms[room])
       precondition(given == naming.id(of: id), "the session must number its sends as the plan does")
-    case .chaos(let kind): play(kind)
+    case .chaos(let kind, let relay): play(kind, on: relay)
     case .reset(let clients): reset(clients)
-    case .goOn: goOn()
+    case .goOn(let relay): goOn(relay)
     case .freeDisk: freeDisk()
     case .hostility(let client, let act, let seed): hostility(client, act, seed: seed)
     }
@@ -315,6 +325,7 @@ public final class Run {
     outcome.series = recorder.series
     outcome.verdict = oracle.finish()
     outcome.violations = oracle.violations
+    outcome.forksTold = scenario.mayFork ? oracle.forksTold : nil
     outcome.violationCounts = oracle.counts
     outcome.deliveries = oracle.deliveries
     outcome.load.lagP99Milliseconds = watch.lag.milliseconds(.p99) ?? 0
@@ -323,7 +334,7 @@ public final class Run {
       .init(
         threshold: $0, milliseconds: outcome.latencies.milliseconds($0.measure, $0.percentile))
     }
-    if outcome.status == .noConnection, let relay { log(relay.lastWords) }
+    if outcome.status == .noConnection, let cluster { log(cluster.lastWords) }
     return outcome
   }
 }

@@ -4,12 +4,14 @@ internal import Platform
 /// A relay that this run has started: its process, its folder, and ways to end it abruptly.
 final class SpawnedRelay {
   let url: String
+  let port: UInt16
   private let binary: String
   private let folder: RelayFolder
-  private let port: UInt16
   private var id: pid_t?
   /// The durable state of its disk, if power losses are simulated.
   private(set) var disk: RecordedDisk?
+  /// Added to its environment.
+  private let environment: [String]
   /// CPU time of earlier processes that were killed.
   private var earlierCPUSeconds = 0.0
 
@@ -17,9 +19,12 @@ final class SpawnedRelay {
   ///
   /// - Parameters:
   ///   - losesPower: Whether to record its writes and syncs.
+  ///   - log: The URL of the PostgreSQL that has its log; `nil` if it is in its folder.
+  ///   - clockOffsetSeconds: How far its clock is ahead.
   ///   - interruption: A descriptor that becomes readable when the start is to be abandoned.
   init(
-    _ spawn: Scenario.Spawn, losesPower: Bool = false, interruption: Int32? = nil
+    _ spawn: Scenario.Spawn, losesPower: Bool = false, log: String? = nil,
+    clockOffsetSeconds: Int = 0, interruption: Int32? = nil
   ) throws {
     binary = try spawn.binary ?? Self.besideThisProgram()
     guard unsafe access(binary, X_OK) == 0 else {
@@ -27,13 +32,23 @@ final class SpawnedRelay {
         description: "there is no relay at \(binary); build it, set spawn.binary,"
           + " or give the --url of a running relay", isUsage: true)
     }
-    folder = try RelayFolder(configuration: spawn.configuration, diskBytes: spawn.diskBytes)
+    var environment: [String] = []
+    if let log { environment += ["RELAY_LOG_ENGINE=postgresql", "RELAY_LOG_URL=\(log)"] }
+    if clockOffsetSeconds != 0 {
+      let library = try PreloadedLibrary.path(
+        "libWrongClock.so", besides: try Self.ownFolder(), for: "spawn.clock_offsets_s")
+      environment += ["LD_PRELOAD=\(library)", "CLOCK_OFFSET_S=\(clockOffsetSeconds)"]
+    }
+    self.environment = environment
+    folder = try RelayFolder(
+      configuration: spawn.configuration, diskBytes: log == nil ? spawn.diskBytes : nil)
     if losesPower {
       disk = try RecordedDisk(
         folder: folder.data, record: folder.data + ".record", besides: try Self.ownFolder())
     }
     let start = try RelayStart(watching: folder)
-    let id = try Self.start(binary, in: folder, port: 0, disk)
+    let id = try Self.start(
+      binary, in: folder, port: 0, environment: environment + (disk?.environment ?? []))
     do {
       port = try start.port(of: id, interruption: interruption)
     } catch {
@@ -58,7 +73,8 @@ final class SpawnedRelay {
   /// Restarts it on the same port and data, without waiting for it to listen.
   func restart() throws {
     kill()
-    id = try Self.start(binary, in: folder, port: port, disk)
+    id = try Self.start(
+      binary, in: folder, port: port, environment: environment + (disk?.environment ?? []))
   }
 
   /// Replaces the recorded disk by its state after a power loss.
@@ -117,7 +133,7 @@ final class SpawnedRelay {
   }
 
   private static func start(
-    _ binary: String, in folder: RelayFolder, port: UInt16, _ disk: RecordedDisk?
+    _ binary: String, in folder: RelayFolder, port: UInt16, environment: [String]
   ) throws -> pid_t {
     // On another disk it would appear to have lost everything.
     precondition(folder.isWhole, "the relay must be started by the thread that mounted its disk")
@@ -125,7 +141,7 @@ final class SpawnedRelay {
       [
         binary, "serve", "--config", folder.configuration, "--listen", "127.0.0.1:\(port)",
         "--data", folder.data,
-      ], bond: .kill, environment: disk?.environment ?? [], output: folder.log)
+      ], bond: .kill, environment: environment, output: folder.log)
   }
 
   private static func end(_ id: pid_t) {

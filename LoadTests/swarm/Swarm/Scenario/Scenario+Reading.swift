@@ -98,9 +98,12 @@ extension Scenario {
   }
 
   private mutating func readSpawn(_ node: YAMLNode, _ faults: inout [YAMLDocument.Fault]) {
-    var fields = YAMLFields(node, at: "spawn", known: ["binary", "config", "disk_bytes"])
+    var fields = YAMLFields(
+      node, at: "spawn",
+      known: ["binary", "relays", "postgresql", "clock_offsets_s", "config", "disk_bytes"])
     var spawn = Spawn()
     spawn.binary = fields.optional("binary", "expected the path of a relay", \.text)
+    spawn.readCluster(&fields)
     let sizes = SmallDisk.leastBytes...SmallDisk.mostBytes
     spawn.diskBytes = fields.optional(
       "disk_bytes", "expected \(sizes.lowerBound) to \(sizes.upperBound) bytes"
@@ -176,6 +179,7 @@ extension Scenario {
         "expected no step after the last phase, which ends at \(Decimal.text(Double(end) / 1000)) s"
       )
     }
+    faults += contradictionsOfCluster(of: root)
     if case .spawn(let spawn) = target, spawn.diskBytes == nil {
       for (index, line) in ChaosStep.linesOfFillings(root) {
         faults.append(

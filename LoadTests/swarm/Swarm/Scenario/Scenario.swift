@@ -37,14 +37,31 @@ public struct Scenario: Equatable, Sendable {
     public var dialect: RawDialect?
   }
 
-  /// A relay to be started for this run, with its own data folder.
+  /// The standby of a PostgreSQL server.
+  public enum Standby: String, CaseIterable, Sendable {
+    /// There is one server.
+    case none
+    /// A commit waits until the standby has it.
+    case synchronous
+    /// The standby may lack the last commits.
+    case asynchronous
+  }
+
+  /// A relay to be started for this run, with its own data folder; or several that share a log.
   public struct Spawn: Equatable, Sendable {
     /// The program; `nil` is the one next to swarm.
     public var binary: String?
+    /// The number of relays; more than one require a PostgreSQL.
+    public var relays = 1
+    /// The PostgreSQL that is started for the relays' log; `nil` if each has an SQLite of its own.
+    public var postgresql: Standby?
+    /// By relay: how far its clock is ahead, in seconds. The clocks of those that are not named are
+    /// right.
+    public var clockOffsetsSeconds: [Int] = []
     /// Keys of its configuration other than `listen` and `data`, as YAML.
     public var configuration = ""
-    /// The size of a separate file system for its data, which can be filled; `nil` uses the
-    /// system's.
+    /// The size of a separate file system for its data, or for PostgreSQL's, which can be filled;
+    /// `nil` uses the system's.
     public var diskBytes: Int?
 
     init() {}
@@ -155,14 +172,59 @@ public struct Scenario: Equatable, Sendable {
       case powerLoss
       /// This share of the connected clients lose their connections simultaneously, by a reset.
       case cut(share: Double)
+      /// Something happens to PostgreSQL.
+      case database(DatabaseFault)
+      /// Something happens to a relay's connections to PostgreSQL.
+      case link(LinkFault)
+      /// The seed chooses among the steps that suit a cluster.
+      case any
 
       /// Whether it requires a relay that swarm has started.
       public var concernsProcess: Bool { if case .cut = self { false } else { true } }
+      /// Whether it requires a PostgreSQL that swarm has started.
+      public var concernsDatabase: Bool {
+        switch self {
+        case .database, .link, .any: true
+        default: false
+        }
+      }
     }
     /// When, from the start of the first phase.
     public var atMilliseconds: Int
     /// The kind.
     public var kind: Kind
+    /// The relay that it concerns; `nil` lets the seed choose one.
+    public var relay: Int?
+  }
+
+  /// What can happen to a PostgreSQL server.
+  public enum DatabaseFault: Equatable, Sendable {
+    /// SIGKILL of all of its processes; started again after this time.
+    case kill(milliseconds: Int)
+    /// An immediate shutdown (SIGQUIT); started again after this time.
+    case stop(milliseconds: Int)
+    /// The standby receives nothing for this time; then the primary is killed, and the standby
+    /// becomes the primary.
+    case promote(milliseconds: Int)
+    /// The standby receives nothing for this time; then all waits for it are cancelled.
+    case cancelWaits(milliseconds: Int)
+    /// The connections of all relays are ended (`pg_terminate_backend`).
+    case terminate
+    /// The next connections that are seen committing are ended, for this time.
+    case terminateCommits(milliseconds: Int)
+  }
+
+  /// What can happen to the connections between a relay and PostgreSQL.
+  public enum LinkFault: Equatable, Sendable {
+    /// They are reset.
+    case cut
+    /// The next one that carries a COMMIT is reset then: in turn after the server has answered,
+    /// while it commits, and before it has seen the COMMIT.
+    case cutCommit
+    /// For this time everything arrives later.
+    case delay(milliseconds: Int)
+    /// For this time nothing arrives, not even the end of a connection; then they are reset.
+    case freeze(milliseconds: Int)
   }
 
   /// An upper limit for a percentile.
@@ -212,6 +274,19 @@ public struct Scenario: Equatable, Sendable {
   public var clientCount: Int { clients.reduce(0) { $0 + $1.count } }
   /// The number of clients that follow the protocol.
   public var honestCount: Int { clients.reduce(0) { $0 + ($1.persona.isHostile ? 0 : $1.count) } }
+  /// The number of relays that swarm starts.
+  public var relayCount: Int { if case .spawn(let spawn) = target { spawn.relays } else { 0 } }
+  /// Whether entries may be lost that were acknowledged: those that an asynchronous standby lacked
+  /// when it was promoted. Clients have to be told.
+  public var mayFork: Bool {
+    guard case .spawn(let spawn) = target, spawn.postgresql == .asynchronous else { return false }
+    return chaos.contains { step in
+      switch step.kind {
+      case .database(.promote), .any: true
+      default: false
+      }
+    }
+  }
   /// Whether power losses are simulated.
   public var losesPower: Bool { chaos.contains { $0.kind == .powerLoss } }
   /// Whether a step of chaos affects the relay's process.

@@ -155,66 +155,9 @@ extension Scenario.Arrivals {
   }
 }
 
-extension Scenario.ChaosStep {
-  /// Parses one step, or several at equal intervals.
-  static func steps(
-    _ node: YAMLNode, at path: String, _ faults: inout [YAMLDocument.Fault]
-  ) -> [Self] {
-    var fields = YAMLFields(
-      node, at: path, known: ["do", "at_s", "times", "every_s", "ms", "share"])
-    let milliseconds = fields.optional("ms", "expected 1 to 600000") { $0.integer(in: 1...600_000) }
-    let share = fields.optional("share", "expected more than 0, at most 1") { node in
-      node.number.flatMap { $0 > 0 && $0 <= 1 ? $0 : nil }
-    }
-    let verbs = ["kill", "restart", "power_loss", "pause", "fill_disk", "cut"]
-    let verb = fields.required(
-      "do", "expected \(verbs.dropLast().joined(separator: ", ")) or cut"
-    ) { node in node.text.flatMap { verbs.contains($0) ? $0 : nil } }
-    for (key, owners) in [("ms", ["pause", "fill_disk"]), ("share", ["cut"])] {
-      if let verb, !owners.contains(verb), fields.has(key) {
-        fields.report(key, "has no meaning for do: \(verb)", "remove it")
-      }
-    }
-    let kind: Kind? =
-      switch verb {
-      case "kill": .kill
-      case "restart": .restart
-      case "power_loss": .powerLoss
-      case "pause": .pause(milliseconds: milliseconds ?? 1_000)
-      case "fill_disk": .fillDisk(milliseconds: milliseconds ?? 1_000)
-      case "cut": .cut(share: share ?? 1)
-      default: nil
-      }
-    func seconds(_ node: YAMLNode) -> Double? {
-      node.number.flatMap { (0...86_400).contains($0) ? $0 : nil }
-    }
-    let start = fields.required("at_s", "expected seconds from the start", seconds)
-    let times = fields.optional("times", "expected 1 to 1000") { $0.integer(in: 1...1000) } ?? 1
-    let every = fields.optional("every_s", "expected seconds", seconds)
-    if times > 1, every == nil {
-      fields.report("every_s", "is missing", "expected the seconds between repetitions")
-    }
-    faults += fields.faults
-    guard let kind, let start, fields.faults.isEmpty else { return [] }
-    return (0..<times).map {
-      Self(atMilliseconds: Int((start + Double($0) * (every ?? 0)) * 1000), kind: kind)
-    }
-  }
-}
-
-extension Scenario.ChaosStep {
-  /// Returns the lines of `do: fill_disk` in a scenario.
-  static func linesOfFillings(_ root: YAMLNode) -> [(index: Int, line: Int)] {
-    (root["chaos"]?.list ?? []).enumerated().compactMap { index, step in
-      guard let verb = step["do"], verb.text == "fill_disk" else { return nil }
-      return (index, verb.line)
-    }
-  }
-}
-
 extension YAMLNode {
   /// Returns the value of a key of a mapping.
-  fileprivate subscript(key: String) -> YAMLNode? {
+  subscript(key: String) -> YAMLNode? {
     guard case .mapping(let pairs) = content else { return nil }
     return pairs.first { $0.key == key }?.value
   }

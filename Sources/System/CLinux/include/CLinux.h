@@ -87,6 +87,8 @@ int clinux_spare_descriptor(void);
 // Returns free memory to the system.
 void clinux_trim_memory(void);
 
+// A connection to a Unix socket, non-blocking and close-on-exec. ENAMETOOLONG: the path is too long.
+int clinux_connect_unix(const char *path);
 // A descriptor of a process, readable when it has exited: pidfd_open, close-on-exec.
 int clinux_process_descriptor(int process);
 // The reading and the writing end of a pipe, both close-on-exec: pipe2.

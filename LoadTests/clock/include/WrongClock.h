@@ -1,0 +1,1 @@
+// Empty: this library is only preloaded.
