@@ -36,6 +36,7 @@ help:
 	@echo 'make test-fresh        run make test on a new Debian with git, make and Swift only; needs root'
 	@echo "make conformance       test relay and client with the Autobahn suite; CASES='2,7.1.*' EXCLUDE=9 for less"
 	@echo 'make faults            test a relay with kills, stops, full disks and power losses, for five minutes'
+	@echo 'make cluster-faults    test three relays on one PostgreSQL with kills, cuts, stops and failovers, for five minutes'
 	@echo 'make bench             compare the relay with a floor and its peers, in a quarter of an hour'
 	@echo 'make bench-full        the same, including the rows that take longer'
 	@echo 'make bench-screen      measure wschat on its terminal'
@@ -203,6 +204,14 @@ faults: build
 	@for scenario in $(FAULTS); do \
 	  .build/release/swarm run LoadTests/scenarios/$$scenario.yaml --quiet || exit $$?; done
 
+# The same for relays that share a PostgreSQL, which swarm starts. The half hour at random:
+# make cluster-faults CLUSTER_FAULTS=cluster-random
+CLUSTER_FAULTS := cluster-relays cluster-database cluster-failover cluster-fork
+cluster-faults: build
+	@config/setup cluster
+	@for scenario in $(CLUSTER_FAULTS); do \
+	  .build/release/swarm run LoadTests/scenarios/$$scenario.yaml --quiet || exit $$?; done
+
 # Writes bench.json and bench.html to BENCH_BUILT. Fails if a ratio is below the one in baseline.json.
 # To take a new baseline: cp .build/bench/bench.json LoadTests/results/baseline.json
 # BENCH adds flags: make bench BENCH='--rows room,dms'
@@ -280,7 +289,7 @@ install:
 	install -d "$(INSTALLED)/bin" "$(INSTALLED)/lib" "$(INSTALLED)/share/man/man1" "$(DOCUMENTATION)" \
 	  "$(BASH_COMPLETIONS)" "$(ZSH_COMPLETIONS)" "$(FISH_COMPLETIONS)"
 	install -m 755 $(COMMANDS) "$(INSTALLED)/bin"
-	install -m 644 $(BUILT)/libPowerLossRecorder.so "$(INSTALLED)/lib"
+	install -m 644 $(BUILT)/libPowerLossRecorder.so $(BUILT)/libWrongClock.so "$(INSTALLED)/lib"
 	install -m 644 $(MANUALS) "$(INSTALLED)/share/man/man1"
 	install -m 644 config/relay.yaml config/wschat.yaml "$(DOCUMENTATION)"
 	install -m 644 LoadTests/README.md "$(DOCUMENTATION)/scenarios.md"
@@ -293,7 +302,8 @@ install:
 
 # Removes the files of `make install` and nothing else; of the folders only the project's own.
 uninstall:
-	rm -f "$(INSTALLED)/lib/libPowerLossRecorder.so" "$(DOCUMENTATION)/relay.yaml" \
+	rm -f "$(INSTALLED)/lib/libPowerLossRecorder.so" "$(INSTALLED)/lib/libWrongClock.so" \
+	  "$(DOCUMENTATION)/relay.yaml" \
 	  "$(DOCUMENTATION)/wschat.yaml" "$(DOCUMENTATION)/scenarios.md"
 	for name in $(notdir $(COMMANDS)); do \
 	  rm -f "$(INSTALLED)/bin/$$name" "$(INSTALLED)/share/man/man1/$$name.1" \
