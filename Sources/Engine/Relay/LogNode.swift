@@ -183,8 +183,9 @@ package struct LogNode<Store: NodeStore> {
     guard let reason = store.state.mustRegister else { return }
     do throws(DatabaseFailure) {
       if !store.isConnected { try store.connect() }
-      store.state = try store.register()
+      store.state = try store.register(lost: store.state.lostEpoch)
     } catch {
+      store.disconnect()
       result.failure = result.failure ?? store.fail(error, "start again")
       return
     }

@@ -36,6 +36,8 @@ package struct NodeState {
   package var failure: StoreFailure?
   /// Why the node has to register again, for the operator; it can do nothing else then.
   package var mustRegister: String?
+  /// The number of the epoch in which batches were lost for certain.
+  var lostEpoch: Int64?
   /// Whether the others may have lost what this node told them of presence, and this node what they
   /// told.
   var hasLostNews = false
@@ -106,8 +108,7 @@ package struct NodeState {
   // MARK: - After a loss
 
   /// Compares what this node has applied with what the database has.
-  /// - Returns: the number of the epoch in which batches were lost for certain.
-  mutating func compare(_ findings: NodeFindings) -> Int64? {
+  mutating func compare(_ findings: NodeFindings) {
     func exists(_ batch: Applied) -> Bool { findings.marks[batch.position] == batch.mark }
     if let common = unconfirmed.lastIndex(where: exists) {
       return lose(unconfirmed[(common + 1)...])
@@ -115,25 +116,25 @@ package struct NodeState {
     if confirmed.mark == nil || exists(confirmed) { return lose(unconfirmed[...]) }
     if let oldest = findings.oldest, oldest > confirmed.position {
       mustRegister = "It was stopped or cut off for so long that it has missed batches"
-      return nil
+      return
     }
+    lostEpoch = lineage.current.number
     mustRegister =
       "The database no longer has batch \(confirmed.position) of the log: it was restored, or another "
       + "server has taken over that did not have it"
-    return lineage.current.number
   }
 
-  private mutating func lose(_ lost: ArraySlice<Applied>) -> Int64? {
-    guard let first = lost.first else { return nil }
+  private mutating func lose(_ lost: ArraySlice<Applied>) {
+    guard let first = lost.first else { return }
     if let durable = lost.first(where: \.isDurable) {
+      lostEpoch = lineage.current.number
       mustRegister =
         "The database no longer has batch \(durable.position) of the log: another server has taken "
         + "over that did not have it, or the server has lost commits in a crash"
-      return lineage.current.number
+      return
     }
     unconfirmed.removeAll { $0.position >= first.position }
     hasLostNews = true
-    return nil
   }
 }
 

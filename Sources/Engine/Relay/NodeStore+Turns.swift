@@ -50,15 +50,21 @@ extension NodeStore {
 
   /// Connects anew, and finds out whether the database still has the log that this node knows.
   private func reconnect() throws(DatabaseFailure) {
-    try connect()
-    let findings = try examine(state.node, state.confirmed.position...state.position)
-    let lost = state.compare(findings)
-    let lineage = try settleEpoch(lost: lost)
-    if state.mustRegister == nil, !findings.knowsNode {
-      state.mustRegister = "It was cut off for so long that the others have forgotten it"
-    }
-    if state.mustRegister == nil, lineage.current != state.lineage.current {
-      state.mustRegister = "Another server has taken over"
+    do throws(DatabaseFailure) {
+      try connect()
+      let findings = try examine(state.node, state.confirmed.position...state.position)
+      state.compare(findings)
+      let lineage = try settleEpoch(lost: state.lostEpoch)
+      if state.mustRegister == nil, !findings.knowsNode {
+        state.mustRegister = "It was cut off for so long that the others have forgotten it"
+      }
+      if state.mustRegister == nil, lineage.current != state.lineage.current {
+        state.mustRegister = "Another server has taken over"
+      }
+    } catch {
+      // A connection is used only after all of this.
+      disconnect()
+      throw DatabaseFailure(error.description, isConnectionLost: true)
     }
   }
 

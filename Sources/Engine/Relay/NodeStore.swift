@@ -56,6 +56,9 @@ package protocol NodeStore: EntryStore, AnyObject {
   /// Connects; a connection that failed before is replaced.
   func connect() throws(DatabaseFailure)
 
+  /// Gives the connection up, and with it its transaction.
+  func disconnect()
+
   /// Waits until another attempt makes sense.
   /// - Returns: whether there may be one: not if the log is to end.
   func awaitRetry() -> Bool
@@ -73,7 +76,8 @@ package protocol NodeStore: EntryStore, AnyObject {
   func settleEpoch(lost: Int64?) throws(DatabaseFailure) -> Lineage
 
   /// Registers a node that knows nothing yet: it begins where the feed ends.
-  func register() throws(DatabaseFailure) -> NodeState
+  /// - Parameter lost: as of `settleEpoch`.
+  func register(lost: Int64?) throws(DatabaseFailure) -> NodeState
 
   // MARK: - Transactions
 

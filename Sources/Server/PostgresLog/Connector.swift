@@ -120,16 +120,19 @@ struct Registration {
   }
 
   /// Registers a node in the place where the log ends.
-  /// - Parameter former: a node that ends with this.
+  /// - Parameters:
+  ///   - former: a node that ends with this.
+  ///   - lost: as of `Epochs.current`.
   static func register(
-    _ connection: PostgresConnection, turnKey: Int64, name: String, former: Int64? = nil
+    _ connection: PostgresConnection, turnKey: Int64, name: String, former: Int64? = nil,
+    lost: Int64? = nil
   ) throws(PostgresError) -> (state: NodeState, identityKey: EntryIdentity.Key, lastRoom: Int64) {
     let rows = try connection.run(
       Statements.begin(), Statements.takeTurn(.int(turnKey)), Statements.selectSettings())[2]
     guard !rows.isEmpty, let key = EntryIdentity.Key(bytes: rows.byteString(0, 0)) else {
       throw PostgresError("the store is damaged: it has no settings")
     }
-    let lineage = try Epochs.current(on: connection)
+    let lineage = try Epochs.current(on: connection, lost: lost)
     let node = Int64.random(in: 1...(.max))
     let position = rows.int(0, 1)
     try connection.run(

@@ -71,15 +71,18 @@ final class PostgresReader: EntryReader {
     _ request: ReadRequest, from source: inout Source, minimum: Int64, _ framing: Framing
   ) -> LogAnswer? {
     failure = nil
-    var position: Int64 = 0
+    var (position, epoch): (Int64, Int64) = (0, 0)
     do throws(PostgresError) {
       if source.connection == nil { source.connection = try source.connector.connect("read") }
       connection = source.connection
-      position =
-        try connection?.run(Statements.beginSnapshot(), Statements.selectPosition())[1].int(0, 0)
-        ?? 0
+      let rows = try connection?.run(Statements.beginSnapshot(), Statements.selectPosition())
+      if let row = rows?[1] { (position, epoch) = (row.int(0, 0), row.int(0, 1)) }
     } catch {
       _ = note(error)
+    }
+    if failure == nil, epoch != progress.lineage.current.number {
+      follow()
+      failure = StoreFailure("the log has another epoch, which this relay has not joined yet")
     }
     if failure == nil, position < minimum {
       failure = StoreFailure("the replica has not got batch \(minimum) yet")

@@ -95,7 +95,6 @@ package final class PostgresStore: NodeStore {
     }
   }
 
-  /// Runs something that has no transaction to roll back: if it fails, the connection is given up.
   private func attempt<Result>(
     _ body: (PostgresConnection) throws(PostgresError) -> Result
   ) throws(DatabaseFailure) -> Result {
@@ -103,10 +102,11 @@ package final class PostgresStore: NodeStore {
       throw DatabaseFailure("there is no connection", isConnectionLost: true)
     }
     do throws(PostgresError) { return try body(connection) } catch {
-      self.connection = nil
-      throw DatabaseFailure("\(error)", isConnectionLost: true)
+      throw DatabaseFailure("\(error)", isConnectionLost: error.isConnectionLost)
     }
   }
+
+  package func disconnect() { connection = nil }
 
   package func examine(
     _ node: Int64, _ positions: ClosedRange<Int64>
@@ -132,10 +132,10 @@ package final class PostgresStore: NodeStore {
     }
   }
 
-  package func register() throws(DatabaseFailure) -> NodeState {
+  package func register(lost: Int64?) throws(DatabaseFailure) -> NodeState {
     let (key, name, former) = (turnKey, name, state.node)
     let registered = try attempt { connection throws(PostgresError) in
-      try Registration.register(connection, turnKey: key, name: name, former: former)
+      try Registration.register(connection, turnKey: key, name: name, former: former, lost: lost)
     }
     lastRoom = registered.lastRoom
     return registered.state

@@ -51,7 +51,11 @@ enum Statements {
   static let selectMarks = PostgresStatement(
     once: "SELECT position, mark FROM feed WHERE position BETWEEN $1::bigint AND $2::bigint")
   static let selectPosition = PostgresStatement(
-    "select_position", "SELECT coalesce(max(position), 0) FROM feed")
+    "select_position",
+    """
+    SELECT coalesce(max(position), 0), (SELECT number FROM epochs ORDER BY number DESC LIMIT 1)
+    FROM feed
+    """)
   static let selectOldest = PostgresStatement(
     once: "SELECT position FROM feed ORDER BY position LIMIT 1")
   static let insertNode = PostgresStatement(

@@ -138,7 +138,7 @@ final class ClusterClient: CustomStringConvertible {
   private func catchUp(_ room: String) {
     guard let node, let view = views[room], view.isJoined, view.cursor < view.head else { return }
     let version = world.database.current
-    guard world.database.isUp,
+    guard world.database.isUp, node.epoch == version.lineage.current.number,
       !world.hidesUnreplicated || node.shownPosition >= version.position
     else { return }
     for entry in world.list(room, in: version) {
@@ -146,6 +146,7 @@ final class ClusterClient: CustomStringConvertible {
       let key = EntryKey(entry)
       world.checkShown(key, by: "a page for \(user)")
       views[room]?.entries.append(key)
+      world.note("\(user) reads \(key) on node \(node.index)")
     }
   }
 
@@ -155,6 +156,7 @@ final class ClusterClient: CustomStringConvertible {
     guard var view = views[entry.room], view.isJoined else { return }
     if entry.seq == view.cursor + 1, view.cursor == view.head {
       view.entries.append(EntryKey(entry))
+      world.note("\(user) is shown \(EntryKey(entry)) by node \(node?.index ?? -1)")
     } else if entry.seq > view.head + 1 {
       world.fault("\(user) was shown \(entry.room) \(entry.seq) after \(view.head)")
     }
@@ -164,7 +166,9 @@ final class ClusterClient: CustomStringConvertible {
 
   func join(_ joined: ServerMessage.Joined, head: Int64) {
     guard var view = views[joined.room] else { return }
-    world.note("\(user) joins \(joined.room) after \(joined.after): \(joined.resume)")
+    world.note(
+      "\(user) joins \(joined.room) on node \(node?.index ?? -1) in \(view.epoch ?? "") after "
+        + "\(view.cursor): \(joined.resume) after \(joined.after) in \(joined.epoch)")
     switch joined.resume {
     case .ok: world.tally.count(.resumedOK)
     case .diverged: world.tally.count(.resumedDiverged)

@@ -42,6 +42,7 @@ final class ClusterNode {
 
   /// Up to here batches may be shown to clients.
   var shownPosition: Int64 { store.state.shownPosition }
+  var epoch: Int64 { store.state.lineage.current.number }
   var isSettled: Bool {
     !isSubmitted && requests.isEmpty && !isBusy
       && store.state.shownPosition == world.database.current.position
@@ -60,10 +61,12 @@ final class ClusterNode {
       return
     }
     let now = world.now
-    world.database.change { $0.nodes[store.state.node]?.seenAt = now }
+    world.database.seen[store.state.node] = now
     if now - lastBeat > 6_000 { tasks.append(.introduce) }
     lastBeat = now
-    let gone = world.database.current.nodes.filter { $0.value.seenAt < now - 8_000 }.map(\.key)
+    let gone = world.database.current.nodes.keys.filter {
+      world.database.seen[$0, default: .min] < now - 8_000
+    }
     if !gone.isEmpty {
       tasks.append(.forget(gone.sorted(), asOf: world.database.current.position))
     }

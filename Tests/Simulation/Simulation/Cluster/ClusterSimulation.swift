@@ -184,7 +184,9 @@ final class ClusterSimulation {
 
   /// Removes from the feed what no node needs, as the leader does.
   private func trim() {
-    let needed = database.current.nodes.values.filter { $0.seenAt >= now - 60_000 }.map(\.position)
+    let needed = database.current.nodes.filter {
+      database.seen[$0.key, default: .min] >= now - 60_000
+    }.map(\.value.position)
     guard let least = needed.min() else { return }
     database.change { $0.feed.removeAll { $0.position < least } }
   }
@@ -296,10 +298,13 @@ final class ClusterSimulation {
         fault("the log of \(room) has an entry twice")
       }
       for client in clients {
-        let own = client.list(room)
-        if own != list.map(EntryKey.init) {
-          fault("\(client.user) has another \(room) than the log: \(own) and \(list.map(\.seq))")
+        let (own, stored) = (client.list(room), list.map(EntryKey.init))
+        guard own != stored else { continue }
+        let place = zip(own, stored).prefix { $0 == $1 }.count
+        func name(_ keys: [EntryKey]) -> String {
+          place < keys.count ? keys[place].description : "nothing"
         }
+        fault("\(client.user) has \(name(own)) where the log has \(name(stored))")
       }
       hash(list.map { "\($0.from) \($0.id)" }.joined(separator: ","))
     }

@@ -22,7 +22,6 @@ final class ModelDatabase {
   struct Node {
     var position: Int64
     var batches: Int64 = 0
-    var seenAt: Int64
   }
 
   struct Epoch {
@@ -54,6 +53,9 @@ final class ModelDatabase {
   var isFull = false
   /// The transaction that holds the turn.
   weak var holder: ModelNodeStore?
+  /// When each node has shown that it is alive. A crash loses one sign of life at most, which makes no
+  /// difference.
+  var seen: [Int64: Int64] = [:]
 
   init(standby: Standby) {
     self.standby = standby
@@ -79,7 +81,7 @@ final class ModelDatabase {
     return standby != .synchronous || standbyHasIt
   }
 
-  /// Changes what need not last, as beats and trims do.
+  /// Changes what need not last, as trims do.
   func change(_ body: (inout Version) -> Void) { body(&versions[versions.count - 1]) }
 
   // MARK: - Failures

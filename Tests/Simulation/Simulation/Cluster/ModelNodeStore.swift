@@ -3,7 +3,7 @@ import Wire
 
 /// A node's connection to a `ModelDatabase`.
 final class ModelNodeStore: NodeStore {
-  private let world: ClusterSimulation
+  private unowned let world: ClusterSimulation
   private var database: ModelDatabase { world.database }
   var state: NodeState
   /// Whether the process is killed, although its calls have not returned yet.
@@ -24,7 +24,7 @@ final class ModelNodeStore: NodeStore {
       node: 0, lineage: world.database.current.lineage,
       last: NodeState.Applied(position: 0, mark: nil))
     try connect()
-    state = try register()
+    state = try register(lost: nil)
   }
 
   /// The connection is cut.
@@ -57,6 +57,8 @@ final class ModelNodeStore: NodeStore {
     cut()
     generation = database.generation
   }
+
+  func disconnect() { cut() }
 
   func awaitRetry() -> Bool {
     world.wait()
@@ -96,14 +98,15 @@ final class ModelNodeStore: NodeStore {
     return version.lineage
   }
 
-  func register() throws(DatabaseFailure) -> NodeState {
+  func register(lost number: Int64?) throws(DatabaseFailure) -> NodeState {
     try takeTurn()
-    _ = try settleEpoch(lost: nil)
+    _ = try settleEpoch(lost: number)
     try takeTurn()
     var version = database.current
     let node = world.newNumber()
-    version.nodes[state.node]?.seenAt = .min
-    version.nodes[node] = ModelDatabase.Node(position: version.position, seenAt: world.now)
+    version.nodes[node] = ModelDatabase.Node(position: version.position)
+    database.seen[state.node] = nil
+    database.seen[node] = world.now
     let last = NodeState.Applied(position: version.position, mark: version.feed.last?.mark)
     _ = try commit(version, waits: true)
     return NodeState(node: node, lineage: version.lineage, last: last)
@@ -140,6 +143,7 @@ final class ModelNodeStore: NodeStore {
     guard batch.position == version.position + 1 else {
       throw DatabaseFailure("the feed has batch \(batch.position) already")
     }
+    world.note("batch \(batch.position) of \(batch.node): \(Self.summary(batch.changes))")
     version.position = batch.position
     version.feed.append(batch)
     for (index, new) in batch.changes.newRooms.enumerated() {
@@ -157,6 +161,13 @@ final class ModelNodeStore: NodeStore {
     version.nodes[batch.node]?.position = batch.position - 1
     version.nodes[batch.node]?.batches = number
     return try commit(version, waits: batch.changes.isDurable)
+  }
+
+  private static func summary(_ changes: StoreChanges) -> String {
+    let presences = (changes.news?.presences ?? []).map { "\($0.user) \($0.presence)" }
+    return "\(changes.entries.count) entries, presences \(presences)"
+      + (changes.news?.hasAllPresences == true ? ", all" : "")
+      + (changes.news?.asksForPresences == true ? ", asks" : "")
   }
 
   /// Commits, or fails in one of the ways in which a commit can.
