@@ -11,6 +11,8 @@ struct Connector: Sendable {
   /// The channel on which commits are announced.
   var channel: String { "\(schema)_feed" }
 
+  private static let answerMilliseconds: Int32 = 12_000
+
   /// - Parameter purpose: shown in `pg_stat_activity`.
   func connect(_ purpose: String) throws(PostgresError) -> PostgresConnection {
     let connection = try PostgresConnection(
@@ -23,7 +25,9 @@ struct Connector: Sendable {
         ("tcp_user_timeout", "10000"),
         ("target_session_attrs", onlyReads ? "any" : "read-write"),
         ("client_encoding", "UTF8"),
-      ])
+      ],
+      // Notices a network that delivers nothing, and says nothing. The server ends statements before.
+      answerMilliseconds: Self.answerMilliseconds)
     // Each statement is the lookup of a few rows by an index. The planner, which sees tables that are
     // still empty or were never analyzed, would at times choose to read all of a table, and keep to
     // that while it grows. Without a limit to the time that a node keeps its turn, one that is stopped
@@ -32,7 +36,7 @@ struct Connector: Sendable {
       // "already exists" is no news.
       "SET client_min_messages = warning", "SET enable_seqscan = off",
       "SET plan_cache_mode = force_generic_plan", "SET jit = off",
-      "SET idle_in_transaction_session_timeout = '5s'", "SET statement_timeout = '30s'",
+      "SET idle_in_transaction_session_timeout = '5s'", "SET statement_timeout = '10s'",
       // Of the user or the database they could be other ones: a turn reads what was committed before
       // it began, and waits for as long as it takes.
       "SET default_transaction_isolation = 'read committed'", "SET lock_timeout = 0",

@@ -31,6 +31,7 @@ typedef void (*notice_receiver)(void *, const PGresult *);
     (PGconn *, const char *, int, const unsigned *, const char *const *, const int *,             \
      const int *, int))                                                                           \
   X(PGresult *, getResult, (PGconn *))                                                            \
+  X(int, isBusy, (PGconn *))                                                                      \
   X(int, consumeInput, (PGconn *))                                                                \
   X(cpostgres_notify *, notifies, (PGconn *))                                                     \
   X(void, freemem, (void *))                                                                      \
@@ -138,6 +139,7 @@ int cpostgres_send(
 }
 
 PGresult *cpostgres_next_result(PGconn *connection) { return pq_getResult(connection); }
+int cpostgres_is_busy(PGconn *connection) { return pq_isBusy(connection); }
 int cpostgres_consume_input(PGconn *connection) { return pq_consumeInput(connection); }
 cpostgres_notify *cpostgres_notifies(PGconn *connection) { return pq_notifies(connection); }
 void cpostgres_free(void *memory) { pq_freemem(memory); }

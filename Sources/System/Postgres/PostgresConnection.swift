@@ -14,11 +14,19 @@ internal import Glibc
   /// The number of the server's version, such as 150014 for 15.14.
   package var serverVersion: Int { Int(unsafe cpostgres_server_version(connection)) }
 
+  /// A server that has sent nothing for so long is taken for lost; `nil` = it is waited for.
+  private let answerMilliseconds: Int32?
+
   /// Connects.
   /// - Parameters:
   ///   - url: a connection URI or string, as libpq takes it; it may name several hosts.
   ///   - options: further parameters. What the URL says replaces them.
-  package init(_ url: String, options: [(String, String)] = []) throws(PostgresError) {
+  ///   - answerMilliseconds: a server that has sent nothing for so long is taken for lost, whatever
+  ///     the network says; `nil` = it is waited for.
+  package init(
+    _ url: String, options: [(String, String)] = [], answerMilliseconds: Int32? = nil
+  ) throws(PostgresError) {
+    self.answerMilliseconds = answerMilliseconds
     if let reason = unsafe cpostgres_load() {
       throw PostgresError(
         "libpq could not be loaded: \(unsafe String(cString: reason)). "
@@ -128,6 +136,21 @@ internal import Glibc
     return rows
   }
 
+  private func awaitInput() throws(PostgresError) {
+    guard let answerMilliseconds else { return }
+    while unsafe cpostgres_is_busy(connection) == 1 {
+      var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let count = unsafe poll(&request, 1, answerMilliseconds)
+      if count == 0 {
+        throw PostgresError(
+          "the server has not answered for \(answerMilliseconds / 1000) s", isConnectionLost: true)
+      }
+      guard count > 0 || errno == EINTR, unsafe cpostgres_consume_input(connection) == 1 else {
+        throw lost()
+      }
+    }
+  }
+
   private func send(_ call: PostgresCall) throws(PostgresError) {
     // One buffer for all values: libpq needs a pointer for each.
     var buffer: [UInt8] = []
@@ -158,6 +181,7 @@ internal import Glibc
 
   /// Returns the result of the next statement, and takes the mark that ends it.
   private func nextResult() throws(PostgresError) -> PostgresRows {
+    try awaitInput()
     guard let result = unsafe cpostgres_next_result(connection) else { throw lost() }
     let rows = unsafe PostgresRows(result)
     if let end = unsafe cpostgres_next_result(connection) { unsafe cpostgres_clear(end) }

@@ -114,8 +114,12 @@ extension Simulation.Verdict {
     seed: UInt64, store: StoreKind, bounds: Set<HeldBound> = Set(HeldBound.allCases),
     attacks: Set<Attack> = Set(Attack.allCases), trace: ((String) -> Void)? = nil
   ) -> Self {
-    store == .cluster
-      ? ClusterSimulation(seed: seed, trace: trace).run()
-      : Simulation(seed: seed, store: store, bounds: bounds, attacks: attacks, trace: trace).run()
+    guard store == .cluster else {
+      return Simulation(
+        seed: seed, store: store, bounds: bounds, attacks: attacks, trace: trace
+      ).run()
+    }
+    TrapReport.begin(seed, store)
+    return ClusterSimulation(seed: seed, trace: trace).run()
   }
 }

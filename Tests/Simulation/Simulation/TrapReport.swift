@@ -9,7 +9,8 @@ enum TrapReport {
   private final class Slot: Sendable {
     let thread = Atomic<UInt>(0)
     let seed = Atomic<UInt64>(0)
-    let isSQLite = Atomic(false)
+    /// An index of `StoreKind.allCases`.
+    let store = Atomic(0)
   }
 
   /// The slots of threads; further threads are not distinguished.
@@ -35,7 +36,8 @@ enum TrapReport {
         expected: 0, desired: this, ordering: .relaxed)
       guard taken || owner == this else { continue }
       slot.seed.store(seed, ordering: .relaxed)
-      slot.isSQLite.store(store == .sqlite, ordering: .relaxed)
+      slot.store.store(
+        StoreKind.allCases.firstIndex(of: store) ?? 0, ordering: .relaxed)
       return
     }
   }
@@ -43,7 +45,7 @@ enum TrapReport {
   private static func tell() {
     let this = UInt(pthread_self())
     for slot in slots where slot.thread.load(ordering: .relaxed) == this {
-      let store: StoreKind = slot.isSQLite.load(ordering: .relaxed) ? .sqlite : .memory
+      let store = StoreKind.allCases[slot.store.load(ordering: .relaxed)]
       let seed = slot.seed.load(ordering: .relaxed)
       let text = """
         seed \(seed), \(store.rawValue): the relay trapped, which ends its process

@@ -58,6 +58,7 @@ int cpostgres_send(
     PGconn *connection, const char *query, int count, const char *const *values,
     const int *lengths);
 PGresult *cpostgres_next_result(PGconn *connection);
+int cpostgres_is_busy(PGconn *connection);
 int cpostgres_consume_input(PGconn *connection);
 cpostgres_notify *cpostgres_notifies(PGconn *connection);
 void cpostgres_free(void *memory);
