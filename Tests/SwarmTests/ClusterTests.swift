@@ -30,7 +30,7 @@ import Testing
         chaos: """
           { do: restart, at_s: 1.5 }, { do: cut_commit, at_s: 2, times: 3, every_s: 0.4, relay: 1 },
           { do: pause, at_s: 3.5, ms: 500 }, { do: kill_database, at_s: 4.5, ms: 100 },
-          { do: terminate, at_s: 5.5 }, { do: terminate_commits, at_s: 6, ms: 300 },
+          { do: restart_database, at_s: 5.2 }, { do: terminate, at_s: 5.8 }, { do: terminate_commits, at_s: 6, ms: 300 },
           { do: stop_database, at_s: 6.5, ms: 100 }, { do: delay_link, at_s: 7.5, ms: 500 },
           { do: freeze_link, at_s: 8.5, ms: 500 }, { do: cut_link, at_s: 9.5 }
           """), repeatsVoid: false)

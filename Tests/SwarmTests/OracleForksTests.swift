@@ -10,6 +10,7 @@ import Wire
     var scene = OracleScene(mayFork: true)
     for turn in 0..<5 { scene.say(from: turn % 3) }
     scene.log[0].removeLast(2)
+    scene.oracle.mayHaveForked(before: 100)
     return scene
   }
 
@@ -77,6 +78,16 @@ import Wire
     let verdict = scene.finish()
     #expect(scene.broken == [.lost: 1])
     #expect(verdict.lostInForks == 0)
+  }
+
+  @Test func `a message that was sent after the fork must not be lost`() {
+    var scene = forked()
+    for client in 0..<3 { scene.join(client, 0, after: 5, told: 3, .diverged) }
+    scene.oracle.mayHaveForked(before: 1)
+    let verdict = scene.finish()
+    // Each client's first message has the time 1, the second 2.
+    #expect(verdict.lostInForks == 0)
+    #expect(scene.broken == [.lost: 2])
   }
 
   @Test func `a gap is a gap in such a log as well`() {

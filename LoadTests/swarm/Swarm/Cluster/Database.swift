@@ -7,6 +7,9 @@ internal import Postgres
 final class Database: Sendable {
   enum Event: Sendable {
     case mark(String)
+    /// The primary is not running any more, and a standby is promoted: nothing that is sent from now
+    /// on can be lost with it.
+    case primaryIsGone
     /// It answers again after a fault of this name.
     case answers(after: String)
   }
@@ -169,6 +172,10 @@ extension Database.Servers {
       primary.end(SIGQUIT)
       mark("PostgreSQL stopped immediately, for \(milliseconds) ms")
       try restart("stop of PostgreSQL", after: milliseconds)
+    case .restart:
+      primary.end(SIGINT)
+      mark("PostgreSQL restarted")
+      try restart("restart of PostgreSQL", after: 0)
     case .promote(let milliseconds): try promote(after: milliseconds)
     case .cancelWaits(let milliseconds): try cancelWaits(after: milliseconds)
     case .terminate:
@@ -194,6 +201,7 @@ extension Database.Servers {
     defer { links.release(links.replication) }
     usleep(UInt32(milliseconds) * 1_000)
     primary.end(SIGKILL)
+    events.post(.primaryIsGone)
     try next.configure(source: nil, waits: false)
     try next.connect().run(PostgresStatement(once: "SELECT pg_promote()")())
     let former = primary

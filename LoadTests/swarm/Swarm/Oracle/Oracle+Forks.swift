@@ -11,6 +11,9 @@ extension Oracle {
     sends[slot.send.client][slot.send.number - 1].deliveredAs = seq
   }
 
+  /// Records that the log may have forked before this time, in nanoseconds from the start of the run.
+  mutating func mayHaveForked(before time: UInt64) { lastFork = time }
+
   /// Records that a receiver was told of a fork.
   mutating func forked(_ joined: ServerMessage.Joined, _ room: Int) {
     forksTold += 1

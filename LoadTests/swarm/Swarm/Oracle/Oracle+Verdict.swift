@@ -95,7 +95,7 @@ extension Oracle {
     // A room that could not be read, and entries that the relay may delete, prove nothing.
     guard ledger.readBack != nil, seq >= ledger.first else { return }
     if let slot = ledger[seq], slot.send == id { return }
-    if forksTold > 0 {
+    if forksTold > 0, send.intended < lastFork {
       // It may have been repeated, or not.
       if send.deliveredAs == nil { verdict.lostInForks += 1 }
       return

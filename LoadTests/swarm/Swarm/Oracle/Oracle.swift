@@ -65,6 +65,9 @@ public struct Oracle: Sendable {
   var held: [[Int: HeldEntries]]
   /// The receivers that have to agree with the log in the end.
   var mustAgree: [Int] = []
+  /// When the log may have forked for the last time, in nanoseconds from the start of the run: what was
+  /// sent later must not be lost.
+  var lastFork: UInt64 = 0
   /// How often a receiver was told of a fork.
   public internal(set) var forksTold = 0
 

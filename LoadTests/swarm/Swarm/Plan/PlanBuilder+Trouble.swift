@@ -33,7 +33,7 @@ extension PlanBuilder {
     var faults: [Scenario.ChaosStep.Kind] = [
       .restart, .pause(milliseconds: short), .pause(milliseconds: long), .cut(share: 0.5),
       .database(.kill(milliseconds: short)), .database(.stop(milliseconds: short)),
-      .database(.terminate), .database(.terminateCommits(milliseconds: long)),
+      .database(.restart), .database(.terminate), .database(.terminateCommits(milliseconds: long)),
       .link(.cut), .link(.cutCommit), .link(.delay(milliseconds: long)),
       .link(.freeze(milliseconds: long)),
     ]

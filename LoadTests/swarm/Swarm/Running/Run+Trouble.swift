@@ -134,6 +134,7 @@ extension Run {
     for event in cluster?.database?.takeEvents() ?? [] {
       switch event {
       case .mark(let text): mark(text)
+      case .primaryIsGone: oracle.mayHaveForked(before: elapsed)
       case .answers(let fault):
         awaitReturn(
           from: fault, of: awakeClients.filter(\.isLost), sends: oracle.unanswered.count,

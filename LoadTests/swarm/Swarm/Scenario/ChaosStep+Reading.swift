@@ -12,6 +12,7 @@ extension Scenario.ChaosStep {
     ("kill", [.relay]), ("restart", [.relay]), ("power_loss", []),
     ("pause", [.milliseconds, .relay]), ("fill_disk", [.milliseconds]), ("cut", [.share]),
     ("kill_database", [.milliseconds]), ("stop_database", [.milliseconds]),
+    ("restart_database", []),
     ("promote", [.milliseconds]), ("cancel_waits", [.milliseconds]), ("terminate", []),
     ("terminate_commits", [.milliseconds]), ("cut_link", [.relay]), ("cut_commit", [.relay]),
     ("delay_link", [.milliseconds, .relay]), ("freeze_link", [.milliseconds, .relay]), ("any", []),
@@ -26,6 +27,7 @@ extension Scenario.ChaosStep {
     case "fill_disk": .fillDisk(milliseconds: milliseconds)
     case "kill_database": .database(.kill(milliseconds: milliseconds))
     case "stop_database": .database(.stop(milliseconds: milliseconds))
+    case "restart_database": .database(.restart)
     case "promote": .database(.promote(milliseconds: milliseconds))
     case "cancel_waits": .database(.cancelWaits(milliseconds: milliseconds))
     case "terminate": .database(.terminate)

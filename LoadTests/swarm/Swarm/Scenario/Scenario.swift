@@ -203,6 +203,8 @@ public struct Scenario: Equatable, Sendable {
     case kill(milliseconds: Int)
     /// An immediate shutdown (SIGQUIT); started again after this time.
     case stop(milliseconds: Int)
+    /// A fast shutdown (SIGINT), and started again at once.
+    case restart
     /// The standby receives nothing for this time; then the primary is killed, and the standby
     /// becomes the primary.
     case promote(milliseconds: Int)
