@@ -39,6 +39,7 @@ help:
 	@echo 'make cluster-faults    test three relays on one PostgreSQL with kills, cuts, stops and failovers, for five minutes'
 	@echo 'make bench             compare the relay with a floor and its peers, in a quarter of an hour'
 	@echo 'make bench-full        the same, including the rows that take longer'
+	@echo 'make bench-cluster     measure relays that share a PostgreSQL'
 	@echo 'make bench-screen      measure wschat on its terminal'
 	@echo 'make bench-hostile     measure how much one user can slow down others'
 	@echo 'make pictures          render the pictures of wschat and of the web page in docs/pictures'
@@ -243,6 +244,11 @@ GO_SOURCES := /usr/share/gocode
 $(BENCH_BUILT)/centrifuge: LoadTests/peers/centrifuge.go
 	@mkdir -p $(@D)
 	-GO111MODULE=off GOPATH=$(GO_SOURCES) GOCACHE=$(CURDIR)/$(BENCH_BUILT)/go go build -o $@ $<
+
+# Measures relays that share a PostgreSQL, and how long faults last for their clients; ten minutes.
+bench-cluster: build
+	@config/setup cluster
+	@/usr/bin/python3 -B LoadTests/cluster/bench.py $(BUILT) --results $(BENCH_RESULTS)/cluster.md
 
 # Measures wschat on its terminal: the time to start, the time from a key to its frame, CPU and memory.
 bench-screen: build

@@ -29,7 +29,8 @@ extension RawEngine {
       do throws(SystemError) {
         let sources = plan.sourceAddresses
         let socket = try Socket.connect(
-          to: address, from: sources.isEmpty ? nil : sources[index % sources.count])
+          to: addresses[index % addresses.count],
+          from: sources.isEmpty ? nil : sources[index % sources.count])
         let registration = try loop.register(
           socket.descriptor, for: .writable, token: UInt64(index))
         connections[index].socket = BorrowedSocket(descriptor: socket.release())

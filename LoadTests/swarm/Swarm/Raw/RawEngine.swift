@@ -37,7 +37,8 @@ struct RawEngine {
   let loop: EventLoop
   let url: RelayURL
   let target: String
-  let address: Address
+  /// Of the servers, which share the connections in turn.
+  let addresses: [Address]
   let run: String
   var note: (RawLoad.Moment) -> Void = { _ in }
   var result: RawResult
@@ -94,7 +95,11 @@ struct RawEngine {
       throw RawLoad.Failure(description: "\(error)", isUsage: true)
     }
     target = plan.dialect.target(at: plan.url)
-    address = try Self.address(of: url, from: plan.sourceAddresses)
+    var addresses: [Address] = []
+    for port in plan.ports.isEmpty ? [url.port] : plan.ports {
+      addresses.append(try Self.address(of: url.host, port, from: plan.sourceAddresses))
+    }
+    self.addresses = addresses
     let digits = String(random.next(), radix: 36)
     run = String(repeating: "0", count: 13 - digits.utf8.count) + digits
     place()
@@ -131,11 +136,11 @@ struct RawEngine {
   }
 
   private static func address(
-    of url: RelayURL, from sources: [Address]
+    of host: String, _ port: UInt16, from sources: [Address]
   ) throws(RawLoad.Failure) -> Address {
     let addresses: [Address]
     do throws(AddressError) {
-      addresses = try Address.resolve(host: url.host, port: url.port)
+      addresses = try Address.resolve(host: host, port: port)
     } catch {
       throw RawLoad.Failure(description: "\(error)", isUsage: false)
     }

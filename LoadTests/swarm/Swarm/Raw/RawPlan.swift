@@ -36,6 +36,9 @@ extension RawLoad {
   public struct Plan: Equatable, Sendable {
     /// The server's URL, `ws://…`.
     public var url: String
+    /// The ports of equal servers at that host, which share the connections in turn; empty for the one
+    /// server of the URL.
+    public var ports: [UInt16] = []
     /// The server's dialect.
     public var dialect: RawDialect
     /// The number of rooms.

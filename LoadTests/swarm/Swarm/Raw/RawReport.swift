@@ -37,6 +37,10 @@ public enum RawReport {
         "relay: \(Decimal.text(cpu / max(result.seconds, 0.001) * 100)) % of a core,"
           + " \(whole(rate)) deliveries per second of it")
     }
+    if let cpu = result.databaseCPUSeconds {
+      lines.append(
+        "PostgreSQL: \(Decimal.text(cpu / max(result.seconds, 0.001) * 100)) % of a core")
+    }
     lines += troubles(of: result)
     for judgement in played.judgements {
       let measured = judgement.milliseconds.map { "\(Decimal.text($0)) ms" } ?? "nothing measured"

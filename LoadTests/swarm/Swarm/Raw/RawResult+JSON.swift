@@ -35,6 +35,7 @@ extension RawResult {
     json.member("own_cores", ownCores)
     json.member("saturated", isSaturated)
     if let serverCPUSeconds { json.member("server_cpu_s", serverCPUSeconds) }
+    if let databaseCPUSeconds { json.member("database_cpu_s", databaseCPUSeconds) }
     json.member("missing", Double(missing))
     json.member("connections_lost", Double(connectionsLost))
     if let lastError { json.member("last_error", lastError) }

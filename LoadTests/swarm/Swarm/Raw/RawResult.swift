@@ -65,6 +65,8 @@ public struct RawResult: Sendable {
 
   /// The server's CPU time during the measurement, if the caller has measured it.
   public var serverCPUSeconds: Double?
+  /// That of the PostgreSQL that has its log.
+  public var databaseCPUSeconds: Double?
 
   /// Deliveries per second.
   public var deliveriesPerSecond: Double { seconds > 0 ? Double(counts.deliveries) / seconds : 0 }

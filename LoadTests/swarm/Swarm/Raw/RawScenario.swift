@@ -28,35 +28,42 @@ public struct RawScenario: Sendable {
       throw RawLoad.Failure(description: "\(error)", isUsage: false)
     }
     var plan = try Self.plan(scenario, file: file, seed: seed)
-    var relay: SpawnedRelay?
+    var cluster: Cluster?
     switch (url, scenario.target) {
     case (let url?, _): plan.url = url
     case (nil, .url(let url)): plan.url = url
     case (nil, .spawn(let spawn)):
       do {
-        let spawned = try SpawnedRelay(spawn, interruption: signals.descriptor)
-        relay = spawned
-        plan.url = scenario.mode == .echo ? spawned.echoURL : spawned.url
+        let spawned = try Cluster(spawn, interruption: signals.descriptor)
+        cluster = spawned
+        plan.url = scenario.mode == .echo ? spawned.relays[0].echoURL : spawned.relays[0].url
+        plan.ports = spawned.relays.map(\.port)
       } catch {
         throw RawLoad.Failure(description: "\(error)", isUsage: false, signal: signals.next())
       }
     }
     let load = try RawLoad(plan)
     try load.stops(on: signals.descriptor)
-    var cpu: (from: Double, to: Double)?
-    let spawned = relay
+    var from: (relays: Double, database: Double?)?
+    var to = from
+    let spawned = cluster
     result = try load.play { moment in
       guard let spawned else { return }
       switch moment {
-      case .measuring: cpu = (spawned.cpuSeconds, spawned.cpuSeconds)
-      case .measured: cpu?.to = spawned.cpuSeconds
+      case .measuring: from = (spawned.cpuSeconds, spawned.database?.cpuSeconds)
+      case .measured: to = (spawned.cpuSeconds, spawned.database?.cpuSeconds)
       case .ready, .drained: break
       }
     }
     if let signal = signals.next() {
       throw RawLoad.Failure(description: "interrupted", isUsage: false, signal: signal)
     }
-    if let cpu { result.serverCPUSeconds = cpu.to - cpu.from }
+    if let from, let to {
+      result.serverCPUSeconds = to.relays - from.relays
+      if let before = from.database, let after = to.database {
+        result.databaseCPUSeconds = after - before
+      }
+    }
   }
 
   /// Returns the load that a scenario describes.
