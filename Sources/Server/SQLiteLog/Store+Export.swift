@@ -1,3 +1,4 @@
+public import Relay
 internal import SQLite
 internal import Wire
 

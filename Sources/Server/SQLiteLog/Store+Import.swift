@@ -1,5 +1,5 @@
 internal import Platform
-internal import Relay
+public import Relay
 internal import SQLite
 internal import Wire
 
@@ -53,33 +53,6 @@ extension Store {
 
 /// An import in progress, within one transaction.
 private struct Importer: ~Copyable {
-  struct Room {
-    let number: Int64
-    var head: Int64
-    var lastAt: Int64 = 0
-    var epoch: Int64 = 0
-    /// How many of its entries change other entries.
-    var changes: Int64 = 0
-    var last = LastSenders()
-    /// The last entry of each sender.
-    var senders: [String: Int64] = [:]
-    /// The members; empty if the export has no marks.
-    var members: [String: MarksLine] = [:]
-
-    /// The members as they are stored.
-    func stored(named name: String) -> [MarksLine] {
-      if !members.isEmpty { return Array(members.values) }
-      var users = senders
-      if let (a, b) = RoomName.peers(of: name) {
-        users[a] = users[a] ?? 0
-        users[b] = users[b] ?? 0
-      }
-      return users.map {
-        MarksLine(room: name, user: $0, read: $1, received: $1, since: head)
-      }
-    }
-  }
-
   /// An entry whose id may be a duplicate.
   struct Suspect {
     var identity: EntryIdentity
@@ -102,7 +75,7 @@ private struct Importer: ~Copyable {
   private var filterRoom = 0
   /// By position. Rooms are new, so that duplicates can only occur within the import.
   private var suspects: [Int64: Suspect] = [:]
-  private var rooms: [String: Room] = [:]
+  private var rooms: [String: ImportedRoom] = [:]
   private var epochs: [String: Int64] = [:]
   private var count = StoreCount()
   private var selectRoom: Statement
@@ -159,69 +132,42 @@ private struct Importer: ~Copyable {
     if RoomName.isReserved(entry.room) { return }
     let epoch = try epoch(line.epoch)
     if rooms[entry.room] == nil { rooms[entry.room] = try makeRoom(of: entry) }
-    guard var room = rooms[entry.room] else { return }
-    guard entry.seq == room.head + 1 else {
-      throw ExportLine.Malformed(
-        reason: "in room \(entry.room), seq \(entry.seq) does not follow seq \(room.head)")
-    }
-    guard entry.at >= room.lastAt else {
-      throw ExportLine.Malformed(
-        reason: "in room \(entry.room) the clock goes back from \(room.lastAt) to \(entry.at)")
-    }
-    guard epoch >= room.epoch else {
-      throw ExportLine.Malformed(
-        reason: "room \(entry.room) goes back to the epoch \(line.epoch)")
-    }
-    let identity = EntryIdentity(
-      room: room.number, sender: entry.from, id: entry.id, key: identityKey)
+    guard
+      let new = try rooms[entry.room]?.append(line, epoch: epoch, identityKey: identityKey)
+    else { return }
     position += 1
     try insertEntry.bind(1, position)
-    try insertEntry.bind(2, room.number)
+    try insertEntry.bind(2, new.room)
     try insertEntry.bind(3, entry.seq)
     try insertEntry.bind(4, epoch)
     try insertEntry.bind(5, entry.at)
-    try insertEntry.bind(6, identity.hash)
+    try insertEntry.bind(6, new.identity.hash)
     try insertEntry.bind(7, entry.from)
     try insertEntry.bind(8, entry.id)
     try insertEntry.bind(9, entry.kind.rawValue)
     try insertEntry.bind(10, entry.body)
-    room.last.note(entry.from, seq: entry.seq, isContent: entry.kind.isContent)
-    let new = StoreChanges.NewEntry(
-      room: room.number, identity: identity, entry: entry, last: room.last)
     try insertEntry.bind(11, entry.seq - new.others)
     try insertEntry.bind(12, entry.seq - new.content)
     try insertEntry.run()
-    try note(identity, line: number)
-    if let target = entry.target, !entry.kind.isContent {
-      room.changes += 1
-      try changes.note(
-        entry, room: room.number, position: position,
-        StoreChanges.Change(target: target, number: room.changes))
+    try note(new.identity, line: number)
+    if let change = new.change {
+      try changes.note(entry, room: new.room, position: position, change)
     }
-    room.head = entry.seq
-    room.lastAt = entry.at
-    room.epoch = epoch
-    room.senders[entry.from] = entry.seq
-    rooms[entry.room] = room
     count.entries += 1
   }
 
   mutating func add(_ marks: MarksLine) throws(ExportLine.Malformed) {
     if RoomName.isReserved(marks.room) { return }
-    guard let room = rooms[marks.room] else {
+    guard rooms[marks.room] != nil else {
       throw ExportLine.Malformed(reason: "no entry of the room \(marks.room) precedes the marks")
     }
-    guard max(marks.read, marks.received, marks.since) <= room.head else {
-      throw ExportLine.Malformed(
-        reason: "the marks of \(marks.user) exceed the last entry of \(marks.room), \(room.head)")
-    }
-    rooms[marks.room]?.members[marks.user] = marks
+    try rooms[marks.room]?.note(marks)
   }
 
   /// Writes the members of the rooms, and commits the transaction.
   mutating func commit() throws(SQLiteError) -> StoreCount {
     for (name, room) in rooms {
-      for marks in room.stored(named: name) {
+      for marks in room.members(named: name) {
         try insertMember.bind(1, room.number)
         try insertMember.bind(2, marks.user)
         try insertMember.bind(3, marks.read)
@@ -251,7 +197,7 @@ private struct Importer: ~Copyable {
     _ = try? IndexLoader(store: store).load(from: database)
   }
 
-  private mutating func makeRoom(of entry: Entry) throws -> Room {
+  private mutating func makeRoom(of entry: Entry) throws -> ImportedRoom {
     try selectRoom.bind(1, entry.room)
     defer { selectRoom.reset() }
     guard try !selectRoom.step() else {
@@ -261,7 +207,7 @@ private struct Importer: ~Copyable {
     try insertRoom.bind(2, entry.seq)
     defer { insertRoom.reset() }
     _ = try insertRoom.step()
-    return Room(number: insertRoom.integer(0), head: entry.seq - 1)
+    return ImportedRoom(number: insertRoom.integer(0), first: entry.seq)
   }
 
   /// Records every entry whose id may be a duplicate, and about one in a thousand others.

@@ -1,33 +1,11 @@
 internal import CSQLite
-internal import Relay
+public import Relay
 internal import SQLite
 internal import Wire
 
 extension Store {
   /// The result of `verify`.
-  public struct Verification: Sendable {
-    /// An inconsistency in the store.
-    public struct Break: Equatable, Sendable, CustomStringConvertible {
-      /// `nil` if it concerns the whole store.
-      public var room: String?
-      public var seq: Int64?
-      public var problem: String
-
-      public var description: String {
-        guard let room else { return problem }
-        guard let seq else { return "room \(room): \(problem)" }
-        return "room \(room), seq \(seq): \(problem)"
-      }
-    }
-
-    public internal(set) var count = StoreCount()
-    /// At most `breakLimit`.
-    public internal(set) var breaks: [Break] = []
-    /// The number of all inconsistencies.
-    public internal(set) var breakCount = 0
-
-    public static let breakLimit = 1000
-  }
+  public typealias Verification = StoreVerification
 
   /// Checks the whole store: the structure of the files; that each room has no gap from the oldest
   /// kept entry to its head; that each id occurs once per room and sender; that clocks and epochs
@@ -57,14 +35,5 @@ extension Store {
       verifier.findings.add("the file \(directory.databasePath) is damaged: \(error)")
     }
     return index.run(verifier)
-  }
-}
-
-extension Store.Verification {
-  mutating func add(_ problem: String, room: String? = nil, seq: Int64? = nil) {
-    breakCount += 1
-    if breaks.count < Self.breakLimit {
-      breaks.append(Break(room: room, seq: seq, problem: problem))
-    }
   }
 }

@@ -6,14 +6,3 @@ public enum Store {
   /// Whether a relay or an import has the store in a directory open.
   public static func isInUse(directory path: String) -> Bool { DataDirectory(path).isLocked }
 }
-
-/// How many rooms and entries a store holds, or an import has added.
-public struct StoreCount: Equatable, Sendable {
-  public var rooms = 0
-  public var entries = 0
-
-  public init(rooms: Int = 0, entries: Int = 0) {
-    self.rooms = rooms
-    self.entries = entries
-  }
-}

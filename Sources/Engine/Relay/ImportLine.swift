@@ -1,9 +1,9 @@
 /// A line of an export of either kind.
-enum ImportLine {
+package enum ImportLine {
   case entry(ExportLine)
   case marks(MarksLine)
 
-  init(decoding line: [UInt8]) throws(ExportLine.Malformed) {
+  package init(decoding line: [UInt8]) throws(ExportLine.Malformed) {
     do {
       self = .entry(try ExportLine(decoding: line))
     } catch {

@@ -4,17 +4,17 @@ internal import Wire
 ///
 /// The members of a room are exactly those that have such a line. A room without any comes from an
 /// export that was made before there were such lines.
-struct MarksLine: Equatable {
-  var room: String
-  var user: String
-  var read: Int64
-  var received: Int64
+package struct MarksLine: Equatable {
+  package var room: String
+  package var user: String
+  package var read: Int64
+  package var received: Int64
   /// The room's last entry when the marks were stored. Entries that the user sent later have moved
   /// the marks as well.
-  var since: Int64
+  package var since: Int64
 
   /// Appends the line with its line break.
-  func append(to bytes: inout [UInt8]) {
+  package func append(to bytes: inout [UInt8]) {
     bytes += Array("{\"type\":\"marks\",\"room\":".utf8)
     bytes.append(jsonString: room)
     bytes += Array(",\"user\":".utf8)
@@ -22,7 +22,7 @@ struct MarksLine: Equatable {
     bytes += Array(",\"read\":\(read),\"received\":\(received),\"since\":\(since)}\n".utf8)
   }
 
-  init(room: String, user: String, read: Int64, received: Int64, since: Int64) {
+  package init(room: String, user: String, read: Int64, received: Int64, since: Int64) {
     self.room = room
     self.user = user
     self.read = read
@@ -31,7 +31,7 @@ struct MarksLine: Equatable {
   }
 
   /// Decodes a line, without its line break; `nil` if it is another kind of line.
-  init?(decoding line: [UInt8]) throws(ExportLine.Malformed) {
+  package init?(decoding line: [UInt8]) throws(ExportLine.Malformed) {
     guard let json = JSONNode(line), json["type"]?.string == "marks" else { return nil }
     guard let room = json["room"]?.string, RoomName.isValid(room) else {
       throw ExportLine.Malformed(reason: "\"room\" is not a valid room name")

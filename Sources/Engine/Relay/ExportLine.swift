@@ -1,25 +1,30 @@
-internal import Wire
+package import Wire
 
 /// One entry as a line of an export: the `message` object of relay.v1, followed by `epoch`.
 ///
 /// A `data` entry may have line breaks between its values, since it is stored byte for byte. They
 /// become spaces in the line's `data`, and the line has a third member, `raw`: the original bytes
 /// as a string. So an entry is always one line, and an import restores the exported bytes.
-struct ExportLine: Equatable {
-  var entry: Entry
-  var epoch: String
+package struct ExportLine: Equatable {
+  package var entry: Entry
+  package var epoch: String
 
   /// Why a line cannot be imported.
-  struct Malformed: Error {
-    var reason: String
+  package struct Malformed: Error {
+    package var reason: String
     /// `nil` = the current line.
-    var line: Int?
+    package var line: Int?
+
+    package init(reason: String, line: Int? = nil) {
+      self.reason = reason
+      self.line = line
+    }
   }
 
   private static let dataKey = Array("\"data\":".utf8)
 
   /// Appends the line with its line break.
-  func append(to bytes: inout [UInt8]) {
+  package func append(to bytes: inout [UInt8]) {
     var flat = entry
     flat.body = Self.flattened(entry.body)
     flat.append(to: &bytes)
@@ -33,13 +38,13 @@ struct ExportLine: Equatable {
     bytes += Array("}\n".utf8)
   }
 
-  init(entry: Entry, epoch: String) {
+  package init(entry: Entry, epoch: String) {
     self.entry = entry
     self.epoch = epoch
   }
 
   /// Decodes a line, without its line break, and checks that relay.v1 allows the entry.
-  init(decoding line: [UInt8]) throws(Malformed) {
+  package init(decoding line: [UInt8]) throws(Malformed) {
     guard String(validating: line, as: UTF8.self) != nil else {
       throw Malformed(reason: "it is not valid UTF-8")
     }

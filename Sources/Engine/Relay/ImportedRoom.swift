@@ -1,0 +1,79 @@
+internal import Wire
+
+/// A room while the lines of an export are read: checks that they are what a log may hold, and derives
+/// what a store keeps beside each entry.
+package struct ImportedRoom {
+  package let number: Int64
+  package private(set) var head: Int64
+  private var lastAt: Int64 = 0
+  private var epoch: Int64 = 0
+  /// How many of its entries change other entries.
+  package private(set) var changes: Int64 = 0
+  private var last = LastSenders()
+  /// The last entry of each sender.
+  private var senders: [String: Int64] = [:]
+  /// The members; empty if the export has no marks.
+  private var members: [String: MarksLine] = [:]
+
+  /// - Parameter first: the `seq` of its first entry.
+  package init(number: Int64, first: Int64) {
+    self.number = number
+    head = first - 1
+  }
+
+  /// Takes the next entry.
+  /// - Parameter epoch: the number of the epoch of the line.
+  package mutating func append(
+    _ line: ExportLine, epoch: Int64, identityKey: EntryIdentity.Key
+  ) throws(ExportLine.Malformed) -> StoreChanges.NewEntry {
+    let entry = line.entry
+    guard entry.seq == head + 1 else {
+      throw ExportLine.Malformed(
+        reason: "in room \(entry.room), seq \(entry.seq) does not follow seq \(head)")
+    }
+    guard entry.at >= lastAt else {
+      throw ExportLine.Malformed(
+        reason: "in room \(entry.room) the clock goes back from \(lastAt) to \(entry.at)")
+    }
+    guard epoch >= self.epoch else {
+      throw ExportLine.Malformed(
+        reason: "room \(entry.room) goes back to the epoch \(line.epoch)")
+    }
+    last.note(entry.from, seq: entry.seq, isContent: entry.kind.isContent)
+    var change: StoreChanges.Change?
+    if let target = entry.target, !entry.kind.isContent {
+      changes += 1
+      change = StoreChanges.Change(target: target, number: changes)
+    }
+    head = entry.seq
+    lastAt = entry.at
+    self.epoch = epoch
+    senders[entry.from] = entry.seq
+    return StoreChanges.NewEntry(
+      room: number,
+      identity: EntryIdentity(room: number, sender: entry.from, id: entry.id, key: identityKey),
+      entry: entry, change: change, last: last)
+  }
+
+  package mutating func note(_ marks: MarksLine) throws(ExportLine.Malformed) {
+    guard max(marks.read, marks.received, marks.since) <= head else {
+      throw ExportLine.Malformed(
+        reason: "the marks of \(marks.user) exceed the last entry of \(marks.room), \(head)")
+    }
+    members[marks.user] = marks
+  }
+
+  /// The members as they are stored. Without marks, in the older format of exports, every sender is
+  /// one, and so are both users of a direct room.
+  package func members(named name: String) -> [MarksLine] {
+    if !members.isEmpty { return Array(members.values) }
+    var users = senders
+    if let (a, b) = RoomName.peers(of: name) {
+      users[a] = users[a] ?? 0
+      users[b] = users[b] ?? 0
+    }
+    return users.map {
+      MarksLine(room: name, user: $0, read: $1, received: $1, since: head)
+    }
+  }
+}
