@@ -16,7 +16,9 @@ extension `End to end` {
     static let pages = [
       Page(
         command: "relay", file: "Sources/Commands/RelayCommand/relay.1",
-        subcommands: ["serve", "check-config", "token", "trace", "verify", "export", "import"]),
+        subcommands: [
+          "serve", "check-config", "token", "trace", "verify", "export", "import", "migrate",
+        ]),
       Page(command: "wschat", file: "Sources/Commands/WschatCommand/wschat.1"),
       Page(
         command: "swarm", file: "LoadTests/swarm/swarm.1",

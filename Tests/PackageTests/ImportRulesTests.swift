@@ -33,8 +33,8 @@ import Testing
     "Client/Messenger": ["Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"],
     "Commands/CommandMain": ["Platform", "ArgumentParser"],
     "Commands/RelayCommand": [
-      "CommandMain", "Server", "RelayConfiguration", "Directories", "SQLiteLog", "EventLoop",
-      "Platform", "Wire", "ArgumentParser",
+      "CommandMain", "Server", "RelayConfiguration", "Directories", "SQLiteLog", "Relay",
+      "EventLoop", "Platform", "Wire", "ArgumentParser",
     ],
     "Commands/WschatCommand": [
       "CommandMain", "Archive", "Client", "EventLoop", "Platform", "Messenger", "Terminal", "TLS",

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Glibc
 import Platform
-import SQLiteLog
 import Server
 
 /// The subcommand `export`: writes a store as JSON lines.
@@ -22,12 +21,12 @@ struct Export: ParsableCommand {
     let output = LineStream(STDOUT_FILENO, "w")
     let room = room
     let count = try store.use {
-      try Store.export(directory: $0, room: room) { output.write($0) }
+      try $0.export(room: room) { output.write($0) }
     }
     guard output.flush() else {
       StandardError.write("Could not write all entries to standard output.\n")
       throw ExitCode.environment
     }
-    StandardError.write("\(count.rooms) rooms, \(count.entries) entries\n")
+    StandardError.write("\(count)\n")
   }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Glibc
 import Platform
-import SQLiteLog
 import Server
 
 /// The subcommand `import`: reads JSON lines into a store.
@@ -18,8 +17,8 @@ struct Import: ParsableCommand {
   func run() throws {
     let input = LineStream(STDIN_FILENO, "r")
     let count = try store.use {
-      try Store.import(directory: $0) { input.next() }
+      try $0.import { input.next() }
     }
-    StandardError.write("\(count.rooms) rooms, \(count.entries) entries\n")
+    StandardError.write("\(count)\n")
   }
 }

@@ -13,7 +13,7 @@ struct RelayCommand: ParsableCommand {
     version: "relay \(Server.version)",
     subcommands: [
       Serve.self, CheckConfig.self, IssueToken.self, Trace.self, Verify.self, Export.self,
-      Import.self,
+      Import.self, Migrate.self,
     ])
 
   static func main() { runAsMain() }

@@ -1,19 +1,35 @@
 import ArgumentParser
 import Glibc
 import Platform
+internal import RelayConfiguration
 import SQLiteLog
 import Server
 
-/// `--data`, which the commands on a store share.
+/// `--data` and `--config`, which the commands on a store share. Without both, the environment says
+/// where the log is.
 struct StoreOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("The folder that holds the log.", valueName: "dir"), completion: .directory)
-  var data: String
+    help: ArgumentHelp(
+      "The folder that holds the log (default: as in the configuration).", valueName: "dir"),
+    completion: .directory)
+  var data: String?
+
+  @OptionGroup var options: ConfigurationOptions
+
+  func validate() throws {
+    guard data == nil || options.config == nil else {
+      throw ValidationError(
+        "--data and --config exclude each other: a folder, or the configuration that says where the "
+          + "log is.")
+    }
+  }
 
   /// Runs `body` on the store, and exits with the code for its error, if it fails.
-  func use<Result>(_ body: (String) throws -> Result) throws -> Result {
+  func use<Result>(_ body: (StorePlace) throws -> Result) throws -> Result {
+    let place =
+      try data.map { StorePlace.sqlite(directory: $0) } ?? StorePlace(try options.load())
     do {
-      return try body(data)
+      return try body(place)
     } catch let error as StoreError {
       StandardError.write("\(error)\n")
       throw error.kind == .broken ? ExitCode.brokenData : ExitCode.environment

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
-import SQLiteLog
+import Relay
+import Server
 
 /// The subcommand `verify`: checks the integrity of a store.
 struct Verify: ParsableCommand {
@@ -14,12 +15,12 @@ struct Verify: ParsableCommand {
   @OptionGroup var store: StoreOptions
 
   func run() throws {
-    let verification = try store.use { try Store.verify(directory: $0) }
+    let verification = try store.use { try $0.verify() }
     for place in verification.breaks { print(place) }
     if verification.breakCount > verification.breaks.count {
       print("and \(verification.breakCount - verification.breaks.count) more")
     }
-    print("\(verification.count.rooms) rooms, \(verification.count.entries) entries")
+    print(verification.count)
     if verification.breakCount > 0 { throw ExitCode.brokenData }
   }
 }

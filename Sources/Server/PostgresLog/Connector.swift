@@ -73,9 +73,15 @@ struct Registration {
   private static let selectServer = PostgresStatement(
     once: """
       SELECT current_setting('server_encoding') = 'UTF8',
-        to_regnamespace($1::text) IS NOT NULL
-          OR has_database_privilege(current_database(), 'CREATE'),
-        current_user::text, current_database()::text
+        to_regnamespace($1::text) IS NOT NULL,
+        has_database_privilege(current_database(), 'CREATE'),
+        current_user::text, current_database()::text,
+        to_regnamespace($1::text) IS NULL OR has_schema_privilege(to_regnamespace($1::text), 'USAGE')
+          AND NOT EXISTS (
+            SELECT FROM pg_class
+            WHERE relnamespace = to_regnamespace($1::text) AND relkind = 'r' AND NOT (
+              has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
+              AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE')))
       """)
 
   /// Connects, and checks the version, the encoding, the rights and the settings, and that no pooler
@@ -91,17 +97,23 @@ struct Registration {
     }
     try Pooler.refuse(connection) { () throws(PostgresError) in try connector.connect("check") }
     let server = try connection.run(selectServer(.text(Schema.quoted(connector.schema))))[0]
-    let database = server.text(0, 3)
+    let (schema, user) = (Schema.quoted(connector.schema), Schema.quoted(server.text(0, 3)))
+    let database = server.text(0, 4)
     guard server.bool(0, 0) else {
       throw PostgresError(
         "the encoding of the database \(database) is not UTF8; create one with "
           + "createdb --template template0 --encoding UTF8")
     }
-    if !server.bool(0, 1) {
+    guard server.bool(0, 1) || server.bool(0, 2) else {
       throw PostgresError(
-        "the schema \(connector.schema) does not exist, and \(server.text(0, 2)) may not create it; "
-          + "as an administrator: GRANT CREATE ON DATABASE \(Schema.quoted(database)) "
-          + "TO \(Schema.quoted(server.text(0, 2)))")
+        "the schema \(connector.schema) does not exist, and \(server.text(0, 3)) may not create it; "
+          + "as an administrator: GRANT CREATE ON DATABASE \(Schema.quoted(database)) TO \(user)")
+    }
+    guard server.bool(0, 5) else {
+      throw PostgresError(
+        "\(server.text(0, 3)) may not read and write all tables of the schema \(connector.schema); as "
+          + "their owner: GRANT USAGE ON SCHEMA \(schema) TO \(user); "
+          + "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(schema) TO \(user)")
     }
     var settings = ServerSettings(options)
     try settings.check(connection)
@@ -112,12 +124,8 @@ struct Registration {
   init(
     _ connector: Connector, _ options: PostgresLog.Options
   ) throws(PostgresError) {
-    var random = SystemRandomNumberGenerator()
     connection = try Self.check(connector, options)
-    try Schema.migrate(
-      connection, schema: connector.schema,
-      identityKey: EntryIdentity.Key.random(using: &random).bytes,
-      epoch: Lineage.randomName(using: &random))
+    try Schema.migrate(connection, schema: connector.schema)
     turnKey = try connector.turnKey(on: connection)
     (state, identityKey, lastRoom) = try Self.register(
       connection, turnKey: turnKey, name: options.name)

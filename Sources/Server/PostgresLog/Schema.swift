@@ -1,4 +1,5 @@
 internal import Postgres
+internal import Relay
 
 /// The tables of a store, and their migrations. They lie in a schema of their own, which is the search
 /// path of each connection.
@@ -127,6 +128,8 @@ enum Schema {
 
   static let takeMigrationLock = PostgresStatement(
     once: "SELECT pg_advisory_xact_lock(hashtextextended('relay ' || $1::text, 0))")
+  private static let selectExists = PostgresStatement(
+    once: "SELECT to_regnamespace($1::text) IS NOT NULL")
   static let selectHasSettings = PostgresStatement(
     once: "SELECT to_regclass('settings') IS NOT NULL")
   static let selectVersion = PostgresStatement(once: "SELECT version FROM settings")
@@ -134,20 +137,23 @@ enum Schema {
     once: "INSERT INTO settings (version, identity_key) VALUES ($1::bigint, $2::bytea)")
   static let updateVersion = PostgresStatement(once: "UPDATE settings SET version = $1::bigint")
 
-  /// Creates the schema and its tables, or migrates them, in one transaction.
-  /// - Parameters:
-  ///   - identityKey: for new tables.
-  ///   - epoch: the name of the first epoch of new tables.
-  static func migrate(
-    _ connection: PostgresConnection, schema: String, identityKey: [UInt8], epoch: String
-  ) throws(PostgresError) {
-    try connection.run(begin(), takeMigrationLock(.text(schema)))
+  /// Returns the version of the tables; 0 if there are none.
+  static func version(on connection: PostgresConnection) throws(PostgresError) -> Int64 {
+    guard try connection.run(selectHasSettings())[0].bool(0, 0) else { return 0 }
+    return try connection.run(selectVersion())[0].int(0, 0)
+  }
+
+  /// Creates the schema and its tables, or migrates them, in one transaction. If they are current, that
+  /// takes no right to do so.
+  static func migrate(_ connection: PostgresConnection, schema: String) throws(PostgresError) {
+    guard try version(on: connection) != Self.version else { return }
     try connection.run(
-      PostgresStatement(once: "CREATE SCHEMA IF NOT EXISTS \(quoted(schema))")())
-    var version: Int64 = 0
-    if try connection.run(selectHasSettings())[0].bool(0, 0) {
-      version = try connection.run(selectVersion())[0].int(0, 0)
+      begin(), PostgresStatement(once: "SET LOCAL statement_timeout = 0")(),
+      takeMigrationLock(.text(schema)))
+    if try !connection.run(selectExists(.text(quoted(schema))))[0].bool(0, 0) {
+      try connection.run(PostgresStatement(once: "CREATE SCHEMA \(quoted(schema))")())
     }
+    let version = try version(on: connection)
     guard version <= Self.version else {
       _ = try? connection.run(rollback())
       throw PostgresError(
@@ -158,14 +164,22 @@ enum Schema {
     for step in steps[Int(version)...] {
       calls += step.map { PostgresStatement(once: $0)() }
     }
+    var random = SystemRandomNumberGenerator()
     if version == 0 {
-      calls.append(insertSettings(.int(Self.version), .bytes(identityKey)))
-      calls.append(Epochs.insert(.text(epoch)))
+      calls.append(
+        insertSettings(
+          .int(Self.version), .bytes(EntryIdentity.Key.random(using: &random).bytes)))
+      calls.append(Epochs.insert(.text(Lineage.randomName(using: &random))))
     } else if version < Self.version {
       calls.append(updateVersion(.int(Self.version)))
     }
     calls.append(commit())
-    try connection.run(calls)
+    do throws(PostgresError) { try connection.run(calls) } catch {
+      guard error.sqlState == "42501" else { throw error }
+      throw PostgresError(
+        "the schema \(schema) has version \(version), must be brought to version \(Self.version), and "
+          + "this user may not do so: \(error); run relay migrate as the owner of its tables")
+    }
   }
 
   /// Returns a name as an SQL identifier.

@@ -1,0 +1,89 @@
+internal import Postgres
+public import Relay
+internal import Wire
+
+extension Maintenance {
+  /// The number of rows that are in memory at a time.
+  private static let rowsAtOnce = 500
+
+  /// Exports as `Store.export` of SQLite does, from one snapshot; relays may run. The entries of an
+  /// epoch follow those of the epoch before, in the order of their times: so each room is in order, and
+  /// an import meets the epochs in theirs.
+  /// - Parameter write: receives one line with its line break; an error that it throws ends the export.
+  /// - Throws: `StoreFailure`, or the error of `write`.
+  public static func export(
+    url: String, options: PostgresLog.Options = .init(), room: String? = nil,
+    write: ([UInt8]) throws -> Void
+  ) throws -> StoreCount {
+    let connector = Connector(url: url, schema: options.schema, onlyReads: true)
+    let connection = try attempt("export") { () throws(PostgresError) in
+      let connection = try connect(connector, "export")
+      try connection.run(Statements.beginSnapshot())
+      return connection
+    }
+    var rooms: Set<String> = []
+    var count = StoreCount()
+    var line: [UInt8] = []
+    let name = PostgresValue.text(room ?? "")
+    let entries = PostgresStatement(
+      once: """
+        DECLARE exported NO SCROLL CURSOR FOR
+        SELECT seq, at, sender, id, kind, body, rooms.name, epochs.name
+        FROM entries JOIN rooms ON rooms.number = entries.room AND entries.seq >= rooms.first
+        JOIN LATERAL (
+          SELECT epoch FROM room_epochs WHERE room_epochs.room = entries.room AND after < seq
+          ORDER BY epoch DESC LIMIT 1) AS begun ON true
+        JOIN epochs ON epochs.number = begun.epoch
+        WHERE \(room == nil ? "$1::text = ''" : "rooms.name = $1::text")
+        ORDER BY epochs.number, at, entries.room, seq
+        """)
+    try forEachRow(of: entries(name), on: connection) { rows, row in
+      let name = rows.text(row, 6)
+      if room == nil, RoomName.isReserved(name) { return }
+      line.removeAll(keepingCapacity: true)
+      ExportLine(entry: rows.entry(row, in: name), epoch: rows.text(row, 7)).append(to: &line)
+      try write(line)
+      rooms.insert(name)
+      count.entries += 1
+    }
+    if let room, rooms.isEmpty {
+      throw StoreFailure("the log has no room \(room); omit --room to export all rooms")
+    }
+    count.rooms = rooms.count
+    let members = PostgresStatement(
+      once: """
+        DECLARE exported NO SCROLL CURSOR FOR
+        SELECT rooms.name, username, read, received, since
+        FROM members JOIN rooms ON rooms.number = members.room
+        ORDER BY rooms.name, username
+        """)
+    try forEachRow(of: members(), on: connection) { rows, row in
+      let marks = MarksLine(
+        room: rows.text(row, 0), user: rows.text(row, 1), read: rows.int(row, 2),
+        received: rows.int(row, 3), since: rows.int(row, 4))
+      guard rooms.contains(marks.room) else { return }
+      line.removeAll(keepingCapacity: true)
+      marks.append(to: &line)
+      try write(line)
+    }
+    return count
+  }
+
+  /// - Parameter declaration: of the cursor `exported`.
+  private static func forEachRow(
+    of declaration: PostgresCall, on connection: PostgresConnection,
+    _ body: (PostgresRows, Int) throws -> Void
+  ) throws {
+    let fetch = PostgresStatement("fetch", "FETCH \(rowsAtOnce) FROM exported")
+    _ = try attempt("export") { () throws(PostgresError) in try connection.run(declaration) }
+    while true {
+      let rows = try attempt("export") { () throws(PostgresError) in try connection.run(fetch())[0]
+      }
+      if rows.isEmpty { break }
+      for row in 0..<rows.count { try body(rows, row) }
+    }
+    _ = try attempt("export") { () throws(PostgresError) in
+      try connection.run(PostgresStatement(once: "CLOSE exported")())
+    }
+  }
+}

@@ -1,0 +1,79 @@
+internal import Postgres
+public import Relay
+
+extension Maintenance {
+  /// Checks the whole store, in one snapshot; relays may run. That each room has no gap from the oldest
+  /// kept entry to its head; that each id occurs once per room and sender; that clocks never go back;
+  /// that changes are about earlier entries, and counted; that marks are within their rooms.
+  /// - Throws: if the store cannot be read. Inconsistencies are in the result.
+  public static func verify(
+    url: String, options: PostgresLog.Options = .init()
+  ) throws(StoreFailure) -> StoreVerification {
+    try attempt("verify") { () throws(PostgresError) in
+      let connector = Connector(url: url, schema: options.schema, onlyReads: true)
+      let connection = try connect(connector, "verify")
+      let rows = try connection.run(
+        [Statements.beginSnapshot(), count()] + checks.map { $0() } + [Statements.rollback()])
+      var verification = StoreVerification()
+      verification.count = StoreCount(
+        rooms: Int(rows[1].int(0, 0)), entries: Int(rows[1].int(0, 1)))
+      for found in rows[2..<2 + checks.count] {
+        for row in 0..<found.count {
+          verification.add(
+            found.text(row, 2), room: found.text(row, 0),
+            seq: found.isNull(row, 1) ? nil : found.int(row, 1))
+        }
+      }
+      return verification
+    }
+  }
+
+  private static let count = PostgresStatement(
+    once: """
+      SELECT count(DISTINCT room), count(*)
+      FROM entries JOIN rooms ON rooms.number = room AND seq >= first
+      """)
+
+  /// Each returns a room, a seq or NULL, and what is wrong.
+  private static let checks = [
+    """
+    SELECT name, first, format('%s entries from %s to %s, expected %s from %s',
+      count(seq), min(seq), max(seq), max(seq) - first + 1, first)
+    FROM rooms JOIN entries ON room = rooms.number AND seq >= first
+    GROUP BY rooms.number HAVING count(seq) <> max(seq) - first + 1 OR min(seq) <> first
+    """,
+    """
+    SELECT room::text, min(seq), format('%s entries of a room that does not exist', count(*))
+    FROM entries WHERE NOT EXISTS (SELECT FROM rooms WHERE rooms.number = room) GROUP BY room
+    """,
+    """
+    SELECT name, max(seq), format('%s has the id "%s" of %s as well', min(seq), id, sender)
+    FROM entries JOIN rooms ON rooms.number = room AND seq >= first
+    GROUP BY rooms.number, sender, id HAVING count(*) > 1
+    """,
+    """
+    SELECT name, seq, CASE WHEN at < before THEN 'the clock goes back'
+      ELSE 'it is not counted as a change, or counted twice' END
+    FROM (
+      SELECT room, seq, at, entries.number, target, lag(at) OVER entry AS before,
+        count(target) OVER entry + rooms.changes AS counted
+      FROM entries JOIN rooms ON rooms.number = room AND seq >= first
+      WINDOW entry AS (PARTITION BY room ORDER BY seq)) AS entries
+    JOIN rooms ON rooms.number = room
+    WHERE at < before OR (target IS NULL) <> (entries.number IS NULL)
+      OR target IS NOT NULL AND entries.number <> counted
+    """,
+    """
+    SELECT name, seq, format('it changes entry %s', target)
+    FROM entries JOIN rooms ON rooms.number = room WHERE target >= seq OR target < 1
+    """,
+    """
+    SELECT name, NULL::bigint, format('the marks of %s are beyond the last entry', username)
+    FROM members JOIN rooms ON rooms.number = room
+    WHERE greatest(read, received, since) > (SELECT coalesce(max(seq), 0) FROM entries
+      WHERE entries.room = members.room)
+    """,
+  ].map {
+    PostgresStatement(once: "SELECT * FROM (\($0)) AS found LIMIT \(StoreVerification.breakLimit)")
+  }
+}
