@@ -3,10 +3,8 @@ package enum NodeTask: Sendable {
   case submit(loop: Int, [LogRequest])
   /// Another node may have committed, or this one has to tell presences.
   case follow
-  /// What was applied is to be made certain.
-  case confirm
-  /// Nodes have ended, at the time when the given batch was the last one.
-  case forget([Int64], asOf: Int64)
+  /// Some time has passed: what was applied is to be made certain, and nodes may have ended.
+  case beat
   /// The other nodes may have taken this one for dead.
   case introduce
 }
@@ -34,8 +32,8 @@ package struct LogNode<Store: NodeStore> {
   /// Nanoseconds of a monotonic clock, and milliseconds since 1970.
   private let clock: () -> (monotonic: Int64, wall: Int64)
 
-  /// Nodes that have ended, and of which the sequencer has not been told, with the last batch then.
-  private var gone: [Int64: Int64] = [:]
+  /// Whether the next transaction has to find out which nodes have ended.
+  private var checksNodes = false
   /// What waits until it is certain, in order.
   private var held: [(loop: Int, delivery: LogDelivery)] = []
 
@@ -66,7 +64,7 @@ package struct LogNode<Store: NodeStore> {
     var result = Result()
     var changes: [(loop: Int, requests: [LogRequest])] = []
     var questions: [(loop: Int, requests: [LogRequest])] = []
-    var confirms = false
+    var isBeat = false
     for task in tasks {
       switch task {
       case .submit(let loop, let requests):
@@ -78,9 +76,7 @@ package struct LogNode<Store: NodeStore> {
           questions.append((loop, asking))
         }
       case .follow: break
-      case .confirm: confirms = true
-      case .forget(let nodes, let position):
-        for node in nodes { gone[node] = max(gone[node] ?? 0, position) }
+      case .beat: isBeat = true
       case .introduce: sequencer.tellAllPresences()
       }
     }
@@ -89,13 +85,15 @@ package struct LogNode<Store: NodeStore> {
     let needsTurn = sequencer.hasPresencesToTell || changes.contains { !$0.requests.isEmpty }
     let asking = Set(questions.map(\.loop))
     let others = Set(changes.map(\.loop)).subtracting(asking)
+    // Whatever transaction comes first finds out which nodes have ended.
+    checksNodes = checksNodes || isBeat
     if needsTurn { process(changes, in: .turn, completing: others, &result) }
     // What only asks is answered in a snapshot, after the rest: no other node waits for it.
     if !questions.isEmpty || !needsTurn {
       process(
         questions, in: .snapshot, completing: needsTurn ? asking : asking.union(others), &result)
     }
-    confirmIfNecessary(confirms, &result)
+    confirmIfNecessary(isBeat, &result)
     startAgainIfNecessary(&result)
     result.hasCommitted = store.state.commits > commits
     return result
@@ -112,16 +110,17 @@ package struct LogNode<Store: NodeStore> {
     var now = began.wall
     do throws(StoreFailure) {
       let beginning = try store.begin(
-        purpose, lookingUp: sequencer.identities(of: batches, key: store.identityKey))
+        purpose, lookingUp: sequencer.identities(of: batches, key: store.identityKey),
+        checksNodes: checksNodes)
       now = beginning.now
       let followed = beginning.batches.map {
-        Sequencer.Followed(position: $0.position, node: $0.node, changes: $0.changes)
+        Sequencer.Followed(node: $0.node, changes: $0.changes)
       }
       try store.lookUp(rooms: sequencer.unknownRooms(of: followed, batches))
       let commit = try sequencer.follow(
-        followed, gone: gone, store: &store, now: now, framing: framing)
+        followed, gone: beginning.gone, store: &store, now: now, framing: framing)
       store.noteFollowed()
-      gone = [:]
+      checksNodes = false
       if let commit { publish(commit) }
     } catch {
       result.failure = error
@@ -129,7 +128,7 @@ package struct LogNode<Store: NodeStore> {
     defer { store.endTransaction() }
     if store.state.hasLostNews {
       store.state.hasLostNews = false
-      sequencer.noteLostNews()
+      sequencer.introduce()
     }
     let commits = store.state.commits
     let outcome =
@@ -166,8 +165,8 @@ package struct LogNode<Store: NodeStore> {
     held = []
   }
 
-  private mutating func confirmIfNecessary(_ confirms: Bool, _ result: inout Result) {
-    let isNecessary = confirms ? !store.state.isFullyConfirmed : !held.isEmpty
+  private mutating func confirmIfNecessary(_ isBeat: Bool, _ result: inout Result) {
+    let isNecessary = isBeat ? !store.state.isFullyConfirmed : !held.isEmpty
     guard isNecessary, store.isConnected, store.state.mustRegister == nil else { return }
     do throws(StoreFailure) {
       try store.confirm()
@@ -190,7 +189,6 @@ package struct LogNode<Store: NodeStore> {
       return
     }
     result.reasonToStartAgain = reason
-    gone = [:]
     var store = store
     let commit = sequencer.startAgain(
       store.state.lineage, store: &store, now: clock().wall, framing: framing)

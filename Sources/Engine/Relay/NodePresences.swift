@@ -15,8 +15,6 @@ struct NodePresences {
   private var asks = false
   /// The presence in the sessions of the other nodes.
   private var others: [Int64: [String: Presence]] = [:]
-  /// The last batch with which each of them told something.
-  private var told: [Int64: Int64] = [:]
 
   /// Applies a change of the presence of a user on one loop of this node.
   mutating func shift(_ user: String, from: Presence, to: Presence) {
@@ -34,17 +32,11 @@ struct NodePresences {
 
   mutating func tellAll() { tellsAll = true }
 
-  /// The last batches were lost, and other ones will have their positions.
-  mutating func noteLost() {
-    told = [:]
-    introduce()
-  }
-
   /// Forgets all other nodes, and introduces this one again.
   /// - Returns: the users who were present there.
   mutating func startAgain() -> [(user: String, from: Presence, to: Presence)] {
     introduce()
-    return others.keys.sorted().flatMap { forget($0, asOf: .max) }
+    return others.keys.sorted().flatMap { forget($0) }
   }
 
   /// Whether the others have to be told something.
@@ -68,11 +60,10 @@ struct NodePresences {
   /// Applies the news of another node.
   /// - Returns: the changes of its users' presence.
   mutating func apply(
-    _ news: StoreChanges.News, of node: Int64, at position: Int64
+    _ news: StoreChanges.News, of node: Int64
   ) -> [(user: String, from: Presence, to: Presence)] {
     if news.asksForPresences { tellsAll = true }
     guard news.hasAllPresences || !news.presences.isEmpty else { return [] }
-    told[node] = position
     var users = others[node] ?? [:]
     var changes: [(user: String, from: Presence, to: Presence)] = []
     if news.hasAllPresences {
@@ -91,13 +82,9 @@ struct NodePresences {
     return changes
   }
 
-  /// Forgets a node that had ended when the given batch was the last one.
+  /// Forgets a node that has ended.
   /// - Returns: the users who were present there.
-  mutating func forget(
-    _ node: Int64, asOf position: Int64
-  ) -> [(user: String, from: Presence, to: Presence)] {
-    guard told[node, default: 0] <= position else { return [] }
-    told[node] = nil
+  mutating func forget(_ node: Int64) -> [(user: String, from: Presence, to: Presence)] {
     let users = others.removeValue(forKey: node) ?? [:]
     return users.sorted { $0.key < $1.key }.map { ($0.key, $0.value, .offline) }
   }

@@ -3,16 +3,17 @@ extension NodeStore {
   package var isShared: Bool { true }
 
   /// Begins a transaction, and reads what the other nodes have committed.
-  /// - Parameter identities: what the batch is going to look up.
+  /// - Parameters: as of the step `begin`.
   func begin(
-    _ purpose: NodeState.Purpose, lookingUp identities: [EntryIdentity]
+    _ purpose: NodeState.Purpose, lookingUp identities: [EntryIdentity], checksNodes: Bool
   ) throws(StoreFailure) -> NodeBeginning {
     state.failure = nil
     do throws(DatabaseFailure) {
       if !isConnected { try reconnect() }
       if state.mustRegister == nil {
         state.transaction = purpose
-        let beginning = try begin(purpose, after: state.position, lookingUp: identities)
+        let beginning = try begin(
+          purpose, after: state.position, lookingUp: identities, checksNodes: checksNodes)
         if beginning.epoch != state.lineage.current.number {
           state.mustRegister = "Another relay has begun a new epoch of the log"
         } else if !state.noteRead(beginning.batches) {

@@ -82,9 +82,12 @@ package protocol NodeStore: EntryStore, AnyObject {
   // MARK: - Transactions
 
   /// Begins a transaction, and reads what other nodes have committed after a position.
-  /// - Parameter identities: what the batch is going to look up.
+  /// - Parameters:
+  ///   - identities: what the batch is going to look up.
+  ///   - checksNodes: whether it looks for nodes that have ended, after it has read the batches.
   func begin(
-    _ purpose: NodeState.Purpose, after position: Int64, lookingUp identities: [EntryIdentity]
+    _ purpose: NodeState.Purpose, after position: Int64, lookingUp identities: [EntryIdentity],
+    checksNodes: Bool
   ) throws(DatabaseFailure) -> NodeBeginning
 
   /// Reads rooms, and keeps them for `loadRoom`.
@@ -118,11 +121,14 @@ package struct NodeBeginning {
   package var epoch: Int64
   /// The batches after the position, ascending.
   package var batches: [FeedBatch]
+  /// Nodes that had given no sign of life for some time, when no later batch was committed.
+  package var gone: [Int64]
 
-  package init(now: Int64, epoch: Int64, batches: [FeedBatch]) {
+  package init(now: Int64, epoch: Int64, batches: [FeedBatch], gone: [Int64]) {
     self.now = now
     self.epoch = epoch
     self.batches = batches
+    self.gone = gone
   }
 }
 

@@ -5,14 +5,11 @@ import Wire
 extension Sequencer {
   /// A batch that another node has committed.
   public struct Followed: Sendable {
-    /// Its place in the order of all commits.
-    public var position: Int64
     /// The number of the node.
     public var node: Int64
     public var changes: StoreChanges
 
-    public init(position: Int64, node: Int64, changes: StoreChanges) {
-      self.position = position
+    public init(node: Int64, changes: StoreChanges) {
       self.node = node
       self.changes = changes
     }
@@ -20,10 +17,6 @@ extension Sequencer {
 
   /// Has the next batch tell the other nodes the presence of this node's users, and ask for theirs.
   public mutating func introduce() { nodes.introduce() }
-
-  /// The last batches were lost, in which there was nothing but presence and typing: this node tells and
-  /// asks for everything again.
-  public mutating func noteLostNews() { nodes.noteLost() }
 
   /// Has the next batch tell the other nodes the presence of this node's users: they may have taken
   /// this one for dead.
@@ -95,21 +88,19 @@ extension Sequencer {
   /// - Parameters:
   ///   - followed: all batches since the last call, in the order of their commits, but for this
   ///     node's own. The store is in the state after the last of them.
-  ///   - gone: nodes that have ended, so that their users are no longer present, and the last batch
-  ///     at that time: a node that has told something later is alive again.
+  ///   - gone: nodes that have ended, so that their users are no longer present. A node that comes back
+  ///     introduces itself with a later batch.
   /// - Returns: what is to be published; `nil` if there is nothing.
   /// - Throws: if a room cannot be read. Nothing is applied then, and the call can be repeated.
   public mutating func follow(
-    _ followed: [Followed], gone: [Int64: Int64] = [:], store: inout some EntryStore, now: Int64,
+    _ followed: [Followed], gone: [Int64] = [], store: inout some EntryStore, now: Int64,
     framing: Framing
   ) throws(StoreFailure) -> Commit? {
     let loaded = try loadRooms(of: followed, &store)
     batchNumber += 1
     var batch = Batch(number: batchNumber, now: now, requests: 0)
     for followed in followed { apply(followed, loaded, &batch) }
-    for (node, position) in gone.sorted(by: { $0.key < $1.key }) {
-      note(nodes.forget(node, asOf: position), &batch)
-    }
+    for node in gone { note(nodes.forget(node), &batch) }
     return commit(of: batch, &store, framing)
   }
 
@@ -170,7 +161,7 @@ extension Sequencer {
         Commit.MembershipChange(room: name, user: user, belongs: belongs))
     }
     batch.typing += news.typing
-    note(nodes.apply(news, of: followed.node, at: followed.position), &batch)
+    note(nodes.apply(news, of: followed.node), &batch)
   }
 
   /// Notes changes of presence on another node.

@@ -54,11 +54,6 @@ final class FeedListener: Sendable {
   /// It need not last: nobody waits for the disk or for a standby, which may be missing.
   private static let beat = PostgresStatement(
     "beat", "UPDATE nodes SET seen_at = clock_timestamp() WHERE number = $1::bigint")
-  private static let selectGone = PostgresStatement(
-    "select_gone",
-    """
-    SELECT number, (SELECT coalesce(max(position), 0) FROM feed) FROM nodes WHERE seen_at < clock_timestamp() - make_interval(secs => $1::bigint)
-    """)
   /// What every node has applied is no longer needed.
   private static let trimFeed = PostgresStatement(
     "trim_feed",
@@ -126,10 +121,9 @@ final class FeedListener: Sendable {
   private func beat(
     _ connection: PostgresConnection, _ last: inout UInt64, cleans: Bool
   ) throws(PostgresError) {
-    let life = PostgresValue.int(Int64(Self.lifeSeconds))
-    let gone = try connection.run(
+    try connection.run(
       Statements.begin(), Statements.commitsLater(),
-      Self.beat(.int(node.load(ordering: .relaxed))), Self.selectGone(life), Statements.commit())[3]
+      Self.beat(.int(node.load(ordering: .relaxed))), Statements.commit())
     if cleans {
       try connection.run(
         Self.trimFeed(.int(Int64(Self.feedSeconds))),
@@ -142,10 +136,7 @@ final class FeedListener: Sendable {
       UInt64(Self.lifeSeconds) * 1_000_000_000 - UInt64(Self.beatMilliseconds) * 1_000_000
     if now - last > lateNanoseconds { tasks.append(.introduce) }
     last = now
-    if !gone.isEmpty {
-      tasks.append(.forget((0..<gone.count).map { gone.int($0, 0) }, asOf: gone.int(0, 1)))
-    }
-    tasks.append(.confirm)
+    tasks.append(.beat)
   }
 
   /// Hears of commits until the next beat is due.

@@ -144,7 +144,8 @@ package final class PostgresStore: NodeStore {
   // MARK: - Transactions
 
   package func begin(
-    _ purpose: NodeState.Purpose, after position: Int64, lookingUp identities: [EntryIdentity]
+    _ purpose: NodeState.Purpose, after position: Int64, lookingUp identities: [EntryIdentity],
+    checksNodes: Bool
   ) throws(DatabaseFailure) -> NodeBeginning {
     lookedUp = LookedUp()
     do throws(DatabaseFailure) { try checkSettings() } catch {
@@ -160,10 +161,16 @@ package final class PostgresStore: NodeStore {
     if !identities.isEmpty {
       calls.append(Statements.selectIdentities(.ints(identities.map(\.hash))))
     }
+    if checksNodes {
+      calls.append(Statements.selectGone(.int(Int64(FeedListener.lifeSeconds))))
+    }
     let rows = try run(calls)
+    let gone =
+      checksNodes ? rows.last.map { last in (0..<last.count).map { last.int($0, 0) } } : nil
     if !identities.isEmpty { note(identities, rows[time + 2]) }
     return NodeBeginning(
-      now: rows[time].int(0, 0), epoch: rows[time].int(0, 1), batches: try batches(rows[time + 1]))
+      now: rows[time].int(0, 0), epoch: rows[time].int(0, 1), batches: try batches(rows[time + 1]),
+      gone: gone ?? [])
   }
 
   private func batches(_ feed: PostgresRows) throws(DatabaseFailure) -> [FeedBatch] {

@@ -37,7 +37,16 @@ enum Statements {
   static let notify = PostgresStatement("notify", "SELECT pg_notify($1::text, '')")
   static let updateNode = PostgresStatement(
     "update_node",
-    "UPDATE nodes SET position = $2::bigint, batch = $3::bigint WHERE number = $1::bigint")
+    """
+    UPDATE nodes SET position = $2::bigint, batch = $3::bigint, seen_at = clock_timestamp()
+    WHERE number = $1::bigint
+    """)
+  static let selectGone = PostgresStatement(
+    "select_gone",
+    """
+    SELECT number FROM nodes WHERE seen_at < clock_timestamp() - make_interval(secs => $1::bigint)
+    ORDER BY number
+    """)
 
   // MARK: - Nodes
 
@@ -60,8 +69,11 @@ enum Statements {
     once: "SELECT position FROM feed ORDER BY position LIMIT 1")
   static let insertNode = PostgresStatement(
     once: "INSERT INTO nodes (number, name, position) VALUES ($1::bigint, $2::text, $3::bigint)")
+  /// Ends a node at once: for longer than the others wait for one that is silent.
   static let endNode = PostgresStatement(
-    once: "UPDATE nodes SET seen_at = '-infinity' WHERE number = $1::bigint")
+    once: """
+      UPDATE nodes SET seen_at = clock_timestamp() - interval '2 minutes' WHERE number = $1::bigint
+      """)
   static let selectNode = PostgresStatement(
     once: "SELECT batch FROM nodes WHERE number = $1::bigint")
   /// The commit of this waits for everything before it.

@@ -64,13 +64,7 @@ final class ClusterNode {
     world.database.seen[store.state.node] = now
     if now - lastBeat > 6_000 { tasks.append(.introduce) }
     lastBeat = now
-    let gone = world.database.current.nodes.keys.filter {
-      world.database.seen[$0, default: .min] < now - 8_000
-    }
-    if !gone.isEmpty {
-      tasks.append(.forget(gone.sorted(), asOf: world.database.current.position))
-    }
-    tasks.append(.confirm)
+    tasks.append(.beat)
   }
 
   /// Has the writing thread take a turn.

@@ -31,6 +31,8 @@ final class ClusterSimulation {
   /// Whether faults still occur.
   private(set) var isStormy = true
   private var depth = 0
+  /// Nodes whose start has not returned yet.
+  private var starting: Set<Int> = []
   private var numbers = 0
   /// How often nodes have waited in a row.
   private var waits = 0
@@ -175,6 +177,8 @@ final class ClusterSimulation {
     where !kept.contains(key) && everCertain.contains(key) {
       if isAllowed {
         lostByForks.insert(key)
+        // If it is sent again it can get the same place, and is not certain at first.
+        everCertain.remove(key)
       } else {
         fault("the model has lost \(key), which was replicated")
       }
@@ -210,7 +214,8 @@ final class ClusterSimulation {
   // MARK: - Nodes
 
   private func start(_ index: Int) {
-    guard nodes[index] == nil else { return }
+    guard nodes[index] == nil, starting.insert(index).inserted else { return }
+    defer { starting.remove(index) }
     do throws(DatabaseFailure) {
       nodes[index] = try ClusterNode(self, index: index)
       note("node \(index) starts as \(nodes[index]?.store.state.node ?? 0)")

@@ -101,7 +101,7 @@ final class ModelDatabase {
 
   /// The standby receives more.
   func replicate(through index: Int) {
-    replicated = max(replicated, min(index, versions.count - 1))
+    replicated = max(replicated, min(index, flushed))
   }
 
   /// The server crashes and starts again: what was not flushed may be lost.

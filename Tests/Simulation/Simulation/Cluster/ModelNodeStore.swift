@@ -115,14 +115,19 @@ final class ModelNodeStore: NodeStore {
   // MARK: - Transactions
 
   func begin(
-    _ purpose: NodeState.Purpose, after position: Int64, lookingUp identities: [EntryIdentity]
+    _ purpose: NodeState.Purpose, after position: Int64, lookingUp identities: [EntryIdentity],
+    checksNodes: Bool
   ) throws(DatabaseFailure) -> NodeBeginning {
     if purpose == .turn { try takeTurn() } else { try pass() }
     let version = database.current
     snapshot = purpose == .snapshot ? version.rooms : nil
     return NodeBeginning(
       now: world.now, epoch: version.epochs.last?.number ?? 0,
-      batches: version.feed.filter { $0.position > position })
+      batches: version.feed.filter { $0.position > position },
+      gone: checksNodes
+        ? version.nodes.keys.filter { database.seen[$0, default: .min] < world.now - 8_000 }
+          .sorted()
+        : [])
   }
 
   func lookUp(rooms names: [String]) throws(StoreFailure) { _ = try rooms() }
@@ -160,6 +165,7 @@ final class ModelNodeStore: NodeStore {
     }
     version.nodes[batch.node]?.position = batch.position - 1
     version.nodes[batch.node]?.batches = number
+    database.seen[batch.node] = world.now
     return try commit(version, waits: batch.changes.isDurable)
   }
 
