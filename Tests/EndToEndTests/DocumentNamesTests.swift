@@ -107,7 +107,13 @@ extension `End to end` {
         "directory: { file: \(folder["people.yaml"]) }", in: folder)
       // The age of the list of people is a metric once the list has been read.
       #expect(try becomesTrue { try relay.metrics().contains("relay_directory_age_seconds") })
-      let lines = try relay.metrics().split(whereSeparator: \.isNewline)
+      // A relay that shares its log has more of them.
+      let server = try PostgresServer()
+      let sharing = try RelayProcess(
+        "log: { engine: postgresql, url: \"\(server.url)\", durability: os }")
+      let lines = try [relay, sharing].flatMap {
+        try $0.metrics().split(whereSeparator: \.isNewline)
+      }
       let types = Set(
         lines.filter { $0.hasPrefix("# TYPE ") }.compactMap {
           $0.split(separator: " ").dropFirst(2).first

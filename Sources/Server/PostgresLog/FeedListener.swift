@@ -26,16 +26,18 @@ final class FeedListener: Sendable {
   private let isAwaited = Atomic(false)
   private let ending: EventDescriptor
   private let hasEnded = Atomic(false)
+  private let meter: LogMeter
   private let lead: @Sendable (Bool) -> Void
 
   /// - Parameter lead: see `PostgresLog`.
   init(
-    _ connector: Connector, node: Int64, tasks: WorkQueue<NodeTask>,
+    _ connector: Connector, node: Int64, tasks: WorkQueue<NodeTask>, meter: LogMeter,
     lead: @escaping @Sendable (Bool) -> Void
   ) throws(SystemError) {
     self.connector = connector
     self.node = Atomic(node)
     self.tasks = tasks
+    self.meter = meter
     self.lead = lead
     ending = try EventDescriptor()
   }
@@ -54,6 +56,13 @@ final class FeedListener: Sendable {
   /// It need not last: nobody waits for the disk or for a standby, which may be missing.
   private static let beat = PostgresStatement(
     "beat", "UPDATE nodes SET seen_at = clock_timestamp() WHERE number = $1::bigint")
+  /// For the statistics: how many nodes are alive, and the last batch.
+  private static let selectState = PostgresStatement(
+    "select_state",
+    """
+    SELECT count(*), (SELECT coalesce(max(position), 0) FROM feed) FROM nodes
+    WHERE seen_at >= clock_timestamp() - make_interval(secs => $1::bigint)
+    """)
   /// What every node has applied is no longer needed.
   private static let trimFeed = PostgresStatement(
     "trim_feed",
@@ -97,6 +106,7 @@ final class FeedListener: Sendable {
           try made.run(PostgresStatement(once: "LISTEN \(Schema.quoted(connector.channel))")())
           leadKey = try connector.leadKey(on: made)
           connection = made
+          meter.note { $0.canListen = true }
           follow()
         }
         guard let connection else { continue }
@@ -108,6 +118,7 @@ final class FeedListener: Sendable {
         try wait(connection)
       } catch {
         connection = nil
+        meter.note { $0.canListen = false }
         if leads { lead(false) }
         leads = false
         _ = ending.wait(timeoutMilliseconds: 500)
@@ -121,9 +132,15 @@ final class FeedListener: Sendable {
   private func beat(
     _ connection: PostgresConnection, _ last: inout UInt64, cleans: Bool
   ) throws(PostgresError) {
-    try connection.run(
+    let rows = try connection.run(
       Statements.begin(), Statements.commitsLater(),
-      Self.beat(.int(node.load(ordering: .relaxed))), Statements.commit())
+      Self.beat(.int(node.load(ordering: .relaxed))),
+      Self.selectState(.int(Int64(Self.lifeSeconds))), Statements.commit())[3]
+    meter.note { node in
+      node.nodes = Int(rows.int(0, 0))
+      // After a fork the log may be shorter than this node was.
+      node.head = rows.int(0, 1)
+    }
     if cleans {
       try connection.run(
         Self.trimFeed(.int(Int64(Self.feedSeconds))),

@@ -96,7 +96,7 @@ public final class PostgresLog: Log {
     self.report = report
     self.end = end
     node = state.node
-    meter = LogMeter(rooms: Int(registration.lastRoom))
+    meter = LogMeter(rooms: Int(registration.lastRoom), isShared: true)
     self.registration = Handover(registration)
   }
 
@@ -121,7 +121,11 @@ public final class PostgresLog: Log {
     var started: [WorkerThread] = []
     do {
       let listener = try FeedListener(
-        connector, node: node, tasks: submissions, lead: lead)
+        connector, node: node, tasks: submissions, meter: meter,
+        lead: { [meter, lead] leads in
+          meter.note { $0.leads = leads }
+          lead(leads)
+        })
       self.listener.withLock { $0 = listener }
       let writer = PostgresWriter(
         publishers: publishers, listener: listener, progress: progress, report: report)
@@ -129,7 +133,7 @@ public final class PostgresLog: Log {
         try WorkerThread(name: "log-write") { [registration, submissions, meter, end] in
           guard let registration = registration.take() else { return }
           let store = PostgresStore(
-            connector, registration, options, isEnding: { submissions.isEnding },
+            connector, registration, options, meter: meter, isEnding: { submissions.isEnding },
             end: end)
           let sequencer = Sequencer(
             lineage: store.state.lineage, keepEntriesPerRoom: options.keepEntriesPerRoom,

@@ -2,13 +2,17 @@ internal import Glibc
 internal import Platform
 internal import Postgres
 package import Relay
+internal import Wire
 
 /// The store of one node in PostgreSQL: rooms and entries in the tables that all nodes share. See
 /// `NodeStore`.
 package final class PostgresStore: NodeStore {
   private let connector: Connector
   private let name: String
-  private var connection: PostgresConnection?
+  private var connection: PostgresConnection? {
+    didSet { meter.note { [isConnected] in $0.canWrite = isConnected } }
+  }
+  private let meter: LogMeter
   /// Of the store that the connection has found.
   private var turnKey: Int64
   /// When the next attempt to connect is made, in nanoseconds of the monotonic clock.
@@ -30,9 +34,11 @@ package final class PostgresStore: NodeStore {
 
   init(
     _ connector: Connector, _ registration: Registration, _ options: PostgresLog.Options,
-    isEnding: @escaping @Sendable () -> Bool, end: @escaping @Sendable (String) -> Void
+    meter: LogMeter, isEnding: @escaping @Sendable () -> Bool,
+    end: @escaping @Sendable (String) -> Void
   ) {
     self.connector = connector
+    self.meter = meter
     name = options.name
     settings = ServerSettings(options)
     connection = registration.connection
@@ -71,6 +77,7 @@ package final class PostgresStore: NodeStore {
     guard let connection else {
       throw DatabaseFailure("there is no connection", isConnectionLost: true)
     }
+    defer { meter.note { [settings] in $0.settingsAreRight = settings.failure == nil } }
     do throws(PostgresError) { try settings.check(connection) } catch {
       if error.isConnectionLost { self.connection = nil }
       throw DatabaseFailure("\(error)", isConnectionLost: error.isConnectionLost)
@@ -164,13 +171,26 @@ package final class PostgresStore: NodeStore {
     if checksNodes {
       calls.append(Statements.selectGone(.int(Int64(FeedListener.lifeSeconds))))
     }
+    let began = Instant.now().nanoseconds
     let rows = try run(calls)
     let gone =
       checksNodes ? rows.last.map { last in (0..<last.count).map { last.int($0, 0) } } : nil
     if !identities.isEmpty { note(identities, rows[time + 2]) }
-    return NodeBeginning(
+    let beginning = NodeBeginning(
       now: rows[time].int(0, 0), epoch: rows[time].int(0, 1), batches: try batches(rows[time + 1]),
       gone: gone ?? [])
+    meter.note { node in
+      if purpose == .turn {
+        node.turnSeconds.add(Double(Instant.now().nanoseconds - began) / 1e9)
+      }
+      node.position = beginning.batches.last?.position ?? position
+      node.head = max(node.head, node.position)
+      for batch in beginning.batches {
+        guard let at = batch.changes.entries.last?.entry.at else { continue }
+        node.followSeconds.add(Double(max(0, beginning.now - at)) / 1000)
+      }
+    }
+    return beginning
   }
 
   private func batches(_ feed: PostgresRows) throws(DatabaseFailure) -> [FeedBatch] {
@@ -215,6 +235,10 @@ package final class PostgresStore: NodeStore {
     }
     sync = began..<max(began, Int64(Instant.now().nanoseconds))
     lastRoom = max(lastRoom, newRoom)
+    meter.note { node in
+      node.position = batch.position
+      node.head = max(node.head, batch.position)
+    }
     // From here on it is read outside of the turn; what a batch may still ask for does not change.
     lookedUp = LookedUp()
     return connection?.lastCallWarned == false

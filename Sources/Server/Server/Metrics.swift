@@ -172,6 +172,35 @@ struct Metrics {
     text.gauges(
       "relay_log_file_bytes", "Size of the store's files.", by: "file",
       log.files.map { ($0.name, $0.bytes) })
+    if let node = log.node { add(node, to: &text) }
+  }
+
+  private func add(_ node: NodeStatistics, to text: inout MetricsText) {
+    text.gauge(
+      "relay_node_connected", "1 if this relay is connected to PostgreSQL.",
+      node.isConnected ? 1 : 0)
+    text.gauge(
+      "relay_node_settings_ok",
+      "1 if the settings of PostgreSQL keep what the configuration promises; else nothing is written.",
+      node.settingsAreRight ? 1 : 0)
+    text.gauge(
+      "relay_node_leads", "1 if this relay runs the bots and the maintenance.", node.leads ? 1 : 0)
+    text.gauge(
+      "relay_nodes", "Relays that share the log and are alive, this one included.", node.nodes)
+    text.gauge(
+      "relay_node_position", "The last batch of the log that this relay has applied.",
+      Int(node.position))
+    text.gauge(
+      "relay_node_lag_batches", "Batches of the log that this relay has not applied yet.",
+      Int(node.batchesBehind))
+    text.histogram(
+      "relay_node_turn_seconds",
+      "Seconds from asking for the turn to commit until it was taken, and what others committed was "
+        + "read.", node.turnSeconds)
+    text.histogram(
+      "relay_node_follow_seconds",
+      "Seconds from the beginning of the turn in which another relay committed entries until this one "
+        + "read them.", node.followSeconds)
   }
 
   private func addProcess(to text: inout MetricsText) {
