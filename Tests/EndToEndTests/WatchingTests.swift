@@ -120,7 +120,7 @@ extension RawClient {
 
 extension RelayProcess {
   /// A metric without labels.
-  fileprivate func metric(_ name: String) throws -> Int {
+  func metric(_ name: String) throws -> Int {
     let metrics = try metrics()
     guard let start = metrics.firstRange(of: "\n\(name) "),
       let value = Int(metrics[start.upperBound...].prefix { $0.isNumber })

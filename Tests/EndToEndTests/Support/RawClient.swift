@@ -30,16 +30,25 @@ final class RawClient {
 
   /// Connects and shakes hands.
   /// - Throws: `HandshakeFailure`, if the answer is no WebSocket.
-  init(
+  convenience init(
     _ relay: RelayProcess, user: String?, subprotocols: [String] = ["relay.v1"],
     target: String? = nil, headers: [(name: String, value: String)] = []
   ) throws {
-    socket = try Self.connect(port: relay.port)
+    try self.init(
+      port: relay.port, user: user, subprotocols: subprotocols, target: target, headers: headers)
+  }
+
+  /// Connects to a port, and shakes hands.
+  init(
+    port: UInt16, user: String?, subprotocols: [String] = ["relay.v1"], target: String? = nil,
+    headers: [(name: String, value: String)] = []
+  ) throws {
+    socket = try Self.connect(port: port)
     try wait(POLLOUT, Deadline())
     try socket.finishConnecting()
     var random = SystemRandomNumberGenerator()
     let handshake = ClientHandshake(
-      host: "127.0.0.1:\(relay.port)", target: target ?? (user.map { "/ws?user=\($0)" } ?? "/ws"),
+      host: "127.0.0.1:\(port)", target: target ?? (user.map { "/ws?user=\($0)" } ?? "/ws"),
       subprotocols: subprotocols, headers: headers,
       nonce: (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) })
     output = handshake.request
