@@ -140,7 +140,8 @@ let package = Package(
     command(
       "RelayCommand", folder: Floor.commands.folder("RelayCommand"),
       [
-        "CommandMain", "Server", "RelayConfiguration", "Directories", "SQLiteLog", "Relay", "EventLoop",
+        "CommandMain", "Server", "RelayConfiguration", "Directories", "SQLiteLog", "Relay",
+        "EventLoop",
         "Platform", "Wire", argumentParser,
       ],
       excluding: ["relay.1"]),
