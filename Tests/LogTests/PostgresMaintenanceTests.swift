@@ -1,3 +1,4 @@
+import Platform
 import Postgres
 import PostgresLog
 import Relay
@@ -265,6 +266,38 @@ import Wire
     #expect(error?.description.contains("run relay migrate as the owner") == true)
     try change("UPDATE settings SET version = 2")
     #expect(try Maintenance.migrate(url: server.url, options: options) == (2, 2))
+  }
+
+  @Test func `relays that start at the same time create the tables once`() async throws {
+    for _ in 0..<5 {
+      var options = options
+      options.schema = server.newSchema()
+      let (url, chosen) = (server.url, options)
+      let logs = try await withThrowingTaskGroup(of: PostgresLog.self) { group in
+        for _ in 0..<4 {
+          // A thread of its own for each: they wait for each other.
+          group.addTask {
+            try await withCheckedThrowingContinuation { continuation in
+              do {
+                _ = try WorkerThread(name: "start") {
+                  continuation.resume(
+                    with: Result {
+                      try PostgresLog(
+                        url: url, options: chosen, report: { Issue.record("\($0)") },
+                        end: { Issue.record("\($0)") })
+                    })
+                }
+              } catch {
+                continuation.resume(throwing: error)
+              }
+            }
+          }
+        }
+        return try await group.reduce(into: [PostgresLog]()) { $0.append($1) }
+      }
+      #expect(Set(logs.map(\.epoch)).count == 1)
+      for log in logs { log.stop() }
+    }
   }
 
   @Test func `a log of a newer relay is refused`() throws {

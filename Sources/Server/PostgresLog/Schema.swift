@@ -128,8 +128,10 @@ enum Schema {
 
   static let takeMigrationLock = PostgresStatement(
     once: "SELECT pg_advisory_xact_lock(hashtextextended('relay ' || $1::text, 0))")
+  /// Reads the table, whose lock makes the session notice what others have created while it waited for
+  /// the lock of migrations: `to_regnamespace` would answer from the session's cache.
   private static let selectExists = PostgresStatement(
-    once: "SELECT to_regnamespace($1::text) IS NOT NULL")
+    once: "SELECT count(*) > 0 FROM pg_namespace WHERE nspname = $1::text")
   static let selectHasSettings = PostgresStatement(
     once: "SELECT to_regclass('settings') IS NOT NULL")
   static let selectVersion = PostgresStatement(once: "SELECT version FROM settings")
@@ -150,7 +152,7 @@ enum Schema {
     try connection.run(
       begin(), PostgresStatement(once: "SET LOCAL statement_timeout = 0")(),
       takeMigrationLock(.text(schema)))
-    if try !connection.run(selectExists(.text(quoted(schema))))[0].bool(0, 0) {
+    if try !connection.run(selectExists(.text(schema)))[0].bool(0, 0) {
       try connection.run(PostgresStatement(once: "CREATE SCHEMA \(quoted(schema))")())
     }
     let version = try version(on: connection)
