@@ -36,7 +36,7 @@ help:
 	@echo 'make test-fresh        run make test on a new Debian with git, make and Swift only; needs root'
 	@echo "make conformance       test relay and client with the Autobahn suite; CASES='2,7.1.*' EXCLUDE=9 for less"
 	@echo 'make faults            test a relay with kills, stops, full disks and power losses, for five minutes'
-	@echo 'make cluster-faults    test three relays on one PostgreSQL with kills, cuts, stops and failovers, for five minutes'
+	@echo 'make cluster-faults    test three relays on one PostgreSQL with kills, cuts, stops and failovers, for seven minutes'
 	@echo 'make bench             compare the relay with a floor and its peers, in a quarter of an hour'
 	@echo 'make bench-full        the same, including the rows that take longer'
 	@echo 'make bench-cluster     measure relays that share a PostgreSQL'
@@ -207,11 +207,15 @@ faults: build
 
 # The same for relays that share a PostgreSQL, which swarm starts. The half hour at random:
 # make cluster-faults CLUSTER_FAULTS=cluster-random
+# 4 is success: where PostgreSQL and three relays leave swarm too little of the machine, no figure counts,
+# but every promise was checked.
 CLUSTER_FAULTS := cluster-relays cluster-database cluster-failover cluster-fork
 cluster-faults: build
 	@config/setup cluster
 	@for scenario in $(CLUSTER_FAULTS); do \
-	  .build/release/swarm run LoadTests/scenarios/$$scenario.yaml --quiet || exit $$?; done
+	  status=0; \
+	  .build/release/swarm run LoadTests/scenarios/$$scenario.yaml --quiet || status=$$?; \
+	  case $$status in 0 | 4) ;; *) exit $$status ;; esac; done
 
 # Writes bench.json and bench.html to BENCH_BUILT. Fails if a ratio is below the one in baseline.json.
 # To take a new baseline: cp .build/bench/bench.json LoadTests/results/baseline.json

@@ -115,13 +115,13 @@ def main():
     parser.add_argument("--results")
     arguments = parser.parse_args()
     swarm = f"{arguments.built}/swarm"
-    rows = []
+    rows, busy = [], os.getloadavg()[0]
     for relays, standby in [(1, None)] + [
             (n, s) for s in ("none", "synchronous") for n in (1, 2, 3)]:
         for rate in RATES:
             rows.append(load(swarm, relays, standby, rate, arguments.seconds))
             print(" | ".join(rows[-1]), file=sys.stderr)
-    text = f"""{datetime.date.today()}, {os.cpu_count()} processors:
+    text = f"""{datetime.date.today()}, {os.cpu_count()} processors; the load average was {busy:.1f} before:
 
 {table(["relays", "standby", "rate", "sends/s", "ack p50", "ack p99", "deliveries per CPU second",
         "CPU of the relays per entry", "CPU of PostgreSQL per entry", ""], rows)}
