@@ -209,7 +209,8 @@ faults: build
 # make cluster-faults CLUSTER_FAULTS=cluster-random
 # 4 is success: where PostgreSQL and three relays leave swarm too little of the machine, no figure counts,
 # but every promise was checked.
-CLUSTER_FAULTS := cluster-relays cluster-database cluster-failover cluster-fork
+CLUSTER_FAULTS := cluster-relays cluster-database cluster-failover cluster-replicated \
+  cluster-fork
 cluster-faults: build
 	@config/setup cluster
 	@for scenario in $(CLUSTER_FAULTS); do \

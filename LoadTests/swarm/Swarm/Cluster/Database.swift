@@ -21,6 +21,8 @@ final class Database: Sendable {
 
   /// The pause between two looks whether a server has ended.
   private static let lookMilliseconds = 200
+  /// The pause between two looks for commits that wait for the standby.
+  fileprivate static let cancelMicroseconds: UInt32 = 20_000
   /// The pause between two looks for connections that commit.
   fileprivate static let commitLookMicroseconds: UInt32 = 500
 
@@ -176,7 +178,9 @@ extension Database.Servers {
       primary.end(SIGINT)
       mark("PostgreSQL restarted")
       try restart("restart of PostgreSQL", after: 0)
-    case .promote(let milliseconds): try promote(after: milliseconds)
+    case .promote(let milliseconds): try promote(after: milliseconds, cancelsWaits: false)
+    case .promoteCancelled(let milliseconds):
+      try promote(after: milliseconds, cancelsWaits: true)
     case .cancelWaits(let milliseconds): try cancelWaits(after: milliseconds)
     case .terminate:
       let count = try end("application_name LIKE 'relay %'", on: primary.connect())
@@ -193,13 +197,24 @@ extension Database.Servers {
     events.post(.answers(after: name))
   }
 
-  private mutating func promote(after milliseconds: Int) throws {
+  private mutating func promote(after milliseconds: Int, cancelsWaits: Bool) throws {
     guard let next = standby, next.isRunning, primary.hasStandby else {
       return mark("the standby does not follow, and is not promoted")
     }
     links.hold(links.replication)
     defer { links.release(links.replication) }
-    usleep(UInt32(milliseconds) * 1_000)
+    if cancelsWaits {
+      let deadline = Instant.now().adding(milliseconds: milliseconds)
+      let connection = try primary.connect()
+      var count: Int64 = 0
+      while Instant.now() < deadline {
+        usleep(Database.cancelMicroseconds)
+        count += try cancelWaits(on: connection)
+      }
+      mark("\(count) waits for the standby cancelled")
+    } else {
+      usleep(UInt32(milliseconds) * 1_000)
+    }
     primary.end(SIGKILL)
     events.post(.primaryIsGone)
     try next.configure(source: nil, waits: false)
@@ -219,13 +234,17 @@ extension Database.Servers {
     links.hold(links.replication)
     defer { links.release(links.replication) }
     usleep(UInt32(milliseconds) * 1_000)
+    let count = try cancelWaits(on: primary.connect())
+    mark("\(count) waits for the standby cancelled, after \(milliseconds) ms")
+  }
+
+  private func cancelWaits(on connection: PostgresConnection) throws(PostgresError) -> Int64 {
     let cancel = PostgresStatement(
       once: """
         SELECT count(*) FILTER (WHERE pg_cancel_backend(pid)) FROM pg_stat_activity
         WHERE wait_event = 'SyncRep'
         """)
-    let count = try primary.connect().run(cancel())[0].int(0, 0)
-    mark("\(count) waits for the standby cancelled, after \(milliseconds) ms")
+    return try connection.run(cancel())[0].int(0, 0)
   }
 
   private func terminateCommits(for milliseconds: Int) throws {

@@ -13,7 +13,8 @@ extension Scenario.ChaosStep {
     ("pause", [.milliseconds, .relay]), ("fill_disk", [.milliseconds]), ("cut", [.share]),
     ("kill_database", [.milliseconds]), ("stop_database", [.milliseconds]),
     ("restart_database", []),
-    ("promote", [.milliseconds]), ("cancel_waits", [.milliseconds]), ("terminate", []),
+    ("promote", [.milliseconds]), ("promote_cancelled", [.milliseconds]),
+    ("cancel_waits", [.milliseconds]), ("terminate", []),
     ("terminate_commits", [.milliseconds]), ("cut_link", [.relay]), ("cut_commit", [.relay]),
     ("delay_link", [.milliseconds, .relay]), ("freeze_link", [.milliseconds, .relay]), ("any", []),
   ]
@@ -29,6 +30,7 @@ extension Scenario.ChaosStep {
     case "stop_database": .database(.stop(milliseconds: milliseconds))
     case "restart_database": .database(.restart)
     case "promote": .database(.promote(milliseconds: milliseconds))
+    case "promote_cancelled": .database(.promoteCancelled(milliseconds: milliseconds))
     case "cancel_waits": .database(.cancelWaits(milliseconds: milliseconds))
     case "terminate": .database(.terminate)
     case "terminate_commits": .database(.terminateCommits(milliseconds: milliseconds))

@@ -208,6 +208,9 @@ public struct Scenario: Equatable, Sendable {
     /// The standby receives nothing for this time; then the primary is killed, and the standby
     /// becomes the primary.
     case promote(milliseconds: Int)
+    /// The same, but meanwhile the waits for the standby are cancelled again and again: the primary
+    /// reports commits that the standby does not have.
+    case promoteCancelled(milliseconds: Int)
     /// The standby receives nothing for this time; then all waits for it are cancelled.
     case cancelWaits(milliseconds: Int)
     /// The connections of all relays are ended (`pg_terminate_backend`).
@@ -284,7 +287,7 @@ public struct Scenario: Equatable, Sendable {
     guard case .spawn(let spawn) = target, spawn.postgresql == .asynchronous else { return false }
     return chaos.contains { step in
       switch step.kind {
-      case .database(.promote), .any: true
+      case .database(.promote), .database(.promoteCancelled), .any: true
       default: false
       }
     }

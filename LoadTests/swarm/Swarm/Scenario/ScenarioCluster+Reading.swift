@@ -65,7 +65,7 @@ extension Scenario.ChaosStep.Kind {
   /// Whether it is about a second server.
   fileprivate var needsStandby: Bool {
     switch self {
-    case .database(.promote), .database(.cancelWaits): true
+    case .database(.promote), .database(.promoteCancelled), .database(.cancelWaits): true
     default: false
     }
   }
