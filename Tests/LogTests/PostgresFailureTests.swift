@@ -127,7 +127,7 @@ import Wire
     try server.restart()
     for index in 0..<2 {
       try await nodes.wait(for: "node \(index) to start again") {
-        nodes[index].deliveries().contains(where: \.startsAgain)
+        nodes[index].deliveries().contains { $0.newEpoch != nil }
       }
       let joined = await nodes[index].subscribe("general", as: "ada", after: 6, epoch: epoch)
       #expect(joined?.epoch != epoch)

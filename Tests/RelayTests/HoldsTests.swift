@@ -49,6 +49,29 @@ import Wire
     #expect(messages.acks.map(\.seq) == Array(1...40))
   }
 
+  @Test func `a log that starts again stores no send that overtakes an unanswered one`() {
+    let relay = SimulatedRelay()
+    let ada = relay.connect("ada")
+    relay.logIsHeld = true
+    ada.post("r", "1")
+    relay.run()
+    ada.post("r", "2")
+    ada.post("r", "3")
+    relay.run()
+    relay.startAgain(in: "third")
+    relay.logIsHeld = false
+    relay.run()
+    let messages = ada.take()
+    #expect(messages.errors.map(\.id) == ["2", "3"])
+    #expect(messages.errors.allSatisfy { $0.code == .unavailable })
+    #expect(!ada.isOpen)
+    #expect(relay.log.isEmpty)
+    let again = relay.connect("ada")
+    for id in 1...3 { again.post("r", "\(id)") }
+    relay.run()
+    #expect(again.take().acks.map(\.id) == ["1", "2", "3"])
+  }
+
   @Test func `a client that gives up a refused message continues when its wait is over`() {
     let relay = SimulatedRelay()
     let ada = relay.connect("ada")

@@ -225,6 +225,17 @@ final class SimulatedRelay {
     return outcome.failure
   }
 
+  /// The log starts again: what was submitted is neither stored nor answered.
+  func startAgain(in epoch: String) {
+    let loops = submitted.map(\.loop)
+    submitted = []
+    for loop in shards.indices {
+      inboxes[loop].append(
+        LogDelivery(
+          commit: nil, answers: [], completesSubmit: loops.contains(loop), newEpoch: epoch))
+    }
+  }
+
   /// Answers the oldest read.
   func read() {
     guard !reads.isEmpty else { return }

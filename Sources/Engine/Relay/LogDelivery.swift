@@ -6,16 +6,16 @@ public struct LogDelivery: Sendable {
   public var answers: [LogAnswer]
   /// Whether the loop may submit its next batch.
   public var completesSubmit: Bool
-  /// Whether the log has become another one, so that nothing holds of what was published before:
-  /// clients have to join again. To be processed after the commit.
-  public var startsAgain: Bool
+  /// Set if nothing holds of what was published before, because the log has lost entries or this node
+  /// has missed some: clients have to join again, in this epoch. To be processed after the commit.
+  public var newEpoch: String?
 
   public init(
-    commit: Commit?, answers: [LogAnswer], completesSubmit: Bool, startsAgain: Bool = false
+    commit: Commit?, answers: [LogAnswer], completesSubmit: Bool, newEpoch: String? = nil
   ) {
     self.commit = commit
     self.answers = answers
     self.completesSubmit = completesSubmit
-    self.startsAgain = startsAgain
+    self.newEpoch = newEpoch
   }
 }

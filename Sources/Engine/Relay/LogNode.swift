@@ -192,15 +192,14 @@ package struct LogNode<Store: NodeStore> {
     var store = store
     let commit = sequencer.startAgain(
       store.state.lineage, store: &store, now: clock().wall, framing: framing)
-    // Nobody is told what was held, except for what the store does not have: presence.
+    // Nobody is told what was held, except for what the store does not have: presence. A loop may submit
+    // again only when it has closed its clients: else what they have sent meanwhile would overtake what
+    // was held.
+    let completed = Set(held.lazy.filter(\.delivery.completesSubmit).map(\.loop))
     for (loop, delivery) in held {
+      guard let commit = delivery.commit?.ephemera else { continue }
       result.deliveries.append(
-        (
-          loop,
-          LogDelivery(
-            commit: delivery.commit?.ephemera, answers: [],
-            completesSubmit: delivery.completesSubmit)
-        ))
+        (loop, LogDelivery(commit: commit, answers: [], completesSubmit: false)))
     }
     held = []
     for loop in 0..<sequencer.loops {
@@ -208,7 +207,8 @@ package struct LogNode<Store: NodeStore> {
         (
           loop,
           LogDelivery(
-            commit: commit, answers: [], completesSubmit: false, startsAgain: true)
+            commit: commit, answers: [], completesSubmit: completed.contains(loop),
+            newEpoch: sequencer.lineage.current.name)
         ))
     }
   }

@@ -74,6 +74,17 @@ struct LogQueue {
     return removed
   }
 
+  /// Removes all gathered sends.
+  mutating func removeSends() -> [LogRequest.Append] {
+    var removed: [LogRequest.Append] = []
+    requests.removeAll { request in
+      guard case .append(let send) = request else { return false }
+      removed.append(send)
+      return true
+    }
+    return removed
+  }
+
   mutating func noteAck() { acknowledged += 1 }
 
   /// The number of sends that were acknowledged since the last call, and when the first send of

@@ -6,14 +6,21 @@ extension Shard {
   public mutating func apply(_ delivery: LogDelivery, now: Moment) {
     if delivery.completesSubmit { log.noteAnswered() }
     if let commit = delivery.commit { apply(commit, now) }
-    if delivery.startsAgain { startAgain() }
+    if let epoch = delivery.newEpoch { startAgain(epoch, now) }
     for answer in delivery.answers { apply(answer, now) }
     refuseGathered(after: delivery.answers, now)
   }
 
   /// The log has become another one: forgets its entries, and has every client join again. Only then
   /// is a client told whether it holds entries that the log has lost.
-  private mutating func startAgain() {
+  private mutating func startAgain(_ epoch: String, _ now: Moment) {
+    self.epoch = epoch
+    // They would overtake sends before them that were not answered.
+    for send in log.removeSends() {
+      refused(
+        send.session,
+        Sequencer.unavailable(re: "send", room: send.room, id: send.id, ref: send.ref), now)
+    }
     announceClosing(
       "the log has started again",
       spreadMilliseconds: min(Self.startAgainMilliseconds, 500 + Int64(sessions.count)))

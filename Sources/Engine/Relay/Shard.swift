@@ -61,7 +61,7 @@ public struct Shard: ~Copyable {
   static let replyBytes = 131_072
 
   let configuration: Configuration
-  let epoch: String
+  var epoch: String
   let listedTitles: [String: String]
   var random: SplitMix64
 

@@ -105,7 +105,7 @@ final class ClusterNode {
         for client in own { client.show(entry) }
       }
     }
-    if delivery.startsAgain {
+    if delivery.newEpoch != nil {
       heads = [:]
       for client in own { client.disconnect() }
     }
