@@ -87,10 +87,13 @@ struct DatabaseServer: Sendable {
   /// Sends a signal, and waits for the end.
   mutating func end(_ signal: Int32) {
     guard let id else { return }
-    // Each process of the server is in a group of its own.
-    let children = signal == SIGKILL ? Self.children(of: id) : []
+    if signal == SIGKILL {
+      // Each process of the server is in a group of its own. They all end as with their machine: one that
+      // sees the first process end gives up its wait for the standby, and others then see its commit.
+      Glibc.kill(id, SIGSTOP)
+      for child in Self.children(of: id) { Glibc.kill(child, SIGKILL) }
+    }
     Glibc.kill(id, signal)
-    for child in children { Glibc.kill(child, SIGKILL) }
     ChildProgram.wait(for: id)
     self.id = nil
   }
