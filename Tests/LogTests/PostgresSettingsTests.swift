@@ -102,10 +102,13 @@ import Wire
     try await send(until: true)
     try server.set("synchronous_commit", to: "local")
     try await send(until: false)
-    #expect(
-      reports.withLock { $0 }.contains {
-        $0.hasPrefix("Writing fails: ") && $0.contains("synchronous_commit is local")
-      })
+    // Clients are answered before the operator is told.
+    for _ in 0..<2000 where reports.withLock({ $0.isEmpty }) {
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    let report = reports.withLock { $0.first } ?? ""
+    #expect(report.hasPrefix("Writing fails: "), "\(report)")
+    #expect(report.contains("synchronous_commit is local"), "\(report)")
     try server.set("synchronous_commit", to: "on")
     try await send(until: true)
     withExtendedLifetime(standby) {}
