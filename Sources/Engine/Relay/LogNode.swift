@@ -81,7 +81,7 @@ package struct LogNode<Store: NodeStore> {
       }
     }
     startAgainIfNecessary(&result)
-    let commits = store.state.commits
+    let batchesBefore = store.state.batches
     let needsTurn = sequencer.hasPresencesToTell || changes.contains { !$0.requests.isEmpty }
     let asking = Set(questions.map(\.loop))
     let others = Set(changes.map(\.loop)).subtracting(asking)
@@ -95,7 +95,7 @@ package struct LogNode<Store: NodeStore> {
     }
     confirmIfNecessary(isBeat, &result)
     startAgainIfNecessary(&result)
-    result.hasCommitted = store.state.commits > commits
+    result.hasCommitted = store.state.batches > batchesBefore
     return result
   }
 
@@ -130,12 +130,12 @@ package struct LogNode<Store: NodeStore> {
       store.state.hasLostNews = false
       sequencer.introduce()
     }
-    let commits = store.state.commits
+    let batchesBefore = store.state.batches
     let outcome =
       purpose == .turn
       ? sequencer.process(batches, store: &store, now: now, framing: framing)
       : sequencer.answer(batches, store: &store, now: now, framing: framing)
-    let stored = store.state.commits > commits
+    let stored = store.state.batches > batchesBefore
     if purpose == .turn {
       meter?.note(
         outcome, nanoseconds: clock().monotonic - began.monotonic,

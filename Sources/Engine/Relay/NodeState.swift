@@ -22,7 +22,7 @@ package struct NodeState {
   package let node: Int64
   package var lineage: Lineage
   /// How many batches this node has committed.
-  var batches: Int64 = 0
+  private(set) var batches: Int64 = 0
   /// The last batch that cannot be lost any more, as far as the server is configured for that.
   private(set) var confirmed: Applied
   /// The batches that were applied after it, ascending. They can be lost: by a crash, if they were
@@ -41,8 +41,6 @@ package struct NodeState {
   /// Whether the others may have lost what this node told them of presence, and this node what they
   /// told.
   var hasLostNews = false
-  /// The number of successful commits of batches.
-  package private(set) var commits = 0
 
   /// - Parameter last: the last batch of the feed.
   package init(node: Int64, lineage: Lineage, last: Applied) {
@@ -91,7 +89,6 @@ package struct NodeState {
   /// Notes a batch of this node that is stored.
   mutating func noteCommitted(_ batch: FeedBatch, isCertain: Bool) {
     batches += 1
-    commits += 1
     let isDurable = batch.changes.isDurable
     unconfirmed.append(
       Applied(position: batch.position, mark: batch.mark, isDurable: isDurable))

@@ -74,14 +74,8 @@ package final class PostgresStore: NodeStore {
 
   /// Throws if a setting of the server is wrong, so that nothing may be committed.
   private func checkSettings() throws(DatabaseFailure) {
-    guard let connection else {
-      throw DatabaseFailure("there is no connection", isConnectionLost: true)
-    }
     defer { meter.note { [settings] in $0.settingsAreRight = settings.failure == nil } }
-    do throws(PostgresError) { try settings.check(connection) } catch {
-      if error.isConnectionLost { self.connection = nil }
-      throw DatabaseFailure("\(error)", isConnectionLost: error.isConnectionLost)
-    }
+    try attempt { connection throws(PostgresError) in try settings.check(connection) }
   }
 
   private static let retryMicroseconds: UInt32 = 50_000
@@ -91,17 +85,12 @@ package final class PostgresStore: NodeStore {
     return !isEnding()
   }
 
-  /// Runs statements. A connection that is lost is given up.
+  /// Runs statements.
   func run(_ calls: [PostgresCall]) throws(DatabaseFailure) -> [PostgresRows] {
-    guard let connection else {
-      throw DatabaseFailure("there is no connection", isConnectionLost: true)
-    }
-    do throws(PostgresError) { return try connection.run(calls) } catch {
-      if error.isConnectionLost { self.connection = nil }
-      throw DatabaseFailure("\(error)", isConnectionLost: error.isConnectionLost)
-    }
+    try attempt { connection throws(PostgresError) in try connection.run(calls) }
   }
 
+  /// Uses the connection. One that is lost is given up.
   private func attempt<Result>(
     _ body: (PostgresConnection) throws(PostgresError) -> Result
   ) throws(DatabaseFailure) -> Result {
@@ -109,6 +98,7 @@ package final class PostgresStore: NodeStore {
       throw DatabaseFailure("there is no connection", isConnectionLost: true)
     }
     do throws(PostgresError) { return try body(connection) } catch {
+      if error.isConnectionLost { self.connection = nil }
       throw DatabaseFailure("\(error)", isConnectionLost: error.isConnectionLost)
     }
   }
