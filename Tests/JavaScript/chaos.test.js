@@ -35,6 +35,13 @@ class Member {
     );
   }
 
+  /** What is known about it, for a test that fails. */
+  get state() {
+    const { user, typed, said, backlog, failures } = this;
+    const shown = rooms.map((room) => `${this.shown.get(room).length} of ${room}`);
+    return `${user} typed ${typed.length}, ${said.size} stored, ${backlog} not shown (${shown}) ${failures}`;
+  }
+
   start() {
     this.said = this.said ?? new Set();
     this.shown = new Map(rooms.map((room) => [room, []]));
@@ -119,7 +126,10 @@ test(`programs agree with the log after ${kills} kills of the relay, and of thei
   t.after(() => clearInterval(typing));
   for (let n = 0; n < kills; n++) {
     const goal = members[n % 2].said.size + 40;
-    await wait(() => members[n % 2].said.size >= goal, "they type");
+    await wait(
+      () => members[n % 2].said.size >= goal,
+      () => `they type: ${members.map((member) => member.state).join(", ")}`,
+    );
     await relay.kill();
     if (n % 3 === 1) {
       await members[n % 2].kill();

@@ -1,11 +1,32 @@
 // What a room tells, beside a real relay.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Emitter } from "../../Sources/JavaScript/relay-client/emitter.js";
+import { messagesSince } from "../../Sources/JavaScript/relay-client/iteration.js";
 import { client } from "./support/client.js";
 import { Relay } from "./support/relay.js";
-import { next, take, wait } from "./support/wait.js";
+import { next, patienceMs, take, wait } from "./support/wait.js";
 
 const texts = (messages) => messages.map(({ text }) => text);
+
+test("a message that arrives between an iteration's look and its wait is shown", async (t) => {
+  const room = Object.assign(new Emitter(), { get: (seq) => messages[seq - 1] });
+  const messages = [];
+  const after = (seq) => {
+    const found = messages.slice(seq);
+    if (found.length === 0) queueMicrotask(arrive);
+    return found;
+  };
+  const arrive = () => {
+    messages.push({ seq: messages.length + 1 });
+    room.emit("messages", messages.slice(-1));
+  };
+  const stop = new AbortController();
+  const held = { start: () => 0, after, ended: stop.signal };
+  const timer = setTimeout(() => stop.abort(), patienceMs);
+  t.after(() => clearTimeout(timer));
+  assert.equal((await take(messagesSince(room, held, 0), 3)).length, 3);
+});
 
 test("a message is shown at once, acknowledged with its seq, and arrives at everyone", async (t) => {
   const relay = await Relay.start(t);

@@ -19,15 +19,35 @@ const pageLimit = 100;
 export async function* messagesSince(room, held, seq, signal) {
   let position = seq;
   let isReset = false;
-  const off = room.on("reset", ({ reason, after }) => {
-    isReset = true;
-    if (reason === "reset") position = after;
-    else if (reason === "diverged" && position !== undefined) position = Math.min(position, after);
-  });
+  // What arrives between a look and the wait after it is noticed too.
+  let isNews = false;
+  let wake = () => {};
+  const sleep = (/** @type {(_: void) => void} */ resolve) => {
+    wake = resolve;
+  };
+  const note = () => {
+    isNews = true;
+    wake();
+  };
+  const listening = new AbortController();
+  room.on(
+    "reset",
+    ({ reason, after }) => {
+      isReset = true;
+      if (reason === "reset") position = after;
+      else if (reason === "diverged" && position !== undefined)
+        position = Math.min(position, after);
+      note();
+    },
+    listening,
+  );
+  room.on("messages", note, listening);
+  held.ended.addEventListener("abort", note, listening);
   try {
     while (!held.ended.aborted) {
       position ??= held.start();
       signal?.throwIfAborted();
+      isNews = false;
       const messages = position === undefined ? [] : await following(room, held, position, signal);
       isReset = false;
       for (const message of messages) {
@@ -35,11 +55,12 @@ export async function* messagesSince(room, held, seq, signal) {
         position = message.seq;
         yield room.get(position) ?? message;
       }
-      if (messages.length === 0) await news(room, held.ended, signal);
+      if (messages.length > 0 || isNews) continue;
+      await abortable(new Promise(sleep), signal);
     }
     if (room.error) throw room.error;
   } finally {
-    off();
+    listening.abort();
   }
 }
 
@@ -54,24 +75,4 @@ async function following(room, held, seq, signal) {
   if (messages) return messages.slice(0, pageLimit);
   const page = await room.history.after(seq, { limit: pageLimit, signal });
   return page.messages;
-}
-
-/**
- * Waits until there may be new messages.
- * @param {Room} room @param {AbortSignal} ended @param {AbortSignal} [signal]
- */
-async function news(room, ended, signal) {
-  const any = new AbortController();
-  try {
-    await abortable(
-      new Promise((resolve) => {
-        room.on("messages", resolve, any);
-        room.on("reset", resolve, any);
-        ended.addEventListener("abort", resolve, any);
-      }),
-      signal,
-    );
-  } finally {
-    any.abort();
-  }
 }

@@ -41,6 +41,14 @@ extension TerminalSession {
       !$0.composer.contains(text) && $0.conversation.contains { $0.contains(text) }
     }
   }
+
+  /// The window gets the keyboard, or loses it, and wschat knows: a letter that follows is shown.
+  func focus(_ hasFocus: Bool) throws {
+    try type(hasFocus ? "\u{1B}[I§" : "\u{1B}[O§")
+    try wait(for: "a letter in the composer") { $0.composer.contains("§") }
+    try press("BSpace")
+    try wait(forNo: "§")
+  }
 }
 
 extension TerminalSession.Screen {

@@ -145,9 +145,6 @@ final class TerminalSession {
     try command("paste-buffer -d -p")
   }
 
-  /// The window gets the keyboard, or loses it.
-  func focus(_ hasFocus: Bool) throws { try type(hasFocus ? "\u{1B}[I" : "\u{1B}[O") }
-
   func resize(columns: Int, rows: Int) throws {
     try command("resize-window -x \(columns) -y \(rows)")
   }
