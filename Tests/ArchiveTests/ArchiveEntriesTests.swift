@@ -155,7 +155,9 @@ import Wire
       archive.append(.text(1))
       try archive.close()
     }
-    try sql("ALTER TABLE rooms DROP COLUMN lineage", on: folder.file)
+    for column in ["lineage", "is_pinned", "is_marked_unread"] {
+      try sql("ALTER TABLE rooms DROP COLUMN \(column)", on: folder.file)
+    }
     try sql("PRAGMA user_version = 1", on: folder.file)
     let archive = try open()
     #expect(try archive.rooms().map(\.epoch) == ["e1"])

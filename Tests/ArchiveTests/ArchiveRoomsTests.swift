@@ -8,6 +8,23 @@ import Wire
 
   init() throws { folder = try TemporaryFolder() }
 
+  @Test func `are forgotten with their entries, and can begin again`() throws {
+    let archive = try Archive(path: folder.file)
+    archive.begin("tea", epoch: "e1", after: 0)
+    archive.append(.text(1, room: "tea"))
+    archive.save(Archive.Room(room: "general", title: "General"))
+    try archive.flush()
+    archive.forget("tea")
+    try archive.flush()
+    #expect(try archive.rooms().map(\.room) == ["general"])
+    #expect(try archive.extent(of: "tea") == nil)
+    #expect(try becomesTrue { try rows(of: "entries", in: folder) == 0 })
+    archive.begin("tea", epoch: "e1", after: 4)
+    archive.append(.text(5, room: "tea"))
+    try archive.flush()
+    #expect(try archive.page(of: "tea", before: nil, limit: 9).map(\.seq) == [5])
+  }
+
   @Test func `are stored across a restart, with drafts`() throws {
     var room = Archive.Room(room: "dm:ada:bo", title: "Bo", peer: "bo")
     room.isBot = true
@@ -16,6 +33,8 @@ import Wire
     room.read = 9
     room.unread = 2
     room.isMuted = true
+    room.isPinned = true
+    room.isMarkedUnread = true
     room.draft = "not\nyet 👋"
     room.marks = [
       .init(user: "bo", received: 12, read: 10), .init(user: "x.bot", received: 1, read: 0),
@@ -40,7 +59,7 @@ import Wire
     #expect(saved.peer == "bo")
     #expect(saved.isBot)
     #expect(saved.isMember)
-    #expect(saved.isMuted)
+    #expect(saved.isMuted && saved.isPinned && saved.isMarkedUnread)
     #expect(saved.draft == room.draft)
     #expect(saved.head == 12)
     #expect(saved.read == 9)

@@ -243,6 +243,12 @@ extension Archive {
     add(.truncate(room: room, known, after: after))
   }
 
+  /// Deletes a room with its entries.
+  public func forget(_ room: String) {
+    epochs[room] = nil
+    add(.forget(room: room))
+  }
+
   /// Records that the log continues under another epoch.
   public func setEpoch(_ room: String, epoch: String, lineage: [EpochStart] = []) {
     let known = Epochs(current: epoch, lineage: lineage)

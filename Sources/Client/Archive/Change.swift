@@ -10,6 +10,7 @@ enum Change {
   ///   begun the room anew meanwhile.
   case append(Entry, epoch: String?)
   case save(Archive.Room)
+  case forget(room: String)
   case names([String: String])
   case acknowledge(room: String, id: String)
 }

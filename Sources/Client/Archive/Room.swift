@@ -22,6 +22,8 @@ extension Archive {
     public var read: Int64 = 0
     public var unread: Int64 = 0
     public var isMuted = false
+    public var isPinned = false
+    public var isMarkedUnread = false
     public var draft = ""
     /// The marks of other users.
     public var marks: [Marks] = []

@@ -64,6 +64,11 @@ enum Schema {
     -- The epochs of the entries as the relay told them, in the form of a query.
     ALTER TABLE rooms ADD COLUMN lineage TEXT NOT NULL DEFAULT '';
     """,
+    """
+    -- The user's own marks in the list.
+    ALTER TABLE rooms ADD COLUMN is_pinned INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE rooms ADD COLUMN is_marked_unread INTEGER NOT NULL DEFAULT 0;
+    """,
   ]
 
   static var version: Int64 { Int64(steps.count) }

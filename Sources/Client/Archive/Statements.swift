@@ -14,6 +14,7 @@ struct Statements: ~Copyable {
   var selectRoom: Statement
   var selectRooms: Statement
   var insertRoom: Statement
+  var deleteRoom: Statement
   var updateRange: Statement
   var selectLastRange: Statement
   var upsertRoom: Statement
@@ -42,10 +43,12 @@ struct Statements: ~Copyable {
       selectRooms: try Statement(
         """
         SELECT name, title, peer, is_bot, is_member, head, read, unread, is_muted, draft, epoch,
-          range, first, latest, marks, lineage FROM rooms ORDER BY rowid
+          range, first, latest, marks, lineage, is_pinned, is_marked_unread
+        FROM rooms ORDER BY rowid
         """, on: database),
       insertRoom: try Statement(
         "INSERT INTO rooms (name, title) VALUES (?1, ?1) ON CONFLICT DO NOTHING", on: database),
+      deleteRoom: try Statement("DELETE FROM rooms WHERE name = ?1", on: database),
       updateRange: try Statement(
         """
         UPDATE rooms SET epoch = ?2, range = ?3, first = ?4, latest = ?5, lineage = ?6
@@ -60,10 +63,11 @@ struct Statements: ~Copyable {
       upsertRoom: try Statement(
         """
         INSERT INTO rooms (name, title, peer, is_bot, is_member, head, read, unread, is_muted, draft,
-          marks)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+          marks, is_pinned, is_marked_unread)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
         ON CONFLICT DO UPDATE SET title = ?2, peer = ?3, is_bot = ?4, is_member = ?5, head = ?6,
-          read = ?7, unread = ?8, is_muted = ?9, draft = ?10, marks = ?11
+          read = ?7, unread = ?8, is_muted = ?9, draft = ?10, marks = ?11,
+          is_pinned = ?12, is_marked_unread = ?13
         """, on: database),
       selectNames: try Statement("SELECT user, name FROM names", on: database),
       upsertName: try Statement(

@@ -34,6 +34,12 @@ private struct Writing {
       set(extent, of: room)
     case .append(let entry, let epoch): try append(entry, epoch, to: store)
     case .save(let room): try store.save(room)
+    case .forget(let room):
+      try store.delete(room)
+      extents[room] = nil
+      changed.remove(room)
+      aftermath.hasGarbage = true
+      aftermath.hasDeletions = true
     case .names(let names): try store.save(names)
     case .acknowledge(let room, let id): try store.deleteOutgoing(room: room, id: id)
     }
@@ -105,6 +111,11 @@ private struct Writing {
 }
 
 extension Store {
+  fileprivate func delete(_ room: String) throws(SQLiteError) {
+    try statements.deleteRoom.bind(1, room)
+    try statements.deleteRoom.run()
+  }
+
   fileprivate func insertRoom(_ room: String) throws(SQLiteError) {
     try statements.insertRoom.bind(1, room)
     try statements.insertRoom.run()

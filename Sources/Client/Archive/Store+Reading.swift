@@ -15,6 +15,8 @@ extension Store {
       room.read = statements.selectRooms.integer(6)
       room.unread = statements.selectRooms.integer(7)
       room.isMuted = statements.selectRooms.flag(8)
+      room.isPinned = statements.selectRooms.flag(16)
+      room.isMarkedUnread = statements.selectRooms.flag(17)
       room.draft = statements.selectRooms.text(9)
       room.marks = statements.selectRooms.text(14).split(separator: "\n").compactMap(
         Archive.Marks.init(line:))
@@ -47,6 +49,8 @@ extension Store {
     try statements.upsertRoom.bind(9, room.isMuted)
     try statements.upsertRoom.bind(10, room.draft)
     try statements.upsertRoom.bind(11, room.marks.map(\.line).joined(separator: "\n"))
+    try statements.upsertRoom.bind(12, room.isPinned)
+    try statements.upsertRoom.bind(13, room.isMarkedUnread)
     try statements.upsertRoom.run()
   }
 
