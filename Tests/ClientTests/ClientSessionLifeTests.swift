@@ -136,6 +136,20 @@ import Wire
     #expect(ids == ["p-1", "p-2"])
   }
 
+  @Test func `it reconnects at once when asked, out of a wait and out of silence`() {
+    let sim = SimulatedSession()
+    sim.welcome()
+    sim.perform { $0.reconnect(at: $1, &$2) }
+    #expect(sim.abandons == 1)
+    #expect(sim.events.last == .disconnected(.reconnecting, retryMilliseconds: 0))
+    sim.advance(milliseconds: 0)
+    #expect(sim.connects == 2)
+    sim.disconnect()
+    #expect(sim.connects == 2)
+    sim.perform { $0.reconnect(at: $1, &$2) }
+    #expect(sim.connects == 3)
+  }
+
   @Test func `attempts are never more than ten seconds apart`() {
     let sim = SimulatedSession(seed: 7)
     var waits: [Int] = []

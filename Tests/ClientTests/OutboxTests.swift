@@ -32,6 +32,18 @@ import Wire
     #expect(box.inFlight == 0)
   }
 
+  @Test func `a line that was never sent can be taken back, others cannot`() {
+    var box = outbox("1", "2", "3")
+    #expect(leaving(&box, at: start, window: 1) == ["1"])
+    box.connectionLost()
+    let withdrawn = [("r", "1"), ("r", "2"), ("r", "2"), ("other", "3")].map { room, id in
+      box.withdraw(room: room, id: id)
+    }
+    #expect(withdrawn == [false, true, false, false])
+    #expect(box.count == 2)
+    #expect(leaving(&box, at: start) == ["1", "3"])
+  }
+
   @Test func `unacknowledged lines are sent again after a break, in order`() {
     var box = outbox("1", "2", "3")
     _ = leaving(&box, at: start)

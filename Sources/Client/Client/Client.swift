@@ -54,6 +54,11 @@ public final class Client {
     perform { $0.close(at: $1, &$2) }
   }
 
+  /// See `ClientSession.reconnect`.
+  public func reconnect() {
+    perform { $0.reconnect(at: $1, &$2) }
+  }
+
   /// See `ClientSession.join`.
   public func join(
     _ room: String, from start: JoinStart = .head, countingSubscribers: Bool = false
@@ -91,6 +96,13 @@ public final class Client {
   /// Sends an entry whose id was chosen before; see `ClientSession.send`.
   public func send(_ send: ClientMessage.Send) {
     perform { $0.send(send, at: $1, &$2) }
+  }
+
+  /// See `ClientSession.withdraw`.
+  public func withdraw(room: String, id: String) -> Bool {
+    var isWithdrawn = false
+    perform { session, _, _ in isWithdrawn = session.withdraw(room: room, id: id) }
+    return isWithdrawn
   }
 
   /// See `ClientSession.mark`.

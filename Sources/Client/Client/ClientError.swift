@@ -41,6 +41,8 @@ public enum ClientError: Error, Equatable, Sendable {
   case gap(room: String, after: Int64)
   /// `Client.close()` was called.
   case closedByClient
+  /// `Client.reconnect()` has dropped the connection.
+  case reconnecting
 
   /// Whether another attempt would fail in the same way.
   public var isFinal: Bool {
@@ -103,6 +105,7 @@ extension ClientError: CustomStringConvertible {
     case .violation(let violation): "the relay violated the protocol: \(violation)"
     case .gap(let room, let after): "the relay skipped entry \(after + 1) of room \(room) twice"
     case .closedByClient: "closed"
+    case .reconnecting: "reconnecting, as asked"
     }
   }
 

@@ -63,6 +63,13 @@ extension ClientSession {
     pump(at: now, &actions)
   }
 
+  /// Gives up an entry, unless it was sent.
+  ///
+  /// - Returns: Whether it was given up; an entry that was sent may have reached the relay.
+  public mutating func withdraw(room: String, id: String) -> Bool {
+    outbox.withdraw(room: room, id: id)
+  }
+
   /// Marks a room's entries as received and read, up to these numbers; 0 leaves a mark unchanged.
   ///
   /// Marks are merged, so that each room sends at most one of either kind per interval.

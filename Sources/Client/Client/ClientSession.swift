@@ -176,6 +176,19 @@ public struct ClientSession: Sendable {
     }
   }
 
+  /// Connects now: drops a connection or an attempt, and ends the wait for the next one.
+  public mutating func reconnect(at now: Instant, _ actions: inout [Action]) {
+    switch phase {
+    case .waiting: connect(at: now, &actions)
+    case .connecting, .live:
+      backoff.reset()
+      reconnectAfterMilliseconds = 0
+      actions.append(.abandon(.goingAway))
+      disconnected(.reconnecting, at: now, &actions)
+    case .idle, .unauthenticated, .leaving, .ended: break
+    }
+  }
+
   /// Uses another token from the next connection on; a live connection sends it now.
   public mutating func renew(_ token: String, at now: Instant, _ actions: inout [Action]) {
     switch phase {

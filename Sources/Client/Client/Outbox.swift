@@ -123,6 +123,20 @@ public struct Outbox: Sendable {
     return earliest
   }
 
+  /// Removes a line that was never sent.
+  ///
+  /// - Returns: Whether it was; a line that was sent may have reached the relay.
+  public mutating func withdraw(room name: String, id: String) -> Bool {
+    guard let index = index(of: name),
+      let line = rooms[index].lines.lastIndex(where: { $0.send.id == id }),
+      line >= rooms[index].reached
+    else { return false }
+    rooms[index].lines.remove(at: line)
+    count -= 1
+    if rooms[index].lines.isEmpty { rooms.remove(at: index) }
+    return true
+  }
+
   private func index(of room: String) -> Int? {
     rooms.firstIndex { $0.name == room }
   }
