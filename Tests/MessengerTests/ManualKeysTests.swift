@@ -1,6 +1,7 @@
-import Messenger
 import TestSupport
 import Testing
+
+@testable import Messenger
 
 /// The section KEYS of wschat(1), compared with the table that drives the keys.
 @Suite struct `The keys in the manual` {
@@ -24,6 +25,18 @@ import Testing
     let told = try rows(ofManual: readFile(Project["Sources/Commands/WschatCommand/wschat.1"]))
     for (row, other) in zip(told, expected) { #expect(row == other) }
     #expect(told.count == expected.count)
+  }
+
+  @Test func `and its commands are those of the table`() throws {
+    let told = try readFile(Project["Sources/Commands/WschatCommand/wschat.1"])
+      .split(separator: "\n").drop { $0 != ".Sh COMMANDS" }.prefix { $0 != ".Sh ENVIRONMENT" }
+      .filter { !$0.hasPrefix(".Bl") }
+    let expected = SlashCommand.all.flatMap { command in
+      let aliases = command.names.dropFirst().map { "Ic /\($0)" }.joined(separator: " , ")
+      return [".It Ic \(command.usage)", command.text]
+        + (aliases.isEmpty ? [] : [".Pq also \(aliases)"])
+    }
+    #expect(told.drop { !$0.hasPrefix(".It") }.prefix { $0 != ".El" }.map(String.init) == expected)
   }
 
   /// Each row is an item, its text, and its name in parentheses (mdoc(7)).

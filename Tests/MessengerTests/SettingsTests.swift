@@ -89,7 +89,7 @@ import YAML
     (
       "zzz: 1",
       "1: zzz: is not a known key; known: url, user, token_command, ca, theme, messages, mouse, "
-        + "color, history_entries, notify, bell, sounds, keys"
+        + "color, history_entries, notify, away_after_s, bell, sounds, keys"
     ),
     (
       "theme: dark\ntheme: dark",

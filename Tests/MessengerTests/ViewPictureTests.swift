@@ -147,7 +147,7 @@ import Testing
 
 
        rate-limited, retrying in 0:42
-       ↻ connection refused
+       ↻ connection refused  (Alt+R: now)
       """)
   }
 

@@ -18,6 +18,7 @@ extension Chat {
     case .noPage(let room): takeNoPage(of: room)
     case .counted(let room, let unread): conversations[room]?.unread = unread
     case .quoted(let room, let entry): takeQuoted(entry, in: room)
+    case .takenBack(let room, let id, let edits): takenBack(id, in: room, edits: edits)
     case .failed(let text): complain(text)
     case .done(let text): complain(text, isError: false)
     }
@@ -38,13 +39,14 @@ extension Chat {
   public var deadline: Int64? {
     var next = min(times.nextPing, times.nextPeople, times.nextQuery, times.nextTypingEnd)
     if let notice { next = min(next, notice.until) }
+    next = min(next, healthDeadline)
     switch connection {
     case .waiting: next = min(next, now + 1000)
     case .connecting, .live, .ended: break
     }
     if case .limited = directory { next = min(next, now + 1000) }
     if draftIsUnsaved { next = min(next, times.draftSaved + Self.draftMilliseconds) }
-    if !times.isAway, hasFocus == false, isLive {
+    if !times.isAway, hasFocus != true, isLive {
       next = min(next, times.lastInput + Self.awayMilliseconds)
     }
     // "Today" becomes "Yesterday".
@@ -81,7 +83,7 @@ extension Chat {
     }
     if now >= times.nextTypingEnd { endTyping() }
     if draftIsUnsaved, now >= times.draftSaved + Self.draftMilliseconds { saveDraft(&effects) }
-    if !times.isAway, hasFocus == false, now >= times.lastInput + Self.awayMilliseconds, isLive {
+    if !times.isAway, hasFocus != true, now >= times.lastInput + Self.awayMilliseconds, isLive {
       times.isAway = true
       effects.append(.request(.presence(isAway: true)))
     }
@@ -122,8 +124,13 @@ extension Chat {
 
   var isLive: Bool { if case .live = connection { true } else { false } }
 
-  /// Whether the user can see the screen, as far as that is known.
-  var isWatched: Bool { hasFocus != false }
+  /// Whether the user looks at the screen, as far as that is known. A terminal that does not report
+  /// its focus, such as tmux by default, is watched while keys are pressed.
+  var isWatched: Bool {
+    hasFocus ?? (settings.awayAfterSeconds == 0 || now - times.lastInput < awayAfterMilliseconds)
+  }
+
+  private var awayAfterMilliseconds: Int64 { Int64(settings.awayAfterSeconds) * 1000 }
 
   mutating func complain(_ text: String, isError: Bool = true) {
     notice = Notice(text: text, isError: isError, until: now + Self.noticeMilliseconds)

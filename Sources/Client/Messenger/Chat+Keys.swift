@@ -16,17 +16,20 @@ extension Chat {
       take(mouse, &effects)
     case .focus(let has):
       hasFocus = has
-      times.lastInput = now
       if has {
         noteInput(&effects)
         markRead(&effects)
+      } else {
+        times.lastInput = now
       }
     case .reply: break
     }
   }
 
   private mutating func noteInput(_ effects: inout [Effect]) {
+    let wasWatched = isWatched
     times.lastInput = now
+    if !wasWatched, isWatched { markRead(&effects) }
     guard times.isAway else { return }
     times.isAway = false
     if isLive { effects.append(.request(.presence(isAway: false))) }
@@ -84,7 +87,7 @@ extension Chat {
       // A paste chooses nothing: a "y" in it confirms no deletion.
       switch overlay {
       case nil, .switcher: insertInOverlay(text, &effects)
-      case .help, .actions, .reactions, .confirmDeletion: break
+      case .help, .actions, .reactions, .confirmDeletion, .confirmLeaving: break
       }
     } else if timeline != nil {
       pane = .composer
@@ -137,6 +140,10 @@ extension Chat {
       overlay = nil
       if search == nil { search = Search() }
     case .mute: toggleMute(&effects)
+    case .reconnect: reconnect(&effects)
+    case .pin: togglePin(&effects)
+    case .markUnread: markUnread(&effects)
+    case .leave: askToLeaveMeant()
     case .nextPane: changePane(1)
     case .previousPane: changePane(-1)
     default: return false
@@ -233,7 +240,8 @@ extension Chat {
 
   private mutating func complete(_ effects: inout [Effect]) {
     if completion != nil { return moveCompletion(1) }
-    completion = Completion(before: composer, users: mentionable)
+    completion = Completion(
+      before: composer, users: mentionable, commands: composition == .new)
     if completion?.candidates.count == 1 { acceptCompletion(&effects) }
   }
 

@@ -14,7 +14,8 @@ extension Chat {
     // "@user" and "#room" restrict the search to users and rooms.
     let sign = query.first.flatMap { $0 == "@" || $0 == "#" ? $0 : nil }
     let fuzzy = Fuzzy(sign == nil ? query : String(query.dropFirst()))
-    var rows: [(room: String, score: Int, at: Int64, order: Int, title: String)] = []
+    var rows: [(room: String, score: Int, isPinned: Bool, at: Int64, order: Int, title: String)] =
+      []
     rows.reserveCapacity(conversations.count)
     for conversation in conversations.values {
       if let sign, (sign == "@") != (conversation.peer != nil) { continue }
@@ -23,12 +24,13 @@ extension Chat {
       guard let score else { continue }
       rows.append(
         (
-          conversation.room, score, conversation.last?.at ?? 0, conversation.order,
-          conversation.title
+          conversation.room, score, conversation.isPinned, conversation.last?.at ?? 0,
+          conversation.order, conversation.title
         ))
     }
     rows.sort {
       if $0.score != $1.score { return $0.score > $1.score }
+      if $0.isPinned != $1.isPinned { return $0.isPinned }
       if $0.at != $1.at { return $0.at > $1.at }
       if $0.order != $1.order { return $0.order < $1.order }
       return ($0.title, $0.room) < ($1.title, $1.room)
@@ -43,6 +45,10 @@ extension Chat {
     addConversation(room)
     listSelection = room
     isListSelectionChosen = true
+    if conversations[room]?.isMarkedUnread == true {
+      conversations[room]?.isMarkedUnread = false
+      effects.append(.save(room))
+    }
     guard timeline?.room != room, let conversation = conversations[room] else {
       pane = .composer
       return
@@ -99,8 +105,8 @@ extension Chat {
       if unreadOnly { place = (place + listed.count) % listed.count }
       guard listed.indices.contains(place) else { return }
       if unreadOnly {
-        guard let conversation = conversations[listed[place]], conversation.unread > 0,
-          !conversation.isMuted
+        guard let conversation = conversations[listed[place]],
+          conversation.unread > 0 && !conversation.isMuted || conversation.isMarkedUnread
         else { continue }
       }
       return open(listed[place], &effects)

@@ -42,7 +42,7 @@ extension Chat {
     case .edit where !message.isOwn, .delete where !message.isOwn:
       return "You can only change your own messages."
     case .openLink: return "This message has no link."
-    case .retry, .discard: return "This message did not fail."
+    case .retry, .discard: return "This message was sent, and did not fail."
     default: return "The relay has not received this message yet."
     }
   }
@@ -77,6 +77,7 @@ extension Chat {
       guard let link = Links.find(in: message.text).first else { return }
       effects.append(.open(String(message.text[link])))
     case .retry: retry(message.key, &effects)
+    case .discard where message.state == .waiting: takeBack(message, edits: false, &effects)
     case .discard:
       discard(message.key, &effects)
       enter(.composer)
@@ -93,12 +94,35 @@ extension Chat {
   }
 
   private mutating func edit(_ message: Message, _ effects: inout [Effect]) {
+    guard message.seq != nil else { return takeBack(message, edits: true, &effects) }
     saveDraft(&effects)
     composition = .edit(message.key)
     compositionTarget = message.seq
     composer = TextEditor(message.text)
     enter(.composer)
     reveal(message.key)
+  }
+
+  /// Asks for a message that waits to be sent.
+  private mutating func takeBack(_ message: Message, edits: Bool, _ effects: inout [Effect]) {
+    guard let room = timeline?.room else { return }
+    if edits, !composer.isBlank {
+      return complain("Send or delete what you are writing first.", isError: false)
+    }
+    effects.append(.takeBack(room: room, id: message.key.id, edits: edits))
+  }
+
+  mutating func takenBack(_ id: String, in room: String, edits: Bool) {
+    guard let place = outgoing.firstIndex(where: { $0.send.id == id }), let user else { return }
+    let line = removeOutgoing(at: place, .init(from: user, id: id))
+    guard timeline?.room == room else { return }
+    enter(.composer)
+    guard edits, let text = line.send.asEntry.text else { return }
+    composer = TextEditor(text)
+    guard let seq = line.send.asEntry.replyTo else { return }
+    compositionTarget = seq
+    let target = timeline?.messages.first { $0.seq == seq }
+    composition = .reply(target?.key ?? .init(from: "", id: ""))
   }
 
   mutating func delete(_ key: Message.Key, _ effects: inout [Effect]) {

@@ -27,6 +27,13 @@ extension Chat {
       } else if text == "n" || text == "N" {
         overlay = nil
       }
+    case .confirmLeaving(let room):
+      if text == "y" || text == "Y" {
+        overlay = nil
+        leave(room, &effects)
+      } else if text == "n" || text == "N" {
+        overlay = nil
+      }
     case .actions:
       guard let message = selectedMessage, let character = text.first,
         let command = settings.keymap.command(for: Key(.character(character)), in: .messages),
@@ -122,6 +129,10 @@ extension Chat {
       guard command == .choose else { return }
       overlay = nil
       delete(key, &effects)
+    case .confirmLeaving(let room):
+      guard command == .choose else { return }
+      overlay = nil
+      leave(room, &effects)
     case nil: break
     }
   }

@@ -50,6 +50,7 @@ extension Chat {
     user = welcome.user
     textLimitBytes = welcome.limits.textBytes
     connection = .live(roundTripMilliseconds: nil)
+    times.connected = now
     times.nextPing = now
     effects.append(.request(.rooms(.init())))
     peopleCursor = nil

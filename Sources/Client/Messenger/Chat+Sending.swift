@@ -14,7 +14,16 @@ extension Chat {
     guard user != nil else {
       return complain("Your user name is not known yet. Send again once you are connected.")
     }
-    let text = Self.trimmed(composer.text)
+    var text = Self.trimmed(composer.text)
+    if composition == .new {
+      switch SlashCommand.read(text) {
+      case .text(let unescaped): text = unescaped
+      case .command(let command, let argument): return perform(command, argument, &effects)
+      case .unknown(let name):
+        return complain(
+          "\(name) is no command: /help shows them. Write /\(name) to send it as text.")
+      }
+    }
     if composer.isBlank {
       if case .edit(let key) = composition { overlay = .confirmDeletion(key) }
       return
@@ -194,6 +203,12 @@ extension Chat {
   mutating func discard(_ key: Message.Key, _ effects: inout [Effect]) {
     guard let place = outgoing.firstIndex(where: { $0.send.id == key.id && $0.refusal != nil })
     else { return }
+    let line = removeOutgoing(at: place, key)
+    effects.append(.discard(room: line.send.room, id: key.id))
+  }
+
+  /// Removes a message that will not be sent.
+  mutating func removeOutgoing(at place: Int, _ key: Message.Key) -> Outgoing {
     let isPreview = isPreview(place)
     let line = outgoing.remove(at: place)
     forwarded[key.id] = nil
@@ -206,7 +221,7 @@ extension Chat {
         .init(seq: $0.seq ?? 0, from: $0.from, text: $0.text, at: $0.at, state: $0.state)
       }
     }
-    effects.append(.discard(room: room, id: key.id))
+    return line
   }
 
   // MARK: The composer's text
@@ -226,7 +241,8 @@ extension Chat {
   /// Sends a typing notice, at most one every three seconds.
   mutating func noteTyping(_ effects: inout [Effect]) {
     guard let room = timeline?.room, isLive, conversations[room]?.isJoined == true else { return }
-    if composer.isEmpty { return stopTyping(&effects) }
+    let isCommand = composition == .new && composer.lines[0].first == "/"
+    if composer.isEmpty || isCommand { return stopTyping(&effects) }
     guard now - times.typed >= 3000 else { return }
     times.typed = now
     effects.append(.request(.typing(room: room, on: true)))

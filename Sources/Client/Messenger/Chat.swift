@@ -45,6 +45,8 @@ public struct Chat: Sendable {
     case reactions(selected: Int)
     /// Confirm an action that cannot be undone.
     case confirmDeletion(Message.Key)
+    /// Confirm that a conversation is left and forgotten.
+    case confirmLeaving(String)
   }
 
   public struct Switcher: Equatable, Sendable {
@@ -161,6 +163,7 @@ public struct Chat: Sendable {
     self.user = user
     self.idPrefix = idPrefix
     self.localTime = localTime
+    times.lastInput = now
   }
 
   /// A message of the user that the relay has not acknowledged.
@@ -189,6 +192,8 @@ public struct Chat: Sendable {
   /// When something was done last or is due, in milliseconds since 1970.
   struct Times: Sendable {
     var pinged: Int64?
+    /// When the current connection was established.
+    var connected: Int64 = 0
     var nextPing: Int64 = .max
     var typed: Int64 = 0
     var sounded: Int64 = 0
@@ -204,7 +209,8 @@ public struct Chat: Sendable {
     mutating func shift(by milliseconds: Int64) {
       if let pinged { self.pinged = pinged + milliseconds }
       for time in [
-        \Self.nextPing, \.typed, \.sounded, \.lastInput, \.nextPeople, \.nextQuery, \.nextTypingEnd,
+        \Self.connected, \.nextPing, \.typed, \.sounded, \.lastInput, \.nextPeople, \.nextQuery,
+        \.nextTypingEnd,
         \.draftSaved,
       ] where self[keyPath: time] != .max { self[keyPath: time] += milliseconds }
     }

@@ -9,7 +9,10 @@ public enum Command: String, CaseIterable, Hashable, Sendable {
   case previousUnread = "previous-unread"
   case pageUp = "page-up"
   case pageDown = "page-down"
-  case newest, search, mute
+  case newest, search, mute, pin, reconnect
+  case markUnread = "mark-unread"
+  /// Leaves the conversation and forgets it.
+  case leave
   case nextPane = "next-pane"
   case previousPane = "previous-pane"
   case cancel

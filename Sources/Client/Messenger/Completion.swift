@@ -21,11 +21,22 @@ public struct Completion: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - users: The users who can be mentioned, the most likely ones first; this order breaks ties.
+  ///   - commands: Whether a slash at the start begins a command.
   ///   - limit: The maximum number of candidates.
   public init?(
     before editor: TextEditor, users: @autoclosure () -> [(user: String, name: String)],
-    limit: Int = 8
+    commands: Bool = false, limit: Int = 8
   ) {
+    if commands, let start = editor.slashWord {
+      candidates = SlashCommand.matching(String(start)).prefix(limit).map {
+        Candidate(
+          replacement: $0.arguments.isEmpty ? "/\($0.names[0])" : "/\($0.names[0]) ",
+          label: "\($0.usage)  \($0.text)")
+      }
+      selected = 0
+      if candidates.isEmpty { return nil }
+      return
+    }
     guard let word = editor.completable else { return nil }
     let query = String(word.dropFirst())
     let candidates =
@@ -65,7 +76,17 @@ extension TextEditor {
   /// Replaces the word before the cursor that can be completed, or inserts at the cursor if there
   /// is none. Does nothing if the text does not fit.
   public mutating func replaceWord(with text: String) {
-    try? replace(last: completable?.count ?? 0, with: text)
+    let count = text.hasPrefix("/") ? slashWord.map { $0.count + 1 } : completable?.count
+    try? replace(last: count ?? 0, with: text)
+  }
+
+  /// The letters after a slash at the start of the text, if the cursor follows them.
+  fileprivate var slashWord: ArraySlice<Character>? {
+    let before = lines[line][..<column]
+    guard line == 0, before.first == "/", !before.dropFirst().contains("/"),
+      !before.contains(where: \.isWhitespace)
+    else { return nil }
+    return before.dropFirst()
   }
 
   /// The word before the cursor, with the `@` or `:` at its start.

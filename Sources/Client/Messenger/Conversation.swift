@@ -69,6 +69,10 @@ public struct Conversation: Equatable, Sendable {
   /// The marks of other users; empty in a large room.
   public var marks: [String: Marks] = [:]
   public var isMuted = false
+  /// Whether it stays at the top of the list.
+  public var isPinned = false
+  /// Whether the user wants to come back to it; until it is opened again.
+  public var isMarkedUnread = false
   public var draft = ""
   /// Whether the relay sends its entries.
   public var isJoined = false

@@ -14,6 +14,10 @@ public enum Effect: Equatable, Sendable {
   /// Send a refused message again.
   case retry(ClientMessage.Send)
   case discard(room: String, id: String)
+  /// Give up a message that was never sent. Answer with `takenBack` or `failed`.
+  case takeBack(room: String, id: String, edits: Bool)
+  /// Give up the membership of a room, and delete its messages here.
+  case leave(String)
   /// Answer with `page` or `noPage`.
   case load(room: String, before: Int64?)
   /// Answer with `counted`, if the archive can tell.
@@ -28,6 +32,8 @@ public enum Effect: Equatable, Sendable {
   case notify(title: String, body: String)
   case bell
   case sound(Sound)
+  /// Drop the connection, or end the wait for the next attempt, and connect at once.
+  case reconnect
   case redraw
   case suspend
   case quit

@@ -20,6 +20,8 @@ public enum Event: Sendable {
   case counted(room: String, unread: Int64)
   /// The entry that a reply quotes.
   case quoted(room: String, Entry)
+  /// A message will not be sent; with `edits`, its text goes back into the composer.
+  case takenBack(room: String, id: String, edits: Bool)
   /// An effect failed.
   case failed(String)
   /// An effect without visible result was performed.

@@ -12,4 +12,14 @@ extension Settings {
     }
     return reader.settings
   }
+
+  /// Returns these settings with another value of a key, written as in the file.
+  func changing(key: String, to value: String) throws(SettingsError) -> Settings {
+    var reader = SettingsReader(settings: self)
+    reader.read(YAMLDocument(Array("\(key): \(value)".utf8)))
+    guard reader.problems.isEmpty else {
+      throw SettingsError(file: "/set", problems: reader.problems)
+    }
+    return reader.settings
+  }
 }

@@ -40,6 +40,9 @@ public struct Settings: Equatable, Sendable {
   /// The maximum number of entries of each conversation stored on this machine; 0 for all.
   public var historyEntries = 0
   public var notify = Notify.auto
+  /// In a terminal that does not report its focus: the seconds without a key after which the user is
+  /// taken not to look; 0 for never.
+  public var awayAfterSeconds = 60
   /// Whether to ring the terminal's bell for a message while the terminal is not focused.
   public var bell = false
   /// Shell commands to run when a message is sent and when one is received.

@@ -8,11 +8,13 @@ struct SettingsReader {
   /// The file's keys, in the order of the example file.
   static let keys = [
     "url", "user", "token_command", "ca", "theme", "messages", "mouse", "color", "history_entries",
-    "notify", "bell", "sounds", "keys",
+    "notify", "away_after_s", "bell", "sounds", "keys",
   ]
 
-  private(set) var settings = Settings()
+  private(set) var settings: Settings
   private(set) var problems: [SettingsError.Problem] = []
+
+  init(settings: Settings = Settings()) { self.settings = settings }
 
   mutating func read(_ document: YAMLDocument) {
     for fault in document.faults {
@@ -45,6 +47,12 @@ struct SettingsReader {
         report(pair, "\(pair.value.shown) is not a whole number from 0; 0 keeps all")
       }
     case "notify": readNotification(pair)
+    case "away_after_s":
+      if let seconds = pair.value.integer(as: Int.self), (0...86_400).contains(seconds) {
+        settings.awayAfterSeconds = seconds
+      } else {
+        report(pair, "\(pair.value.shown) is not a whole number from 0 to 86400; 0 means never")
+      }
     case "bell": decide(pair, \.bell)
     case "sounds": readSounds(pair)
     default: readKeys(pair)

@@ -10,6 +10,11 @@ enum Launcher {
     }
   }
 
+  /// Whether notifications can be shown: there is an X or Wayland display.
+  static var hasDesktop: Bool {
+    !(Environment["DISPLAY"] ?? "").isEmpty || !(Environment["WAYLAND_DISPLAY"] ?? "").isEmpty
+  }
+
   /// Runs a program with these arguments, which no shell interprets.
   static func run(_ arguments: [String]) {
     // The shell that starts the program exits at once, so the program needs no wait(2).

@@ -31,6 +31,7 @@ extension ScreenChat {
       chat = Chat(
         settings: old.settings, size: old.size, now: old.now, relay: old.relay, user: user,
         idPrefix: Self.idPrefix(), localTime: old.localTime)
+      chat.hasFocus = old.hasFocus
       joins = []
       reaches = []
       openFirst()
@@ -39,6 +40,7 @@ extension ScreenChat {
     chat.user = user
     keep { archive throws(ArchiveError) in
       let outgoing = try archive.outbox()
+      restoredLines = Set(outgoing.map(\.send.id))
       var originals: [String: Entry] = [:]
       for line in outgoing {
         guard case .forward(let forward) = line.send.reference else { continue }
@@ -53,6 +55,10 @@ extension ScreenChat {
             originals: originals)))
     }
     if let complaint { take(.failed(complaint)) }
+    if complaint == nil, chat.conversations.isEmpty, Environment["TMUX"] != nil {
+      take(
+        .done("tmux: `set -g focus-events on` tells wschat when you look at it; see wschat(1)."))
+    }
   }
 
   /// Passes the stored messages to the client, after the relay has confirmed the expected user:
@@ -129,6 +135,8 @@ extension Archive.Room {
     read = conversation.read
     unread = conversation.unread
     isMuted = conversation.isMuted
+    isPinned = conversation.isPinned
+    isMarkedUnread = conversation.isMarkedUnread
     draft = conversation.draft
     marks = conversation.marks.map {
       .init(user: $0.key, received: $0.value.received, read: $0.value.read)
@@ -146,6 +154,8 @@ extension Conversation {
     read = kept.read
     unread = kept.unread
     isMuted = kept.isMuted
+    isPinned = kept.isPinned
+    isMarkedUnread = kept.isMarkedUnread
     draft = kept.draft
     for mark in kept.marks {
       marks[mark.user] = .init(received: mark.received, read: mark.read)

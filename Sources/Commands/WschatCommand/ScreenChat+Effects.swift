@@ -24,6 +24,8 @@ extension ScreenChat {
       if isLetIn || !isKept { client.send(send) }
     case .discard(let room, let id):
       keep { archive throws(ArchiveError) in try archive.discard(room: room, id: id) }
+    case .takeBack(let room, let id, let edits): takeBack(room, id, edits)
+    case .leave(let room): leave(room)
     case .load(let room, let before): load(room, before: before)
     case .count(let room, let after):
       keep { archive throws(ArchiveError) in
@@ -58,6 +60,7 @@ extension ScreenChat {
     case .sound(let sound):
       let command = sound == .sent ? options.settings.soundSent : options.settings.soundReceived
       if let command { Launcher.run(shell: command) }
+    case .reconnect: client.reconnect()
     case .redraw: redraw()
     case .suspend: suspend()
     case .quit: quit()
@@ -77,18 +80,41 @@ extension ScreenChat {
     client.join(room, from: start)
   }
 
+  private func takeBack(_ room: String, _ id: String, _ edits: Bool) {
+    // What was written before the relay has confirmed the user is not the client's yet.
+    let isHeld = !isLetIn && archive != nil
+    guard !restoredLines.contains(id), client.withdraw(room: room, id: id) || isHeld else {
+      return take(
+        .failed("This message was sent already; change it once the relay has confirmed it."))
+    }
+    keep { archive throws(ArchiveError) in try archive.discard(room: room, id: id) }
+    take(.takenBack(room: room, id: id, edits: edits))
+  }
+
+  private func leave(_ room: String) {
+    if joins.remove(room) != nil {
+      client.leave(room, forgetting: true)
+    } else {
+      client.request(.leave(room: room, forget: true))
+    }
+    unsaved.remove(room)
+    reaches.remove(room)
+    keep { $0.forget(room) }
+  }
+
   private func notify(_ title: String, _ body: String) {
-    switch options.settings.notify {
+    switch chat.settings.notify {
     case .off: break
     case .command(let command): Launcher.run(shell: command, arguments: [title, body])
     case .auto:
       if let form = capabilities.notificationForm {
         show(ControlString.notification(title: title, body: body, as: form))
       } else {
-        // Without a desktop nothing happens.
         Launcher.run([
           "notify-send", "--app-name=wschat", "--", title, ControlString.notificationMarkup(body),
         ])
+        // On a machine without a desktop the bell, which tmux and others show, is all there is.
+        if !Launcher.hasDesktop, !chat.settings.bell { show(ControlString.bell) }
       }
     case .osc9: show(ControlString.notification(title: title, body: body, as: .osc9))
     case .osc99: show(ControlString.notification(title: title, body: body, as: .osc99))

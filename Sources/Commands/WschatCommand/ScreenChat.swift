@@ -56,6 +56,8 @@ final class ScreenChat {
   var effects: [Effect] = []
   /// Whether the relay has confirmed the user.
   var isLetIn = false
+  /// Messages of an earlier run, which may have sent them.
+  var restoredLines: Set<String> = []
   /// Conversations whose state must be stored.
   var unsaved: Set<String> = []
   var exitCode: ExitCode?

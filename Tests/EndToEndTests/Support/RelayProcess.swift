@@ -71,6 +71,10 @@ final class RelayProcess {
     try process.wait()
   }
 
+  /// Its connections stay, and nothing answers, until `thaw()`.
+  func freeze() { process.signal(SIGSTOP) }
+  func thaw() { process.signal(SIGCONT) }
+
   /// Stops it with SIGTERM, and returns the outcome.
   @discardableResult
   func stop(_ deadline: Deadline = Deadline()) throws -> ChildProcess.Outcome {

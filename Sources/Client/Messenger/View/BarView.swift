@@ -71,10 +71,11 @@ extension Chat {
   private func health(_ theme: Theme) -> (String, Style) {
     switch connection {
     case .connecting: ("◌ connecting…", theme.idle)
+    case .live where overdueSeconds != nil: ("◐ waiting \(overdueSeconds ?? 0) s", theme.idle)
     case .live(let roundTrip): (roundTrip.map { "● \($0) ms" } ?? "● connected", theme.good)
     case .waiting(let end, _) where end <= now: ("◌ connecting…", theme.idle)
     case .waiting(let end, _):
-      ("↻ reconnecting in \(Moment.seconds(until: end, now: now)) s", theme.idle)
+      ("↻ reconnecting in \(Moment.seconds(until: end, now: now)) s", theme.error)
     case .ended: ("✕ offline", theme.error)
     }
   }
@@ -95,8 +96,10 @@ extension Chat {
       drawing.grid.write(
         fitting: "✕ \(ShownText.line(reason))", at: place, theme.error, columns: row.columns - 2)
     case .waiting(_, let reason) where !reason.isEmpty:
+      let now = label(.reconnect, in: .anywhere).map { "  (\($0): now)" } ?? ""
       drawing.grid.write(
-        fitting: "↻ \(ShownText.line(reason))", at: place, theme.idle, columns: row.columns - 2)
+        fitting: "↻ \(ShownText.line(reason))\(now)", at: place, theme.idle,
+        columns: row.columns - 2)
     default: draw(hints: hints, in: row, theme, &drawing)
     }
   }
@@ -153,6 +156,7 @@ extension Chat {
         context = .list
         commands = [(.choose, "open"), (.filter, "filter"), (.mute, "mute")]
       }
+      if overdueSeconds != nil { commands.insert((.reconnect, "reconnect now"), at: 0) }
       commands += [
         (.switcher, "switch"), (.help, "help"), (.quit, "quit"), (.search, "search"),
         (.nextPane, "next pane"),

@@ -32,9 +32,15 @@ extension Chat {
     }
   }
 
+  /// The keys, and the commands that are written.
+  private var help: [(section: String, rows: [(keys: String, text: String)])] {
+    let commands = SlashCommand.all.map { (keys: $0.usage, text: $0.text) }
+    return settings.keymap.help + [("Commands", commands)]
+  }
+
   /// The width of the widest keys, and of keys and descriptions together.
   private var helpColumns: (keys: Int, all: Int) {
-    let rows = settings.keymap.help.flatMap(\.rows)
+    let rows = help.flatMap(\.rows)
     let keys = rows.reduce(0) { max($0, TextWidth.columns(of: $1.keys)) } + 2
     return (keys, keys + rows.reduce(0) { max($0, TextWidth.columns(of: $1.text)) } + 2)
   }
@@ -50,7 +56,7 @@ extension Chat {
 
   private var helpLines: [HelpLine] {
     var lines: [HelpLine] = []
-    for (section, rows) in settings.keymap.help {
+    for (section, rows) in help {
       if !lines.isEmpty { lines.append(.gap) }
       lines.append(.section(section))
       lines += rows.map { .keys($0.keys, $0.text) }

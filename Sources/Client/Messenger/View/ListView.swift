@@ -166,7 +166,7 @@ extension Chat {
   }
 
   private func badge(of conversation: Conversation) -> String {
-    guard conversation.unread > 0 else { return "" }
+    guard conversation.unread > 0 else { return conversation.isMarkedUnread ? " • " : "" }
     return conversation.unread > 999 ? " 999+ " : " \(conversation.unread) "
   }
 

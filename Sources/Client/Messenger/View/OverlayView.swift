@@ -13,6 +13,10 @@ extension Chat {
     actions.append(.copy)
     if isInLog { actions.append(.forward) }
     if !Links.find(in: message.text).isEmpty { actions.append(.openLink) }
+    // It may not have been sent yet: then it can be taken back.
+    if message.isOwn, message.state == .waiting {
+      actions += message.forwardedFrom == nil ? [.edit, .discard] : [.discard]
+    }
     if message.isOwn, isInLog { actions += [.edit, .delete] }
     return actions
   }
@@ -25,6 +29,7 @@ extension Chat {
     case .actions(let selected): draw(actionsAt: selected, theme, &drawing)
     case .reactions(let selected): draw(reactionsAt: selected, theme, &drawing)
     case .confirmDeletion(let key): draw(deletionOf: key, theme, &drawing)
+    case .confirmLeaving(let room): draw(leavingOf: room, theme, &drawing)
     }
   }
 
@@ -123,15 +128,31 @@ extension Chat {
   }
 
   private func draw(deletionOf key: Message.Key, _ theme: Theme, _ drawing: inout Drawing) {
-    let message = timeline?.message(key)
-    let inner = panel("Delete this message for everyone?", columns: 44, rows: 3, theme, &drawing)
+    ask(
+      "Delete this message for everyone?", timeline?.message(key)?.text ?? "", "delete", "keep",
+      theme, &drawing)
+  }
+
+  private func draw(leavingOf room: String, _ theme: Theme, _ drawing: inout Drawing) {
+    let title = conversations[room]?.title ?? room
+    ask(
+      "Leave \(ShownText.line(title))?", "Its messages are deleted on this machine.", "leave",
+      "stay", theme, &drawing)
+  }
+
+  /// Draws a question, what it is about, and the keys for the two answers.
+  private func ask(
+    _ question: String, _ text: String, _ yes: String, _ no: String, _ theme: Theme,
+    _ drawing: inout Drawing
+  ) {
+    let inner = panel(question, columns: 44, rows: 3, theme, &drawing)
     guard !inner.isEmpty else { return }
     drawing.grid.write(
-      fitting: ShownText.line(message?.text ?? ""),
+      fitting: ShownText.line(text),
       at: Position(column: inner.column + 1, row: inner.row), theme.faint,
       columns: inner.columns - 2)
     let keys = [
-      (label(.choose, in: .overlay), "delete"), (label(.cancel, in: .overlay), "keep"),
+      (label(.choose, in: .overlay), yes), (label(.cancel, in: .overlay), no),
     ]
     let hints = keys.compactMap { key, what in key.map { (key: $0, what: what) } }
     if inner.rows > 2 { draw(hints: hints, in: inner.line(2), theme, &drawing) }

@@ -1,0 +1,103 @@
+import Wire
+
+/// What slash commands do.
+extension Chat {
+  /// Performs a command from the composer. A command that fails stays there.
+  mutating func perform(
+    _ command: SlashCommand, _ argument: String, _ effects: inout [Effect]
+  ) {
+    switch command.action {
+    case .join:
+      guard let room = Self.room(named: argument, user: user) else {
+        return complain(
+          "\(argument.isEmpty ? "A room's name is missing" : "\(argument) is no room's name"): "
+            + "write /join general.")
+      }
+      clearComposer(&effects)
+      open(room, &effects)
+    case .message: message(argument, &effects)
+    case .act:
+      guard !argument.isEmpty, let user else { return complain("Write what you do: /me waves.") }
+      composer = TextEditor("* \(name(of: user)) \(argument)")
+      sendComposed(&effects)
+    case .leave:
+      guard let room = timeline?.room else { return }
+      clearComposer(&effects)
+      askToLeave(room)
+    case .topic:
+      clearComposer(&effects)
+      if let open {
+        complain("\(open.title) (\(open.peer.map { "@\($0)" } ?? "#\(open.room)"))", isError: false)
+      }
+    case .search:
+      clearComposer(&effects)
+      search = Search()
+      if !argument.isEmpty, (try? search?.query.insert(argument)) != nil { findMatches() }
+    case .mute:
+      clearComposer(&effects)
+      toggleMute(&effects)
+    case .markUnread:
+      clearComposer(&effects)
+      markUnread(&effects)
+    case .pin:
+      clearComposer(&effects)
+      togglePin(&effects)
+    case .reconnect:
+      clearComposer(&effects)
+      reconnect(&effects)
+    case .set: set(argument, &effects)
+    case .help:
+      clearComposer(&effects)
+      overlay = .help(line: 0)
+    case .quit:
+      clearComposer(&effects)
+      saveDraft(&effects)
+      effects.append(.quit)
+    }
+  }
+
+  private mutating func message(_ argument: String, _ effects: inout [Effect]) {
+    let words = argument.split(maxSplits: 1, whereSeparator: \.isWhitespace)
+    let name = words.first.map(String.init) ?? ""
+    let room = Self.room(named: name.hasPrefix("@") ? name : "@\(name)", user: user)
+    guard let room else {
+      return complain(
+        name.isEmpty
+          ? "A user's name is missing: write /msg ada hello." : "\(name) is no user's name.")
+    }
+    clearComposer(&effects)
+    open(room, &effects)
+    guard words.count > 1 else { return }
+    let draft = composer.text
+    let text = words[1].drop(while: \.isWhitespace)
+    composer = TextEditor(text.hasPrefix("/") ? "/\(text)" : String(text))
+    sendComposed(&effects)
+    if composer.isEmpty { composer = TextEditor(draft) }
+  }
+
+  /// Changes a setting that takes effect at once.
+  private mutating func set(_ argument: String, _ effects: inout [Effect]) {
+    let words = argument.split(maxSplits: 1, whereSeparator: \.isWhitespace)
+    let keys = Self.settable.joined(separator: ", ")
+    guard words.count == 2, Self.settable.contains(String(words[0])) else {
+      return complain(
+        "Write /set KEY VALUE, where KEY is one of \(keys). The other settings are read at the start."
+      )
+    }
+    do throws(SettingsError) {
+      settings = try settings.changing(key: String(words[0]), to: String(words[1]))
+    } catch {
+      return complain(error.problems.first.map { "\($0.key) \($0.text)" } ?? "\(error)")
+    }
+    clearComposer(&effects)
+    complain("\(words[0]) is \(words[1]) until wschat ends.", isError: false)
+  }
+
+  static let settable = ["messages", "bell", "notify", "away_after_s"]
+
+  private mutating func clearComposer(_ effects: inout [Effect]) {
+    endComposition()
+    if let room = timeline?.room { conversations[room]?.draft = "" }
+    stopTyping(&effects)
+  }
+}

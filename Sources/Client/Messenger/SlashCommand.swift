@@ -1,0 +1,72 @@
+/// A command that is written in the composer: the table that the parser, Tab, F1 and the manual share.
+public struct SlashCommand: Equatable, Sendable {
+  enum Action: Sendable {
+    case join, message, act, leave, topic, help, search, mute, markUnread, pin, reconnect, set, quit
+  }
+
+  /// The name, and the aliases of other programs; without the slash.
+  public var names: [String]
+  /// What follows, for people; empty if nothing does.
+  public var arguments: String
+  public var text: String
+  let action: Action
+
+  /// `/name arguments`.
+  public var usage: String { arguments.isEmpty ? "/\(names[0])" : "/\(names[0]) \(arguments)" }
+
+  private init(_ action: Action, _ names: String, _ arguments: String, _ text: String) {
+    self.action = action
+    self.names = names.split(separator: " ").map(String.init)
+    self.arguments = arguments
+    self.text = text
+  }
+
+  public static let all = [
+    SlashCommand(.join, "join j", "ROOM", "open a room, or a new one"),
+    SlashCommand(.message, "msg m query dm", "USER [TEXT]", "write to a person"),
+    SlashCommand(.act, "me", "TEXT", "say what you do"),
+    SlashCommand(.leave, "leave part close forget", "", "leave the conversation, and forget it"),
+    SlashCommand(.topic, "topic", "", "show the room's name and title"),
+    SlashCommand(.search, "search find s", "[TEXT]", "search this conversation"),
+    SlashCommand(.mute, "mute unmute", "", "mute or unmute the conversation"),
+    SlashCommand(.markUnread, "unread", "", "mark the conversation as unread"),
+    SlashCommand(.pin, "pin unpin", "", "keep the conversation at the top, or no longer"),
+    SlashCommand(.reconnect, "reconnect", "", "reconnect now"),
+    SlashCommand(.set, "set", "KEY VALUE", "change a setting until wschat ends"),
+    SlashCommand(.help, "help h ?", "", "show the keys and commands"),
+    SlashCommand(.quit, "quit q exit", "", "quit"),
+  ]
+
+  /// What a text that is about to be sent means.
+  enum Reading: Equatable {
+    /// A message; the text without the slash that escapes another.
+    case text(String)
+    case command(SlashCommand, argument: String)
+    /// A name that is no command's, with the slash.
+    case unknown(String)
+  }
+
+  /// Reads a text: a command begins with a slash, and `//` with a message that begins with one.
+  static func read(_ text: String) -> Reading {
+    guard text.first == "/", text != "/" else { return .text(text) }
+    if text.hasPrefix("//") { return .text(String(text.dropFirst())) }
+    let words = text.dropFirst().split(maxSplits: 1, whereSeparator: \.isWhitespace)
+    let name = words.first.map(String.init) ?? ""
+    let argument = words.count > 1 ? String(words[1].drop(while: \.isWhitespace)) : ""
+    guard let command = all.first(where: { $0.names.contains(name.lowercased()) }) else {
+      return .unknown("/\(name)")
+    }
+    return .command(command, argument: argument)
+  }
+
+  /// The commands whose name or alias begins with these letters; by name.
+  static func matching(_ start: String) -> [SlashCommand] {
+    let start = start.lowercased()
+    let byName = all.filter { $0.names[0].hasPrefix(start) }
+    let names = Set(byName.map { $0.names[0] })
+    return byName
+      + all.filter { command in
+        !names.contains(command.names[0]) && command.names.contains { $0.hasPrefix(start) }
+      }
+  }
+}

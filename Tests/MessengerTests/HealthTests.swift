@@ -1,0 +1,128 @@
+import Client
+import Messenger
+import Terminal
+import Testing
+import Wire
+
+@Suite struct `The health of the connection` {
+  private func title(_ harness: Harness) -> String {
+    let picture = picture(harness.chat.draw(.dark()))
+    return picture.prefix { $0 != "\n" }.description
+  }
+
+  private func welcomed() -> Harness {
+    var harness = Harness.talking()
+    harness.see(.pong(t: nil, time: harness.now))
+    return harness
+  }
+
+  @Test func `a message without an answer for two seconds is shown as waiting, second by second`()
+    throws
+  {
+    var harness = welcomed()
+    harness.type("hello")
+    harness.press(Key(.enter))
+    #expect(title(harness).hasSuffix(" ms"))
+    let due = try #require(harness.chat.deadline)
+    #expect(due <= harness.now + 2000)
+    harness.now += 1999
+    harness.take(.tick)
+    #expect(title(harness).hasSuffix(" ms"))
+    harness.now += 1
+    harness.take(.tick)
+    #expect(title(harness).hasSuffix("◐ waiting 2 s"))
+    #expect(try #require(harness.chat.deadline) <= harness.now + 1000)
+    harness.now += 4000
+    harness.take(.tick)
+    #expect(title(harness).hasSuffix("◐ waiting 6 s"))
+    harness.acknowledge(try #require(harness.sent.first), seq: 1)
+    #expect(title(harness).hasSuffix(" ms"))
+  }
+
+  @Test func `a ping without an answer is shown as waiting, an answered one is not`() {
+    var harness = Harness.talking()
+    harness.now += 3000
+    harness.take(.tick)
+    #expect(title(harness).hasSuffix("◐ waiting 3 s"))
+    harness.see(.pong(t: nil, time: harness.now))
+    #expect(title(harness).hasSuffix("● 3000 ms"))
+  }
+
+  @Test func `a message from before the connection waits since the connection`() {
+    var harness = Harness.talking()
+    harness.lose()
+    harness.type("hello")
+    harness.press(Key(.enter))
+    harness.now += 60_000
+    harness.welcome()
+    harness.see(.pong(t: nil, time: harness.now))
+    #expect(title(harness).hasSuffix("● 0 ms"))
+    harness.now += 2000
+    harness.take(.tick)
+    #expect(title(harness).hasSuffix("◐ waiting 2 s"))
+  }
+
+  @Test func `a refused message does not wait`() throws {
+    var harness = welcomed()
+    harness.type("hello")
+    harness.press(Key(.enter))
+    let send = try #require(harness.sent.first)
+    harness.take(.client(.refused(send, WireError(.forbidden, "No."))))
+    harness.now += 5000
+    harness.take(.tick)
+    #expect(!title(harness).contains("waiting"))
+  }
+
+  @Test func `Alt+R reconnects, while it waits as well`() {
+    var harness = welcomed()
+    harness.press(Key(.character("r"), .alt))
+    #expect(harness.effects.last == .reconnect)
+    harness.lose()
+    harness.effects = []
+    harness.press(Key(.character("r"), .alt))
+    #expect(harness.effects.last == .reconnect)
+    #expect(picture(harness.chat.draw(.dark())).contains("(Alt+R: now)"))
+  }
+}
+
+@Suite struct `Whether the user looks` {
+  @Test func `without reports of the focus, nobody looks a minute after the last key`() {
+    var harness = Harness.talking()
+    harness.press(Key(.character("a")))
+    harness.now += 59_999
+    harness.entry(1, "seen")
+    #expect(harness.chat.conversations[Harness.room]?.read == 1)
+    #expect(!harness.effects.contains { if case .notify = $0 { true } else { false } })
+    harness.now += 60_000
+    harness.entry(2, "not seen")
+    #expect(harness.chat.conversations[Harness.room]?.read == 1)
+    #expect(harness.effects.contains(.notify(title: "bo", body: "not seen")))
+    harness.press(Key(.character("b")))
+    #expect(harness.chat.conversations[Harness.room]?.read == 2)
+  }
+
+  @Test func `with the focus they look for as long as they have it`() {
+    var harness = Harness.talking()
+    harness.take(.input(.focus(true)))
+    harness.now += 3_600_000
+    harness.entry(1, "seen")
+    #expect(harness.chat.conversations[Harness.room]?.read == 1)
+  }
+
+  @Test func `0 seconds mean that they always look`() {
+    var harness = Harness.talking()
+    harness.chat.settings.awayAfterSeconds = 0
+    harness.now += 3_600_000
+    harness.entry(1, "seen")
+    #expect(harness.chat.conversations[Harness.room]?.read == 1)
+  }
+
+  @Test func `the presence is away after five minutes without a key`() {
+    var harness = Harness.talking()
+    harness.now += 300_000
+    harness.take(.tick)
+    #expect(harness.requests.contains(.presence(isAway: true)))
+    harness.press(Key(.character("b")))
+    #expect(harness.requests.contains(.presence(isAway: false)))
+  }
+}

@@ -1,0 +1,127 @@
+import Terminal
+import Testing
+import Wire
+
+@testable import Messenger
+
+@Suite struct `Slash commands` {
+  private func say(_ text: String, in harness: inout Harness) {
+    harness.type(text)
+    harness.press(Key(.enter))
+  }
+
+  @Test func `no name means two commands, and each command has a text`() {
+    let names = SlashCommand.all.flatMap(\.names)
+    #expect(Set(names).count == names.count)
+    #expect(SlashCommand.all.allSatisfy { !$0.text.isEmpty && !$0.names.isEmpty })
+  }
+
+  @Test func `an unknown one is not sent, and stays where it was written`() {
+    var harness = Harness.talking()
+    say("/jion foo", in: &harness)
+    #expect(harness.sent.isEmpty)
+    #expect(harness.chat.composer.text == "/jion foo")
+    #expect(harness.chat.notice?.text.contains("/jion is no command") == true)
+  }
+
+  @Test func `two slashes send a text that begins with one`() {
+    var harness = Harness.talking()
+    say("//jion", in: &harness)
+    #expect(harness.sent.first?.asEntry.text == "/jion")
+  }
+
+  @Test func `a single slash, and a slash within a text, are text`() {
+    var harness = Harness.talking()
+    say("/", in: &harness)
+    say("either/or", in: &harness)
+    #expect(harness.sent.map(\.asEntry.text) == ["/", "either/or"])
+  }
+
+  @Test(arguments: ["/join Tea", "/j #tea", "/JOIN tea"])
+  func `join opens a room`(text: String) {
+    var harness = Harness.talking()
+    say(text, in: &harness)
+    #expect(harness.chat.timeline?.room == "tea")
+    #expect(harness.chat.conversations[Harness.room]?.draft == "")
+    #expect(harness.sent.isEmpty)
+  }
+
+  @Test func `msg opens the conversation with a person, and sends what follows as it is`() {
+    var harness = Harness.talking()
+    say("/msg Cy  /quit  you", in: &harness)
+    #expect(harness.chat.timeline?.room == "dm:ada:cy")
+    #expect(harness.sent.map(\.room) == ["dm:ada:cy"])
+    #expect(harness.sent.first?.asEntry.text == "/quit  you")
+    say("/msg @bo", in: &harness)
+    #expect(harness.chat.timeline?.room == "dm:ada:bo")
+    #expect(harness.sent.count == 1)
+  }
+
+  @Test(arguments: [
+    "/join", "/msg", "/msg ada", "/msg no/body", "/me", "/set", "/set url ws://x",
+    "/set bell perhaps",
+  ])
+  func `one without a sense is explained, and stays where it was written`(text: String) {
+    var harness = Harness.talking()
+    say(text, in: &harness)
+    #expect(harness.sent.isEmpty)
+    #expect(harness.chat.notice?.isError == true)
+    #expect(harness.chat.composer.text == text)
+  }
+
+  @Test func `me says what one does`() {
+    var harness = Harness.talking()
+    harness.chat.names["ada"] = "Ada"
+    say("/me waves", in: &harness)
+    #expect(harness.sent.first?.asEntry.text == "* Ada waves")
+  }
+
+  @Test func `set changes a setting, mute and pin the conversation, quit ends`() {
+    var harness = Harness.talking()
+    say("/set messages plain", in: &harness)
+    #expect(harness.chat.settings.messages == .plain)
+    say("/mute", in: &harness)
+    #expect(harness.chat.conversations[Harness.room]?.isMuted == true)
+    say("/pin", in: &harness)
+    #expect(harness.chat.conversations[Harness.room]?.isPinned == true)
+    say("/q", in: &harness)
+    #expect(harness.effects.last == .quit)
+  }
+
+  @Test func `search begins with the text`() {
+    var harness = Harness.talking()
+    harness.entry(1, "a needle")
+    say("/search needle", in: &harness)
+    #expect(harness.chat.search?.matches.count == 1)
+  }
+
+  @Test func `Tab completes the name of a command, in a new message only`() {
+    var harness = Harness.talking()
+    harness.type("/rec")
+    harness.press(Key(.tab))
+    #expect(harness.chat.composer.text == "/reconnect")
+    harness.press(Key(.character("u"), .control))
+    harness.type("/m")
+    harness.press(Key(.tab))
+    #expect(harness.chat.completion?.candidates.map(\.replacement) == ["/msg ", "/me ", "/mute"])
+  }
+
+  @Test func `the help lists all of them`() {
+    var harness = Harness.talking()
+    harness.take(.resized(Size(columns: 100, rows: 120)))
+    say("/help", in: &harness)
+    let text = picture(harness.chat.draw(.dark()))
+    for command in SlashCommand.all { #expect(text.contains(command.usage), "\(command.usage)") }
+  }
+
+  @Test func `an edit that begins with a slash is text`() throws {
+    var harness = Harness.talking()
+    say("hello", in: &harness)
+    harness.acknowledge(try #require(harness.sent.first), seq: 1)
+    harness.press(Key(.up))
+    harness.press(Key(.character("u"), .control))
+    say("/quit", in: &harness)
+    #expect(harness.sent.last?.kind == .edit)
+    #expect(harness.effects.last != .quit)
+  }
+}
