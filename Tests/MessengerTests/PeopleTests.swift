@@ -70,6 +70,25 @@ import Wire
     #expect(harness.chat.notice == nil)
   }
 
+  @Test(arguments: [80, 60, 40])
+  func `that failed is explained in full by F1, with its code and the next attempt`(columns: Int) {
+    var harness = Harness(size: Size(columns: columns, rows: 24))
+    harness.welcome()
+    var failed = WireError(
+      .directoryFailed,
+      "GitHub does not answer: the token of the relay has expired on 2026-11-20; ask its operator.",
+      re: "people")
+    failed.support = "k3x9"
+    harness.see(.error(failed))
+    harness.press(.init(.function(1)))
+    harness.now += 8_000
+    harness.take(.tick)
+    let words = picture(harness.chat.draw(.dark())).split(whereSeparator: \.isWhitespace)
+      .filter { $0 != "│" }.joined(separator: " ")
+    let end = "ask its operator. [k3x9] (directory_failed) It is tried again in 0:22."
+    #expect(words.contains(end))
+  }
+
   @Test func `is not taken for complete by the answer to a filter`() {
     var harness = Harness()
     harness.welcome()

@@ -170,6 +170,7 @@ extension Chat {
       if !peopleFailed { complain(reason) }
       peopleFailed = true
       directory = .failed(reason)
+      directoryCode = error.code.rawValue
       times.nextPeople = now + 30_000
     case ("history", _):
       historyAsked = nil

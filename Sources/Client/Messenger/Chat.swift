@@ -145,6 +145,8 @@ public struct Chat: Sendable {
   var peopleAsked: [PeopleQuestion] = []
   /// The wait before the relay is asked again whether it has read the directory for the first time.
   var peopleWaitMilliseconds: Int64 = 0
+  /// The code of the directory's last failure.
+  var directoryCode: String?
   /// Whether a failure of the directory was reported on this connection.
   var peopleFailed = false
 

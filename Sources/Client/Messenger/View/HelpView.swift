@@ -20,6 +20,9 @@ extension Chat {
         drawing.grid.write(
           fitting: what, at: Position(column: place.column + split, row: place.row), theme.faint,
           columns: inner.columns - 2 - split)
+      case .text(let text):
+        drawing.grid.write(
+          fitting: text, at: place, theme.panelText, columns: inner.columns - 2)
       case .gap: break
       }
     }
@@ -49,19 +52,32 @@ extension Chat {
   public var helpLineCount: Int { helpLines.count }
 
   private enum HelpLine {
+    case text(String)
     case section(String)
     case keys(String, String)
     case gap
   }
 
   private var helpLines: [HelpLine] {
-    var lines: [HelpLine] = []
+    var lines = directoryLines
     for (section, rows) in help {
       if !lines.isEmpty { lines.append(.gap) }
       lines.append(.section(section))
       lines += rows.map { .keys($0.keys, $0.text) }
     }
     return lines
+  }
+
+  /// Why the directory of people cannot be read, in full: the list has room for its beginning only.
+  private var directoryLines: [HelpLine] {
+    guard case .failed(let reason) = directory else { return [] }
+    let code = directoryCode.map { " (\($0))" } ?? ""
+    let text =
+      "\(ShownText.line(reason))\(code) It is tried again in "
+      + "\(Moment.left(until: times.nextPeople, now: now))."
+    let columns = max(20, min(helpColumns.all, size.columns - 4) - 2)
+    return [.section("The directory of people")]
+      + Wrapping.lines(of: text, columns: columns).map { .text(String($0)) }
   }
 
   func draw(completion layout: Layout, _ theme: Theme, _ drawing: inout Drawing) {

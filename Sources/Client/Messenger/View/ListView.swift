@@ -85,7 +85,8 @@ extension Chat {
       text = forms.first { TextWidth.columns(of: $0) <= row.columns - 2 } ?? "limited: \(left)"
       style = theme.idle
     case .failed(let reason):
-      text = "! \(ShownText.line(reason))"
+      let key = label(.help, in: .list).map { "\($0): " } ?? ""
+      text = "! \(key)\(ShownText.line(reason))"
       style = theme.error
     case .complete, .partial: return
     }
