@@ -68,4 +68,26 @@ import Testing
   func `characters that a request cannot contain are refused`(text: String) {
     #expect(throws: RelayURL.Invalid.target(text)) { try RelayURL(text) }
   }
+
+  @Test(arguments: [
+    ("ws://h:1/a?b=c", "ws://h:1/a"), ("http://h/", "ws://h/ws"), ("HTTPS://h", "wss://h/ws"),
+    ("http://h:8080/?user=ada#token=x", "ws://h:8080/ws"), ("https://h/chat/ws", "wss://h/chat/ws"),
+    ("127.0.0.1:8080", "ws://127.0.0.1:8080/ws"), ("LOCALHOST", "ws://LOCALHOST/ws"),
+    ("a.localhost:1/x", "ws://a.localhost:1/x"), ("[::1]:8080", "ws://[::1]:8080/ws"),
+    ("127.evil.example:1", "wss://127.evil.example:1/ws"),
+    ("localhost.example", "wss://localhost.example/ws"),
+    ("chat.example.org", "wss://chat.example.org/ws"), ("10.0.0.1:80", "wss://10.0.0.1:80/ws"),
+  ])
+  func `an address is understood as people type it, without TLS only on this machine`(
+    text: String, url: String
+  ) throws {
+    #expect("\(try RelayURL(typed: text))" == url)
+  }
+
+  @Test func `what is no address in any form is refused as it was typed`() {
+    #expect(throws: RelayURL.Invalid.scheme("ftp://h")) { try RelayURL(typed: "ftp://h") }
+    #expect(throws: RelayURL.Invalid.authority("")) { try RelayURL(typed: "") }
+    #expect(throws: RelayURL.Invalid.authority("h:x")) { try RelayURL(typed: "h:x") }
+    #expect(throws: RelayURL.Invalid.authority("::1")) { try RelayURL(typed: "::1") }
+  }
 }

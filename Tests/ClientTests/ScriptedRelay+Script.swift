@@ -131,7 +131,7 @@ extension ScriptedRelay {
             seq = room.ids[key]
             if once("cut_after", text):
                 return self.cut()
-            if new:
+            if new and not once("hide", text):
                 for other in connections:
                     if name in other.rooms:
                         await other.show(name, seq)

@@ -149,6 +149,23 @@ private func chat(_ arguments: [String], input: String = "", user: String = "ada
     #expect(outcome.errors.contains("1 line was not acknowledged, the first is line 2"))
   }
 
+  @Test func `a line that is stored but never comes back is no failure, and is reported`() throws {
+    let relay = try ScriptedRelay(#"{"hide": ["two"]}"#)
+    let outcome = try chat([relay.url, "--timeout", "0.3"], input: "one\ntwo\n")
+    #expect(outcome.code == 0)
+    #expect(outcome.output.map { $0.dropFirst("HH:MM  ".count) } == ["ada  one"])
+    #expect(
+      outcome.errors
+        == "wschat: every line is stored, but the relay has not sent the last ones back for 0.3 s\n")
+  }
+
+  @Test func `people that are never listed do not keep it from ending`() throws {
+    let relay = try ScriptedRelay()
+    let outcome = try chat([relay.url, "--to", "bo", "--timeout", "0.3"], input: "one\n")
+    #expect(outcome.code == 0)
+    #expect(outcome.errors == "")
+  }
+
   @Test func `no connection in time is exit code 5`() throws {
     let outcome = try chat(["ws://127.0.0.1:1/ws", "--timeout", "0.3"], input: "one\n")
     #expect(outcome.code == 5)

@@ -95,7 +95,11 @@ extension `End to end` {
         (["--room", "a", "--to", "bo", "--user", "ada"], "cannot be combined"),
         (["--user", "Ada"], "\"Ada\" is not a valid user name"),
         (["--user", "ada", "--to", "ada"], "--to must name another user"),
-        (["http://127.0.0.1", "--user", "ada"], "does not begin with ws://"),
+        (["ftp://127.0.0.1", "--user", "ada"], "does not begin with ws://"),
+        (["--user", "ada", "--to", "#general"], "\"#general\" is a room: use --room general"),
+        (["--user", "ada", "--to", String(repeating: "Ä", count: 101)], "at most 200 bytes"),
+        (["--user", "ada", "--quiet", "--json"], "--quiet prints no entries"),
+        (["--user", "ada", "--quiet", "--history", "3"], "--quiet prints no entries"),
         (["--nonsense"], "--nonsense"),
       ] {
         let chat = try ChildProcess([Programs.wschat] + arguments, input: "")

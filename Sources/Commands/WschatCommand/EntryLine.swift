@@ -3,10 +3,10 @@ import Glibc
 internal import Terminal
 import Wire
 
-/// Formats an entry as a line for the user: `HH:MM  from  text`.
+/// Formats an entry as a line for the user: `HH:MM  from  text`, or `SEQ  HH:MM  from  text`.
 enum EntryLine {
-  static func format(_ entry: Entry) -> String {
-    "\(clock(entry.at))  \(TerminalText.line(entry.from))  \(TerminalText.line(said(in: entry)))\n"
+  static func format(_ entry: Entry, withSequence: Bool = false) -> String {
+    "\(withSequence ? "\(entry.seq)  " : "")\(clock(entry.at))  \(TerminalText.line(entry.from))  \(TerminalText.line(said(in: entry)))\n"
   }
 
   /// An entry that refers to an earlier one names it by number, because a printed line cannot be
@@ -14,7 +14,9 @@ enum EntryLine {
   private static func said(in entry: Entry) -> String {
     let target = entry.target.map { "\($0)" } ?? "?"
     switch entry.kind {
-    case .text: return entry.isDeleted ? "(deleted)" : entry.text ?? ""
+    case .text:
+      if entry.isDeleted { return "(deleted)" }
+      return entry.replyTo.map { "(reply to \($0)) \(entry.text ?? "")" } ?? entry.text ?? ""
     case .data where entry.isDeleted: return "(deleted)"
     case .data: return entry.data.map { String(decoding: compact($0), as: UTF8.self) } ?? ""
     case .edit:

@@ -27,37 +27,48 @@ final class LineChat {
     static let renewal: UInt64 = 4
   }
 
-  private struct Pending {
+  struct Pending {
     let number: Int
     let bytes: Int
   }
 
-  private let options: Options
-  private let loop: EventLoop
+  let options: Options
+  let loop: EventLoop
   private let clients: ClientLoop
-  private let client: Client
+  let client: Client
   private let input: Input
   private let signals: SignalSource
-  private let renewal: TokenRenewal?
+  let renewal: TokenRenewal?
   /// The relay refuses the user, unless there is another token.
-  private var isLockedOut = false
-  private var output = Output(descriptor: STDOUT_FILENO)
+  var isLockedOut = false
+  var output = Output(descriptor: STDOUT_FILENO)
   private let isTerminal = isatty(STDOUT_FILENO) == 1
 
-  private var room: String?
+  var room: String?
   private var splitter = LineSplitter(limitBytes: LineChat.lineLimitBytes)
-  private var pending: [String: Pending] = [:]
+  var pending: [String: Pending] = [:]
   private var pendingBytes = 0
   private var inputIsOver = false
-  private var wasWelcomed = false
-  private var wasJoined = false
+  var wasWelcomed = false
+  var wasJoined = false
   private var somethingWasRefused = false
   /// The last entry that existed at the join, until it is printed.
-  private var historyEnd: Int64?
-  private var printed: Int64 = 0
+  var historyEnd: Int64?
+  var printed: Int64 = 0
+  /// The position in the room, and the last own line that the relay has acknowledged: its entry may
+  /// arrive after the acknowledgement.
+  var position: Int64 = 0
+  var echoEnd: Int64 = 0
   private var progressAt: Instant
-  private var lastComplaint = ""
-  private var exitCode: ExitCode?
+  /// Why there is no connection; printed once in a row.
+  var lastComplaint = ""
+  /// The relay's last error that answers no request: usually the reason of the close that follows.
+  var parting: String?
+  /// The user, as the relay knows it.
+  var ownName: String?
+  /// Looks for the other user of the direct room.
+  var search: PeopleSearch?
+  var exitCode: ExitCode?
 
   init(
     _ configuration: Client.Configuration, _ options: Options, tokens: TokenCommand? = nil
@@ -96,9 +107,14 @@ final class LineChat {
   // MARK: The end
 
   /// Whether an answer of the relay is still expected.
-  private var isWaiting: Bool { !wasJoined || !pending.isEmpty || historyEnd != nil }
+  private var isWaiting: Bool {
+    !wasJoined || !pending.isEmpty || historyEnd != nil || search != nil || awaitsEcho
+  }
 
-  private func finishIfDone() {
+  /// Whether an own line is stored, but has not been received back to be printed at the end.
+  var awaitsEcho: Bool { echoEnd > position && !options.isQuiet && !options.follows }
+
+  func finishIfDone() {
     if inputIsOver, !options.follows, !isWaiting { finish(outcome) }
   }
 
@@ -107,7 +123,7 @@ final class LineChat {
     return somethingWasRefused || !pending.isEmpty ? Self.refused : .success
   }
 
-  private func finish(_ code: ExitCode) {
+  func finish(_ code: ExitCode) {
     guard exitCode == nil else { return }
     exitCode = code
     input.close()
@@ -116,14 +132,22 @@ final class LineChat {
     client.close()
   }
 
-  private func noteProgress() { progressAt = loop.now }
+  func noteProgress() { progressAt = loop.now }
 
   private func checkTimeout() {
     let limit = options.timeoutMilliseconds
     if isWaiting, exitCode == nil {
       if loop.now.milliseconds(since: progressAt) >= limit {
+        if search != nil, wasJoined {
+          // The answer would only have been a warning.
+          search = nil
+          finishIfDone()
+          if !isWaiting { return checkTimeout() }
+        }
         complain(timeoutComplaint)
-        return finish(wasWelcomed ? Self.refused : Self.noConnection)
+        // A line that was acknowledged is stored, whether or not it is printed.
+        let isStored = wasJoined && pending.isEmpty && historyEnd == nil
+        return finish(isStored ? outcome : wasWelcomed ? Self.refused : Self.noConnection)
       }
     } else {
       progressAt = loop.now
@@ -132,8 +156,17 @@ final class LineChat {
   }
 
   private var timeoutComplaint: String {
-    let seconds = Double(options.timeoutMilliseconds) / 1000
-    if !wasWelcomed { return "no connection after \(seconds) s" }
+    let milliseconds = options.timeoutMilliseconds
+    let seconds =
+      milliseconds % 1000 == 0 ? "\(milliseconds / 1000)" : "\(Double(milliseconds) / 1000)"
+    if !wasWelcomed {
+      // The reason has been printed, unless it was left out.
+      let reason = options.isQuiet && !lastComplaint.isEmpty ? ": \(lastComplaint)" : ""
+      return "no connection after \(seconds) s\(reason)"
+    }
+    if pending.isEmpty, historyEnd == nil, awaitsEcho {
+      return "every line is stored, but the relay has not sent the last ones back for \(seconds) s"
+    }
     if pending.isEmpty { return "no answer from the relay for \(seconds) s" }
     let first = pending.values.map(\.number).min() ?? 0
     let lines = pending.count == 1 ? "1 line was" : "\(pending.count) lines were"
@@ -143,7 +176,7 @@ final class LineChat {
 
   // MARK: Input
 
-  private func readInput() {
+  func readInput() {
     guard wasJoined, exitCode == nil else { return }
     if wantsInput { input.resume(take) }
   }
@@ -191,12 +224,12 @@ final class LineChat {
     }
   }
 
-  private func refuse(_ number: Int, _ reason: String) {
+  func refuse(_ number: Int, _ reason: String) {
     somethingWasRefused = true
     complain("line \(number) was refused: \(reason)")
   }
 
-  private func finish(_ id: String) -> Int? {
+  func finish(_ id: String) -> Int? {
     guard let line = pending.removeValue(forKey: id) else { return nil }
     pendingBytes -= line.bytes
     noteProgress()
@@ -205,13 +238,18 @@ final class LineChat {
 
   // MARK: Output
 
-  private func complain(_ text: String) {
+  func complain(_ text: String) {
     // Standard output may be the same terminal: its text comes first.
     flushOutput()
     write("wschat: \(TerminalText.line(text))\n", to: STDERR_FILENO)
   }
 
-  private func flushOutput() {
+  /// Complains about what may still turn out well.
+  func note(_ text: String) {
+    if !options.isQuiet { complain(text) }
+  }
+
+  func flushOutput() {
     switch output.flush() {
     case .done: break
     case .closed: finish(.success)
@@ -228,7 +266,7 @@ final class LineChat {
     client.mark(room, received: printed, read: isRead ? printed : 0)
   }
 
-  private func printJSON(_ json: some Collection<UInt8>) {
+  func printJSON(_ json: some Collection<UInt8>) {
     if isTerminal {
       output.append(TerminalText.json(String(decoding: json, as: UTF8.self)))
     } else {
@@ -237,135 +275,6 @@ final class LineChat {
     }
     output.append("\n")
     if output.isFull { flushOutput() }
-  }
-}
-
-extension LineChat: ClientHandler {
-  func client(_ client: Client, received json: Span<UInt8>) {
-    guard options.printsJSON, exitCode == nil else { return }
-    if case .history(let page) = try? ServerMessage(decoding: json) {
-      for entry in page.entries {
-        var json: [UInt8] = []
-        entry.append(to: &json)
-        printJSON(json)
-      }
-      return
-    }
-    unsafe json.withUnsafeBufferPointer { unsafe printJSON($0) }
-  }
-
-  func client(_ client: Client, _ event: ClientEvent) {
-    if case .ended(let error) = event { return ended(error) }
-    if exitCode != nil { return }
-    switch event {
-    case .welcomed(let welcome): welcomed(welcome)
-    case .joined(let joined): self.joined(joined)
-    case .joinRefused(let room, let error):
-      complain("room \(room): \(error.message)")
-      finish(Self.accessDenied)
-    case .left(let room):
-      complain("no longer in room \(room)")
-      finish(Self.accessDenied)
-    case .entry(let entry): show(entry)
-    case .acknowledged(let ack):
-      _ = finish(ack.id)
-      readInput()
-      finishIfDone()
-    case .refused(let send, let error):
-      if let number = finish(send.id) { refuse(number, error.message) }
-      readInput()
-      finishIfDone()
-    case .message(.error(let error)) where error.id == nil: complain(error.message)
-    case .message: break
-    case .tokenWanted(let refused):
-      isLockedOut = refused != nil
-      if let refused { complain("\(refused) (running --token-command for a new one)") }
-      renewal?.begin()
-    case .disconnected(let error, retryMilliseconds: _):
-      // The same reason is printed only once in a row.
-      let complaint = "\(error); retrying"
-      if complaint != lastComplaint { complain(complaint) }
-      lastComplaint = complaint
-    case .ended: break
-    }
-  }
-
-  private func takeToken() {
-    guard let result = renewal?.take(), exitCode == nil else { return }
-    switch result {
-    case .success(let token):
-      isLockedOut = false
-      noteProgress()
-      client.renew(token: token)
-    case .failure(let failure):
-      complain("\(failure)")
-      if isLockedOut { finish(Self.accessDenied) }
-    }
-  }
-
-  private func welcomed(_ welcome: ServerMessage.Welcome) {
-    lastComplaint = ""
-    noteProgress()
-    guard !wasWelcomed else { return }
-    wasWelcomed = true
-    let name: String
-    switch options.room {
-    case .named(let room): name = room
-    case .direct(let peer):
-      guard peer != welcome.user else {
-        complain("--to must name another user; you are \(peer)")
-        return finish(Self.usage)
-      }
-      name = RoomName.direct(welcome.user, peer)
-    }
-    room = name
-    client.join(name, from: options.historyCount > 0 ? .newest(options.historyCount) : .head)
-  }
-
-  private func joined(_ joined: ServerMessage.Joined) {
-    noteProgress()
-    switch joined.resume {
-    case .ok: break
-    case .truncated:
-      if wasJoined { complain("entries before \(joined.after + 1) are no longer kept") }
-    case .diverged: complain("the relay lost the entries after \(joined.after)")
-    case .reset: complain("the relay has a new log: the entries shown before no longer exist")
-    }
-    if !wasJoined || historyEnd != nil {
-      historyEnd = joined.head > joined.after ? joined.head : nil
-    }
-    if joined.resume == .diverged || joined.resume == .reset { printed = joined.after }
-    wasJoined = true
-    readInput()
-    finishIfDone()
-  }
-
-  private func show(_ entry: Entry) {
-    if !options.printsJSON {
-      output.append(EntryLine.format(entry))
-      if output.isFull { flushOutput() }
-    }
-    printed = entry.seq
-    if let end = historyEnd {
-      noteProgress()
-      if entry.seq >= end {
-        historyEnd = nil
-        finishIfDone()
-      }
-    }
-  }
-
-  static func advice(about error: ClientError) -> String {
-    guard case .untrusted = error else { return "" }
-    return "; trust its authority with --ca FILE, or skip verification with --insecure"
-  }
-
-  private func ended(_ error: ClientError) {
-    if exitCode == nil {
-      complain("\(error)\(Self.advice(about: error))")
-      exitCode = error.isAccessDenied ? Self.accessDenied : Self.noConnection
-    }
-    loop.stop()
   }
 }
 

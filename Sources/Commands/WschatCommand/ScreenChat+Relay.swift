@@ -51,7 +51,7 @@ extension ScreenChat: ClientHandler {
     case .direct(let peer):
       guard let user = chat.user, peer != user else { return }
       chat.open(RoomName.direct(user, peer), &effects)
-    case nil: break
+    case .person, nil: break
     }
   }
 

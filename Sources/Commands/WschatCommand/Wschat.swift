@@ -25,7 +25,11 @@ struct Wschat: ParsableCommand {
       """,
     version: "wschat 0.1.0")
 
-  @Argument(help: "The relay (default: $WSCHAT_URL, then ws://127.0.0.1:8080/ws).")
+  @Argument(
+    help: """
+      The relay: ws:// or wss://, HOST:PORT (wss:// unless it is this machine), or the http:// or \
+      https:// of its page (default: $WSCHAT_URL, then ws://127.0.0.1:8080/ws).
+      """)
   var url: String?
 
   @Option(
@@ -47,7 +51,10 @@ struct Wschat: ParsableCommand {
   @Option(help: "The room (default: general in line mode, the list in full-screen mode).")
   var room: String?
 
-  @Option(help: ArgumentHelp("The user to chat with, instead of a room.", valueName: "user"))
+  @Option(
+    help: ArgumentHelp(
+      "The user to chat with, instead of a room: a user name, or in lines also a display name.",
+      valueName: "user"))
   var to: String?
 
   @Flag(help: "Work in lines, even on a terminal.")
@@ -55,6 +62,13 @@ struct Wschat: ParsableCommand {
 
   @Flag(help: "Print every message from the relay as JSON, one per line.")
   var json = false
+
+  @Flag(help: "Work in lines, and print nothing but errors.")
+  var quiet = false
+
+  @Flag(
+    help: "In lines: begin each with the entry's number, which replies, edits and reactions name.")
+  var seq = false
 
   @Option(help: ArgumentHelp("In lines: first print the last n entries.", valueName: "n"))
   var history = 0
@@ -88,12 +102,11 @@ struct Wschat: ParsableCommand {
     if token != nil, tokenCommand != nil {
       throw ValidationError("--token and --token-command cannot be combined")
     }
-    if let room, !RoomName.isValid(room) {
+    if quiet, json || follow || history > 0 {
       throw ValidationError(
-        "\"\(room)\" is not a valid room name: use 1 to 140 of a-z 0-9 . _ : -, not . or .., or --to USER"
-      )
+        "--quiet prints no entries: it cannot be combined with --json, --follow or --history")
     }
-    if let to, !UserName.isValid(to) { throw ValidationError(Self.badUser(to)) }
+    _ = try place()
     if let user, !UserName.isValid(user) { throw ValidationError(Self.badUser(user)) }
     if history < 0 { throw ValidationError("--history cannot be negative") }
     guard timeout > 0, timeout <= 86_400 else {
@@ -107,7 +120,7 @@ struct Wschat: ParsableCommand {
       url ?? Environment["WSCHAT_URL"] ?? settings.url ?? "ws://127.0.0.1:8080/ws"
     let relay: RelayURL
     do {
-      relay = try RelayURL(text)
+      relay = try RelayURL(typed: text)
     } catch {
       throw ValidationError("\(error)")
     }
@@ -119,7 +132,8 @@ struct Wschat: ParsableCommand {
       throw ValidationError("the token has characters that are not allowed")
     }
     let user = try token == nil ? self.user ?? settings.user ?? defaultUser() : self.user
-    if let user, user == to {
+    let place = try place()
+    if let user, place == .direct(user) {
       throw ValidationError("--to must name another user; you are \(user)")
     }
     ignoreSIGPIPE()
@@ -127,16 +141,37 @@ struct Wschat: ParsableCommand {
       insecure ? .anyone : (ca ?? settings.ca).map { .authorities(file: $0) } ?? .system
     var configuration = Client.Configuration(url: relay, user: user, token: token, trust: trust)
     configuration.settings.renewsTokens = source != nil
-    let place: LineChat.Place? = to.map { .direct($0) } ?? room.map { .named($0) }
     let capabilities = Capabilities { Environment[$0] }
     let isOnTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
-    if !plain, !json, isOnTerminal, capabilities.isFullScreen {
-      throw try chatOnScreen(configuration, settings, capabilities, at: place, tokens: source)
+    if !plain, !json, !quiet, isOnTerminal, capabilities.isFullScreen {
+      throw try chatOnScreen(
+        configuration, settings, capabilities, at: try Self.known(place), tokens: source)
     }
     let options = LineChat.Options(
-      room: place ?? .named("general"), printsJSON: json, historyCount: history,
+      room: place ?? .named("general"), printsJSON: json, isQuiet: quiet, printsSequence: seq,
+      historyCount: history,
       follows: follow, timeoutMilliseconds: Int(timeout * 1000))
     throw try LineChat(configuration, options, tokens: source).run()
+  }
+
+  private func place() throws -> LineChat.Place? {
+    do throws(LineChat.Place.Invalid) {
+      if let to { return try LineChat.Place(user: to) }
+      return try room.map { text throws(LineChat.Place.Invalid) in try LineChat.Place(room: text) }
+    } catch {
+      throw ValidationError("\(error)")
+    }
+  }
+
+  /// The screen opens a conversation before there is a connection, on which a display name could be
+  /// looked up.
+  private static func known(_ place: LineChat.Place?) throws -> LineChat.Place? {
+    guard case .person(let name) = place else { return place }
+    let user = name.lowercased()
+    guard UserName.isValid(user) else {
+      throw ValidationError("\(badUser(name)) On the screen, Ctrl+K finds display names.")
+    }
+    return .direct(user)
   }
 
   private func chatOnScreen(
@@ -181,7 +216,7 @@ struct Wschat: ParsableCommand {
     return name
   }
 
-  private static func badUser(_ name: String) -> String {
+  static func badUser(_ name: String) -> String {
     "\"\(name)\" is not a valid user name: use 1 to 64 of a-z 0-9 . _ -, not . or .."
   }
 

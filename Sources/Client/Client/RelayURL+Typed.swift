@@ -1,0 +1,49 @@
+extension RelayURL {
+  /// Parses an address as a person types it: a URL; `HOST` or `HOST:PORT`; or the address of the
+  /// relay's web page, `http://` or `https://`.
+  ///
+  /// Without a scheme only the own machine is reached without TLS, because the connection may carry
+  /// a token. Query and fragment of a page's address belong to the page and are left out.
+  public init(typed text: String) throws(Invalid) {
+    do {
+      try self.init(Self.completed(text))
+    } catch {
+      throw error.about(text)
+    }
+  }
+
+  private static func completed(_ text: String) -> String {
+    guard let colon = text.firstRange(of: "://") else {
+      let authority = String(text.prefix { !"/?#".contains($0) })
+      return (isThisMachine(authority) ? "ws://" : "wss://") + text
+    }
+    let rest = text[colon.upperBound...]
+    let page = rest.prefix { !"?#".contains($0) }
+    switch text[..<colon.lowerBound].lowercased() {
+    case "http": return "ws://\(page)"
+    case "https": return "wss://\(page)"
+    default: return text
+    }
+  }
+
+  /// Whether the host of `HOST` or `HOST:PORT` is a loopback name or address.
+  private static func isThisMachine(_ authority: String) -> Bool {
+    if authority == "[::1]" || authority.hasPrefix("[::1]:") { return true }
+    let host = authority.prefix { $0 != ":" }.lowercased()
+    let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+    return host == "localhost" || host.hasSuffix(".localhost")
+      || numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+  }
+}
+
+extension RelayURL.Invalid {
+  /// The same error about the text that the person typed.
+  fileprivate func about(_ text: String) -> Self {
+    switch self {
+    case .scheme: .scheme(text)
+    case .encrypted: .encrypted(text)
+    case .authority: .authority(text)
+    case .target: .target(text)
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import Client
+import Wire
+
+/// `--to`: the other user, who may be named by a display name, or be unknown to the relay.
+extension LineChat {
+  /// Opens the room of the options, or first looks up whose room it is.
+  func open(_ place: Place, as user: String) {
+    switch place {
+    case .named(let room): join(room)
+    case .direct(let peer):
+      guard peer != user else {
+        complain("--to must name another user; you are \(peer)")
+        return finish(Self.usage)
+      }
+      join(RoomName.direct(user, peer))
+    case .person(let name): search(for: name)
+    }
+  }
+
+  func search(for name: String) {
+    var search = PeopleSearch(for: name)
+    client.request(search.start())
+    self.search = search
+  }
+
+  /// Looks for the other user of a direct room, unless the marks prove that there is such a user.
+  func searchPeer(in joined: ServerMessage.Joined) {
+    guard case .direct(let peer) = options.room else { return }
+    let isKnown = joined.members?.contains { $0.user == peer && max($0.received, $0.read) > 0 }
+    if isKnown != true { search(for: peer) }
+  }
+
+  func take(_ page: ServerMessage.PeoplePage) {
+    guard var search else { return }
+    noteProgress()
+    switch search.take(page) {
+    case .ask(let request):
+      client.request(request)
+      self.search = search
+    case .end(let outcome): end(search, outcome)
+    }
+  }
+
+  private func end(_ search: PeopleSearch, _ outcome: PeopleSearch.Outcome) {
+    self.search = nil
+    if case .person = options.room {
+      guard case .found(let user) = outcome, let ownName else {
+        complain(Self.unresolved(search.name, outcome))
+        return finish(Self.usage)
+      }
+      return open(.direct(user), as: ownName)
+    }
+    if case .notFound(let others) = outcome {
+      complain(
+        "no user called \(search.name) is known to the relay\(Self.suggestion(others));"
+          + " lines are stored until a user of that name connects")
+    }
+    finishIfDone()
+  }
+
+  /// Handles a refused request for people.
+  func searchFailed(_ error: WireError) {
+    guard let search else { return }
+    self.search = nil
+    if case .person = options.room {
+      complain("\"\(search.name)\" cannot be looked up, use a user name: \(error.message)")
+      return finish(Self.refused)
+    }
+    finishIfDone()
+  }
+
+  private static func unresolved(_ name: String, _ outcome: PeopleSearch.Outcome) -> String {
+    if case .notFound(let others) = outcome, !others.isEmpty {
+      let users = others.map { "\($0.user) (\($0.name))" }.joined(separator: ", ")
+      return "\"\(name)\" may be \(users): use one of these user names"
+    }
+    return "no user called \"\(name)\" is known to the relay; use a user name (a-z 0-9 . _ -)"
+  }
+
+  private static func suggestion(_ others: [ServerMessage.PersonRow]) -> String {
+    guard let other = others.first else { return "" }
+    return " (did you mean \(other.user), \(other.name)?)"
+  }
+}

@@ -1,0 +1,164 @@
+import Client
+import EventLoop
+import TLS
+import Wire
+
+/// What the relay sends.
+extension LineChat: ClientHandler {
+  func client(_ client: Client, received json: Span<UInt8>) {
+    guard options.printsJSON, exitCode == nil else { return }
+    if case .history(let page) = try? ServerMessage(decoding: json) {
+      for entry in page.entries {
+        var json: [UInt8] = []
+        entry.append(to: &json)
+        printJSON(json)
+      }
+      return
+    }
+    unsafe json.withUnsafeBufferPointer { unsafe printJSON($0) }
+  }
+
+  func client(_ client: Client, _ event: ClientEvent) {
+    if case .ended(let error) = event { return ended(error) }
+    if exitCode != nil { return }
+    switch event {
+    case .welcomed(let welcome): welcomed(welcome)
+    case .joined(let joined): self.joined(joined)
+    case .joinRefused(let room, let error):
+      complain("room \(room): \(error.message)")
+      finish(Self.accessDenied)
+    case .left(let room):
+      complain("no longer in room \(room)\(parting.map { ": \($0)" } ?? "")")
+      parting = nil
+      finish(Self.accessDenied)
+    case .entry(let entry): show(entry)
+    case .acknowledged(let ack):
+      if finish(ack.id) != nil { echoEnd = max(echoEnd, ack.seq) }
+      readInput()
+      finishIfDone()
+    case .refused(let send, let error):
+      if let number = finish(send.id) { refuse(number, error.message) }
+      readInput()
+      finishIfDone()
+    case .message(.people(let page)): take(page)
+    case .message(.error(let error)) where error.re == "people": searchFailed(error)
+    case .message(.error(let error)) where error.id == nil: take(error)
+    case .message: break
+    case .tokenWanted(let refused):
+      isLockedOut = refused != nil
+      parting = nil
+      if let refused { note("\(refused) (running --token-command for a new one)") }
+      renewal?.begin()
+    case .disconnected(let error, retryMilliseconds: _):
+      let complaint = reason(of: error)
+      if complaint != lastComplaint { note("\(complaint); retrying") }
+      lastComplaint = complaint
+    case .ended: break
+    }
+  }
+
+  func takeToken() {
+    guard let result = renewal?.take(), exitCode == nil else { return }
+    switch result {
+    case .success(let token):
+      isLockedOut = false
+      noteProgress()
+      client.renew(token: token)
+    case .failure(let failure):
+      complain("\(failure)")
+      if isLockedOut { finish(Self.accessDenied) }
+    }
+  }
+
+  private func welcomed(_ welcome: ServerMessage.Welcome) {
+    lastComplaint = ""
+    noteProgress()
+    guard !wasWelcomed else {
+      // The answer to a request is lost with its connection.
+      if let search { self.search(for: search.name) }
+      return
+    }
+    wasWelcomed = true
+    ownName = welcome.user
+    open(options.room, as: welcome.user)
+  }
+
+  func join(_ name: String) {
+    room = name
+    client.join(name, from: options.historyCount > 0 ? .newest(options.historyCount) : .head)
+  }
+
+  /// Takes an error that answers none of the lines.
+  private func take(_ error: WireError) {
+    // Before `welcome`, after a ban, or where a right ends, the close or `left` that follows has the
+    // same reason.
+    if !client.isLive || error.code == .forbidden {
+      parting = error.message
+    } else {
+      complain(error.message)
+    }
+  }
+
+  /// Returns why the connection ended, with the relay's own explanation.
+  private func reason(of error: ClientError) -> String {
+    let text = "\(error)\(Self.advice(about: error))"
+    defer { parting = nil }
+    guard let parting, !text.contains(parting) else { return text }
+    return "\(text): \(parting)"
+  }
+
+  private func joined(_ joined: ServerMessage.Joined) {
+    noteProgress()
+    switch joined.resume {
+    case .ok: break
+    case .truncated:
+      if wasJoined { note("entries before \(joined.after + 1) are no longer kept") }
+    case .diverged: note("the relay lost the entries after \(joined.after)")
+    case .reset: note("the relay has a new log: the entries shown before no longer exist")
+    }
+    if !wasJoined || historyEnd != nil {
+      historyEnd = joined.head > joined.after ? joined.head : nil
+    }
+    if joined.resume == .diverged || joined.resume == .reset { printed = joined.after }
+    // Own entries that the relay has lost, or no longer keeps, are not sent again.
+    position = joined.after
+    echoEnd = min(echoEnd, max(joined.head, joined.after))
+    if !wasJoined { searchPeer(in: joined) }
+    wasJoined = true
+    readInput()
+    finishIfDone()
+  }
+
+  private func show(_ entry: Entry) {
+    if !options.printsJSON, !options.isQuiet {
+      output.append(EntryLine.format(entry, withSequence: options.printsSequence))
+      if output.isFull { flushOutput() }
+    }
+    let wasWaiting = historyEnd != nil || awaitsEcho
+    if !options.isQuiet { printed = entry.seq }
+    position = entry.seq
+    if let end = historyEnd, entry.seq >= end { historyEnd = nil }
+    if wasWaiting {
+      noteProgress()
+      finishIfDone()
+    }
+  }
+
+  static func advice(about error: ClientError) -> String {
+    switch error {
+    case .untrusted:
+      "; trust its authority with --ca FILE, or skip verification with --insecure"
+    case .notEncrypted(.plainHTTP), .notEncrypted(.notTLS):
+      "; for a relay without TLS use ws://HOST:PORT"
+    default: ""
+    }
+  }
+
+  private func ended(_ error: ClientError) {
+    if exitCode == nil {
+      complain(reason(of: error))
+      exitCode = error.isAccessDenied ? Self.accessDenied : Self.noConnection
+    }
+    loop.stop()
+  }
+}
