@@ -88,8 +88,8 @@ import YAML
     ("them: dark", "1: them: is not a known key; did you mean theme?"),
     (
       "zzz: 1",
-      "1: zzz: is not a known key; known: url, user, token_command, ca, theme, messages, mouse, "
-        + "color, history_entries, notify, away_after_s, bell, sounds, keys"
+      "1: zzz: is not a known key; known: url, user, token_command, ca, theme, messages, list, "
+        + "sidebar, mouse, color, history_entries, notify, away_after_s, bell, sounds, keys"
     ),
     (
       "theme: dark\ntheme: dark",

@@ -96,7 +96,7 @@ import Testing
     expect(
       chat,
       """
-       ● Grace Hopper  online                             ● 12 ms
+       ● Grace Hopper  online                   3 unread  ● 12 ms
                                    ⋯
        ─────────────────────── Yesterday ────────────────────────
        ▐ Good morning! Is the machine running again? ▌

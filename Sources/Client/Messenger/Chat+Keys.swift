@@ -144,6 +144,8 @@ extension Chat {
     case .pin: togglePin(&effects)
     case .markUnread: markUnread(&effects)
     case .leave: askToLeaveMeant()
+    case .compactList: toggleCompactList()
+    case .sidebar: toggleSidebar()
     case .nextPane: changePane(1)
     case .previousPane: changePane(-1)
     default: return false

@@ -6,15 +6,16 @@ extension Chat {
   mutating func orderList() {
     isListStale = false
     listed = matches(isFiltering ? filter.text : "")
+    placeHeadings()
   }
 
-  /// Returns the conversations that match a query, best first; for an empty query all of them,
-  /// newest first.
+  /// Returns the conversations that match a query, best first; for an empty query all of them, by
+  /// section, newest first.
   func matches(_ query: String) -> [String] {
     // "@user" and "#room" restrict the search to users and rooms.
     let sign = query.first.flatMap { $0 == "@" || $0 == "#" ? $0 : nil }
     let fuzzy = Fuzzy(sign == nil ? query : String(query.dropFirst()))
-    var rows: [(room: String, score: Int, isPinned: Bool, at: Int64, order: Int, title: String)] =
+    var rows: [(room: String, score: Int, section: Section, at: Int64, order: Int, title: String)] =
       []
     rows.reserveCapacity(conversations.count)
     for conversation in conversations.values {
@@ -24,13 +25,13 @@ extension Chat {
       guard let score else { continue }
       rows.append(
         (
-          conversation.room, score, conversation.isPinned, conversation.last?.at ?? 0,
-          conversation.order, conversation.title
+          conversation.room, score, query.isEmpty ? section(of: conversation) : .conversations,
+          conversation.last?.at ?? 0, conversation.order, conversation.title
         ))
     }
     rows.sort {
       if $0.score != $1.score { return $0.score > $1.score }
-      if $0.isPinned != $1.isPinned { return $0.isPinned }
+      if $0.section != $1.section { return $0.section < $1.section }
       if $0.at != $1.at { return $0.at > $1.at }
       if $0.order != $1.order { return $0.order < $1.order }
       return ($0.title, $0.room) < ($1.title, $1.room)

@@ -104,6 +104,8 @@ public struct Chat: Sendable {
   var isListSelectionChosen = false
   /// The first visible row of the list.
   public var listTop = 0
+  /// Where the list's sections begin, by index in `listed`.
+  var headings: [Int: Section] = [:]
   /// The mouse has scrolled the list, possibly away from its selection.
   var isListScrolled = false
   /// The display names of users.

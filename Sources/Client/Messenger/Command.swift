@@ -13,6 +13,8 @@ public enum Command: String, CaseIterable, Hashable, Sendable {
   case markUnread = "mark-unread"
   /// Leaves the conversation and forgets it.
   case leave
+  case compactList = "compact-list"
+  case sidebar
   case nextPane = "next-pane"
   case previousPane = "previous-pane"
   case cancel

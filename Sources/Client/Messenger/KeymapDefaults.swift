@@ -18,6 +18,8 @@ extension Keymap {
       (.newest, "ctrl+end", "go to the newest message"),
       (.search, "ctrl+f", "search; Enter continues with older messages"),
       (.mute, "alt+m", "mute or unmute the conversation"),
+      (.compactList, "alt+c", "one or two rows for each conversation of the list"),
+      (.sidebar, "alt+s", "show or hide the list"),
       (.nextPane, "shift+tab f6", "next pane"),
       (.previousPane, "shift+f6", "previous pane"),
       (.cancel, "escape", "close, cancel, return to the composer"),

@@ -4,6 +4,13 @@ public struct Settings: Equatable, Sendable {
   public enum Theme: String, Sendable, CaseIterable { case auto, dark, light }
   public enum Messages: String, Sendable, CaseIterable { case bubbles, plain }
 
+  /// The rows that each conversation has in the list.
+  public enum List: String, Sendable, CaseIterable {
+    /// Two, the second with the last message, where the terminal is high enough.
+    case full
+    case compact
+  }
+
   /// The number of colours to use.
   public enum Color: String, Sendable, CaseIterable {
     /// What the terminal supports, or none if `NO_COLOR` is set.
@@ -35,6 +42,9 @@ public struct Settings: Equatable, Sendable {
   public var ca: String?
   public var theme = Theme.auto
   public var messages = Messages.bubbles
+  public var list = List.full
+  /// Whether the list is beside the conversation, also while it is not focused.
+  public var hasSidebar = true
   public var usesMouse = false
   public var color = Color.auto
   /// The maximum number of entries of each conversation stored on this machine; 0 for all.

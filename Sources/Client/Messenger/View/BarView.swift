@@ -6,7 +6,13 @@ extension Chat {
   func draw(title row: Rect, _ theme: Theme, _ drawing: inout Drawing) {
     guard !row.isEmpty else { return }
     drawing.grid.fill(row, with: theme.bar)
-    let end = row.columns - draw(health: row, theme, &drawing)
+    var end = row.columns - draw(health: row, theme, &drawing)
+    let unread = unreadElsewhere
+    if !unread.isEmpty, end - unread.count >= 24 {
+      end -= unread.count + 1
+      drawing.grid.write(
+        unread, at: Position(column: row.column + end, row: row.row), theme.barFaint)
+    }
     guard let conversation = open else { return }
     var bold = theme.bar
     bold.attributes.insert(.bold)
@@ -30,6 +36,12 @@ extension Chat {
         fitting: note, at: Position(column: row.column + column + 2, row: row.row),
         isTyping ? onBar(theme.good, theme) : theme.barFaint, columns: left)
     }
+  }
+
+  /// "3 unread", where the list does not show it.
+  private var unreadElsewhere: String {
+    let count = isListHidden ? unreadCount : 0
+    return count > 0 ? "\(count) unread" : ""
   }
 
   /// "online", "last seen 12:40", "3 members", "typing…".

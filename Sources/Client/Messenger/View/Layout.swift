@@ -25,8 +25,8 @@ public struct Layout: Equatable, Sendable {
   /// The width of the prompt.
   static let promptColumns = 2
 
-  /// The number of conversations visible at once.
-  public var listCapacity: Int { listRows.rows / max(1, rowHeight) }
+  /// Whether the list has room for the headings of its sections.
+  var hasHeadings: Bool { listRows.rows >= 8 }
 }
 
 extension Chat {
@@ -36,6 +36,11 @@ extension Chat {
 
   /// Whether the list covers the conversation.
   var isConversationHidden: Bool { isNarrow && pane == .list }
+
+  /// Whether the conversation has the list's place as well.
+  var isListHidden: Bool {
+    pane != .list && timeline != nil && (isNarrow || !settings.hasSidebar)
+  }
 
   /// The layout for the size and the content of the screen.
   public var layout: Layout {
@@ -49,11 +54,15 @@ extension Chat {
     }
     let whole = Rect(column: 0, row: 0, columns: columns, rows: rows)
     if isNarrow {
-      if pane == .list || timeline == nil {
-        place(list: whole, in: &layout)
-      } else {
+      if isListHidden {
         place(conversation: whole, in: &layout)
+      } else {
+        place(list: whole, in: &layout)
       }
+      return layout
+    }
+    if isListHidden {
+      place(conversation: whole, in: &layout)
       return layout
     }
     let left = min(42, max(24, columns * 28 / 100))
@@ -67,7 +76,7 @@ extension Chat {
 
   private func place(list pane: Rect, in layout: inout Layout) {
     layout.list = pane
-    layout.rowHeight = pane.rows >= 15 ? 2 : 1
+    layout.rowHeight = pane.rows >= 15 && settings.list == .full ? 2 : 1
     var rest = pane
     func take() -> Rect {
       guard rest.rows > 1 else { return .none }
@@ -120,16 +129,5 @@ extension Chat {
 
   func composerColumns(in columns: Int) -> Int {
     max(1, columns - Layout.promptColumns - 1)
-  }
-
-  /// Scrolls the list as little as necessary to make its selection visible.
-  public mutating func keepListSelectionVisible() {
-    let capacity = max(1, layout.listCapacity)
-    let last = max(0, listed.count - capacity)
-    listTop = min(max(0, listTop), last)
-    if isListScrolled { return }
-    guard let room = listSelection ?? timeline?.room, let index = listed.firstIndex(of: room)
-    else { return }
-    listTop = min(max(listTop, index - capacity + 1), index)
   }
 }

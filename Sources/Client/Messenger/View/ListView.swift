@@ -21,15 +21,30 @@ extension Chat {
       draw([text], in: pane, theme, &drawing)
       return
     }
-    let top = min(max(0, listTop), max(0, listed.count - 1))
-    for (index, room) in listed[top...].prefix(layout.listCapacity).enumerated() {
-      guard let conversation = conversations[room] else { continue }
+    for (index, heading, line) in visibleList(in: layout) {
+      guard let conversation = conversations[listed[index]] else { continue }
+      if let heading, let section = headings[index] {
+        let row = Rect(column: pane.column, row: heading, columns: pane.columns, rows: 1)
+        draw(self.heading(of: section), in: row, theme, &drawing)
+      }
       let row = Rect(
-        column: pane.column, row: pane.row + index * layout.rowHeight, columns: pane.columns,
-        rows: layout.rowHeight)
+        column: pane.column, row: line, columns: pane.columns, rows: layout.rowHeight)
       draw(conversation, in: row, theme, &drawing)
-      drawing.targets.append((row, .conversation(room)))
+      drawing.targets.append((row, .conversation(conversation.room)))
     }
+  }
+
+  private func draw(
+    _ heading: (title: String, hint: String?), in row: Rect, _ theme: Theme,
+    _ drawing: inout Drawing
+  ) {
+    let used = drawing.grid.write(
+      fitting: heading.title, at: Position(column: row.column + 1, row: row.row), theme.strong,
+      columns: row.columns - 2)
+    guard let hint = heading.hint else { return }
+    let column = row.columns - 1 - TextWidth.columns(of: hint)
+    guard column > used + 2 else { return }
+    drawing.grid.write(hint, at: Position(column: row.column + column, row: row.row), theme.faint)
   }
 
   /// Whether there is no connection, so that nothing can arrive.
@@ -55,7 +70,7 @@ extension Chat {
     bold.attributes.insert(.bold)
     let used = drawing.grid.write(
       fitting: name, at: Position(column: row.column + 1, row: row.row), bold, columns: end - 2)
-    let unread = conversations.values.reduce(0) { $0 + ($1.isMuted ? 0 : max(0, $1.unread)) }
+    let unread = unreadCount
     let note = unread > 0 ? "\(unread) unread" : ""
     let column = end - 1 - note.count
     if !note.isEmpty, column > used + 2 {
@@ -164,6 +179,11 @@ extension Chat {
     if back.attributes.contains(.inverse) {
       drawing.grid.restyle(row) { $0.attributes.insert(.inverse) }
     }
+  }
+
+  /// The number of unread messages in conversations that are not muted.
+  var unreadCount: Int64 {
+    conversations.values.reduce(0) { $0 + ($1.isMuted ? 0 : max(0, $1.unread)) }
   }
 
   private func badge(of conversation: Conversation) -> String {
