@@ -74,7 +74,7 @@ import Testing
                               │                                           👍 1  🎉 2
                               │───────────────────────────────────────────────────────
                               │› Message Grace Hopper
-       Enter choose  ↑ up  ↓ down  Esc close
+       Enter delete  Esc keep
       """)
   }
 
@@ -99,7 +99,7 @@ import Testing
                               │                                           👍 1  🎉 2
                               │───────────────────────────────────────────────────────
                               │› Message Grace Hopper
-       Enter choose  ↑ up  ↓ down  Esc close
+       Enter react  ← left  → right  Esc close
       """)
   }
 
@@ -126,7 +126,7 @@ import Testing
                               │                                           👍 1  🎉 2
                               │───────────────────────────────────────────────────────
                               │› Message Grace Hopper
-       Enter choose  ↑ up  ↓ down  Esc close
+       Enter open  ↑ up  ↓ down  Esc close
       """)
   }
 
@@ -153,7 +153,7 @@ import Testing
                               │› one line
                               │  and another, that is much longer than what fits into
                               │  one
-       Enter send  Alt+Enter new line  Ctrl+K switch  F1 help  Ctrl+C quit
+       Enter insert  Tab next  Esc close  Ctrl+K switch  F1 help  Ctrl+C quit
       """)
   }
 
@@ -184,7 +184,7 @@ import Testing
                               │› one line
                               │  and another, that is much longer than what fits into
                               │  one
-       Enter choose  ↑ up  ↓ down  Esc close
+       Enter older match  ↓ newer match  Esc close
       """)
   }
 

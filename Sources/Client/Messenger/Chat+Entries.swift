@@ -160,7 +160,7 @@ extension Chat {
     if before == nil {
       timeline.messages = messages
       timeline.isDetached = false
-      timeline.isComplete = isComplete
+      timeline.isComplete = isComplete || isEmptyAtRelay(room)
       self.timeline = timeline
       for line in outgoing where line.send.room == room { show(line, &effects) }
       if let newest = entries.last?.seq {
@@ -190,6 +190,12 @@ extension Chat {
     guard timeline?.room == room else { return }
     timeline?.isDetached = false
     if historyAsked != room { timeline?.isLoading = false }
+  }
+
+  /// Whether the relay has said that the room has no entry, so that the user's own first message
+  /// begins it.
+  func isEmptyAtRelay(_ room: String) -> Bool {
+    conversations[room].map { $0.wasJoined && $0.head == 0 } ?? false
   }
 
   /// Whether the room's first entries are about to arrive.

@@ -47,6 +47,8 @@ extension Chat {
 
   private mutating func take(_ key: Key, _ effects: inout [Effect]) {
     isListScrolled = false
+    // Without a selected message its keys are text.
+    if pane == .messages, selectedMessage == nil { pane = .composer }
     // A notice stays long enough to be read, even if the user is typing.
     if let notice, notice.until - now <= Self.noticeMilliseconds - Self.noticeLeastMilliseconds {
       self.notice = nil
@@ -187,8 +189,9 @@ extension Chat {
     switch command {
     case .up: moveListSelection(-1)
     case .down: moveListSelection(1)
-    case .first: listSelection = listed.first
-    case .last: listSelection = listed.last
+    case .first, .last:
+      listSelection = command == .first ? listed.first : listed.last
+      isListSelectionChosen = true
     case .filter: isFiltering = true
     case .choose, .send:
       guard let room = listSelection else { return }

@@ -251,7 +251,9 @@ extension Chat {
       self.search?.pagesLeft = nil
       let key = label(.choose, in: .overlay).map { " \($0) searches older ones." } ?? ""
       complain(
-        "No matches in the newest \(timeline.messages.count) messages.\(key)", isError: false)
+        timeline.messages.count == 1
+          ? "The newest message does not match.\(key)"
+          : "No matches in the newest \(timeline.messages.count) messages.\(key)", isError: false)
     } else {
       self.search?.pagesLeft = pagesLeft - 1
       loadOlder(&effects)

@@ -103,6 +103,7 @@ extension Chat {
       effects.append(.mark(room, received: 0, read: conversation.read))
     }
     if timeline?.room == room {
+      if isEmptyAtRelay(room) { timeline?.isComplete = true }
       if isOtherLog || hasGap || timeline?.messages.isEmpty == true {
         effects.append(.load(room: room, before: nil))
       }

@@ -89,6 +89,8 @@ public struct Chat: Sendable {
   public var now: Int64
   /// The user's own name, once known.
   public var user: String?
+  /// The user's display name, until the directory has one.
+  public var ownName: String?
   public var relay: String
   public var connection = Connection.connecting
   public var directory = Directory.loading
@@ -224,5 +226,7 @@ public struct Chat: Sendable {
   public var open: Conversation? { timeline.flatMap { conversations[$0.room] } }
 
   /// Returns the display name of a user.
-  public func name(of user: String) -> String { names[user] ?? user }
+  public func name(of user: String) -> String {
+    names[user] ?? (user == self.user ? ownName : nil) ?? user
+  }
 }

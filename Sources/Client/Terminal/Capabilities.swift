@@ -13,6 +13,8 @@ public struct Capabilities: Equatable, Sendable {
   /// Whether full-screen output is possible: not with `TERM=dumb`, nor without a `TERM`.
   public var isFullScreen: Bool
   public var depth: ColorDepth
+  /// Whether it has a window with a title; the Linux console may print what it does not know.
+  public var hasTitle: Bool
   /// DEC mode 2026; known only from the terminal's reply.
   public var synchronizesOutput = false
   /// The kitty keyboard protocol; known only from the terminal's reply.
@@ -26,6 +28,7 @@ public struct Capabilities: Equatable, Sendable {
   public init(environment: (String) -> String?) {
     let terminal = environment("TERM") ?? ""
     isFullScreen = !terminal.isEmpty && terminal != "dumb" && terminal != "unknown"
+    hasTitle = isFullScreen && terminal != "linux"
     depth = Self.depth(terminal, environment)
     isDark = Self.isDark(environment("COLORFGBG"))
     notificationForm = Self.notificationForm(terminal, environment)

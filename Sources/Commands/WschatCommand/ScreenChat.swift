@@ -18,6 +18,8 @@ final class ScreenChat {
     var stateFolder: String
     /// The user's own name, if it is known before the relay sends it.
     var user: String?
+    /// The display name that the token has for that user.
+    var displayName: String?
     var capabilities: Capabilities
   }
 
@@ -78,6 +80,8 @@ final class ScreenChat {
   /// The terminal does not accept output.
   private var isBlocked = false
   private var isStale = true
+  /// The title of the window, as it was set last.
+  private var shownTitle = ""
   /// A key must be answered now, not with the next frame.
   private var isUrgent = true
   private var drawnAt = Instant(nanoseconds: 0)
@@ -110,6 +114,7 @@ final class ScreenChat {
       settings: options.settings, size: try device.size(), now: WallClock.milliseconds,
       relay: "\(configuration.url)", user: options.user, idPrefix: Self.idPrefix(),
       localTime: LocalTime.init(milliseconds:))
+    chat.ownName = options.displayName
   }
 
   /// The model's messages have ids of their own, separate from those of the client.
@@ -241,6 +246,7 @@ final class ScreenChat {
     stopRegistration = nil
     stops = nil
     device.suspend()
+    shownTitle = ""
     // Execution resumes here when the shell continues the job.
     do {
       try watchForStops()
@@ -277,6 +283,10 @@ final class ScreenChat {
     drawnAt = loop.now
     chat.prepareToDraw()
     differ.frame(chat.draw(theme).grid, into: &output)
+    guard capabilities.hasTitle else { return }
+    let title = chat.windowTitle
+    if title != shownTitle { output += ControlString.title(title) }
+    shownTitle = title
   }
 
   private func flushOutput() {

@@ -190,10 +190,11 @@ struct Wschat: ParsableCommand {
       throw ValidationError(
         "neither $XDG_STATE_HOME nor $HOME is set: no folder for the history")
     }
-    let user = configuration.token.flatMap(TokenSubject.init(token:))?.user ?? configuration.user
+    let subject = configuration.token.flatMap(TokenSubject.init(token:))
+    let user = subject?.user ?? configuration.user
     let options = ScreenChat.Options(
       settings: settings, room: place, stateFolder: stateFolder, user: user,
-      capabilities: capabilities)
+      displayName: subject?.name, capabilities: capabilities)
     return try ScreenChat(configuration, options, tokens: tokens).run()
   }
 

@@ -8,5 +8,7 @@ public struct StoreCount: Equatable, Sendable, CustomStringConvertible {
     self.entries = entries
   }
 
-  public var description: String { "\(rooms) rooms, \(entries) entries" }
+  public var description: String {
+    "\(rooms) \(rooms == 1 ? "room" : "rooms"), \(entries) \(entries == 1 ? "entry" : "entries")"
+  }
 }

@@ -146,36 +146,4 @@ extension Chat {
       column += columns + 2
     }
   }
-
-  /// The hints for the current context.
-  private var hints: [(key: String, what: String)] {
-    var context = Keymap.Context.composer
-    var commands: [(Command, String)] = []
-    if search != nil || isFiltering || overlay != nil {
-      context = .overlay
-      commands = [(.choose, "choose"), (.up, "up"), (.down, "down"), (.cancel, "close")]
-    } else {
-      switch timeline == nil ? .list : pane {
-      case .composer:
-        commands = [(.send, "send"), (.newLine, "new line")]
-      case .messages:
-        context = .messages
-        commands = [
-          (.choose, "actions"), (.reply, "reply"), (.react, "react"), (.copy, "copy"),
-          (.edit, "edit"), (.delete, "delete"), (.forward, "forward"),
-        ]
-      case .list:
-        context = .list
-        commands = [(.choose, "open"), (.filter, "filter"), (.mute, "mute")]
-      }
-      if overdueSeconds != nil { commands.insert((.reconnect, "reconnect now"), at: 0) }
-      commands += [
-        (.switcher, "switch"), (.help, "help"), (.quit, "quit"), (.search, "search"),
-        (.nextPane, "next pane"),
-      ]
-    }
-    return commands.compactMap { command, what in
-      label(command, in: context).map { (key: $0, what: what) }
-    }
-  }
 }
