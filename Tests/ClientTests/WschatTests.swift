@@ -156,7 +156,8 @@ private func chat(_ arguments: [String], input: String = "", user: String = "ada
     #expect(outcome.output.map { $0.dropFirst("HH:MM  ".count) } == ["ada  one"])
     #expect(
       outcome.errors
-        == "wschat: every line is stored, but the relay has not sent the last ones back for 0.3 s\n")
+        == "wschat: every line is stored, but the relay has not sent the last ones back for 0.3 s\n"
+    )
   }
 
   @Test func `people that are never listed do not keep it from ending`() throws {

@@ -59,7 +59,11 @@ import Wire
     for name in ["a", "b", "c"] {
       harness.see(
         .rooms(
-          [.init(room: name, title: name, head: 0, read: 0, unread: 0, listed: true, peer: nil, last: nil)],
+          [
+            .init(
+              room: name, title: name, head: 0, read: 0, unread: 0, listed: true, peer: nil,
+              last: nil)
+          ],
           next: nil))
     }
     harness.chat.enter(.list)
