@@ -22,7 +22,8 @@ extension Chat {
       return (
         .overlay, [(.choose, "open"), (.up, "up"), (.down, "down"), (.cancel, "end the filter")]
       )
-    case .list: return (.list, urgent + [(.choose, "open"), (.filter, "filter"), (.mute, "mute")] + general)
+    case .list:
+      return (.list, urgent + [(.choose, "open"), (.filter, "filter"), (.mute, "mute")] + general)
     case .messages: return (.messages, urgent + hintsOnMessage + [(.cancel, "back")] + general)
     case .composer: return (.composer, urgent + hintsInComposer + general)
     }
@@ -35,7 +36,8 @@ extension Chat {
     case .switcher(let switcher):
       return [(.choose, switcher.forwarding == nil ? "open" : "forward")] + moves
     case .actions: return [(.choose, "choose")] + moves
-    case .reactions: return [(.choose, "react"), (.left, "left"), (.right, "right")] + moves.suffix(1)
+    case .reactions:
+      return [(.choose, "react"), (.left, "left"), (.right, "right")] + moves.suffix(1)
     case .confirmDeletion: return [(.choose, "delete"), (.cancel, "keep")]
     case .confirmLeaving: return [(.choose, "leave"), (.cancel, "stay")]
     }
