@@ -101,6 +101,19 @@ import Wire
     #expect(harness.chat.conversations[Harness.room]?.read == 2)
   }
 
+  @Test func `a hint about the focus is shown once, when the user comes back`() {
+    var harness = Harness.talking()
+    harness.chat.focusHint = "a hint"
+    harness.press(Key(.character("a")))
+    #expect(harness.chat.notice == nil)
+    for expected in ["a hint", nil] {
+      harness.now += 60_000
+      harness.take(.tick)
+      harness.press(Key(.character("b")))
+      #expect(harness.chat.notice?.text == expected)
+    }
+  }
+
   @Test func `with the focus they look for as long as they have it`() {
     var harness = Harness.talking()
     harness.take(.input(.focus(true)))

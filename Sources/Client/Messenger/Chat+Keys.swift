@@ -29,7 +29,11 @@ extension Chat {
   private mutating func noteInput(_ effects: inout [Effect]) {
     let wasWatched = isWatched
     times.lastInput = now
-    if !wasWatched, isWatched { markRead(&effects) }
+    if !wasWatched, isWatched {
+      markRead(&effects)
+      if let focusHint { complain(focusHint, isError: false) }
+      focusHint = nil
+    }
     guard times.isAway else { return }
     times.isAway = false
     if isLive { effects.append(.request(.presence(isAway: false))) }

@@ -128,6 +128,9 @@ public struct Chat: Sendable {
   /// Whether the terminal is focused; `nil` if it does not report that.
   public var hasFocus: Bool?
 
+  /// How the terminal is told to report its focus; shown once, when the user comes back without it.
+  public var focusHint: String?
+
   /// The messages that are not acknowledged or were refused, in the order in which they were sent.
   var outgoing: [Outgoing] = []
   /// The originals of forwarded messages, by the id of the outgoing message, until it is

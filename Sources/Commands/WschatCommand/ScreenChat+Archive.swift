@@ -55,9 +55,8 @@ extension ScreenChat {
             originals: originals)))
     }
     if let complaint { take(.failed(complaint)) }
-    if complaint == nil, chat.conversations.isEmpty, Environment["TMUX"] != nil {
-      take(
-        .done("tmux: `set -g focus-events on` tells wschat when you look at it; see wschat(1)."))
+    if chat.conversations.isEmpty, Environment["TMUX"] != nil {
+      chat.focusHint = "tmux: `set -g focus-events on` tells wschat when you look; see wschat(1)."
     }
   }
 
