@@ -11,68 +11,21 @@ struct TokenSubject {
   init?(token: String) {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let claims = Self.decode(parts[1]) else { return nil }
-    // A valid name needs no escapes, so it can be found without parsing the JSON.
-    guard let value = Self.string(after: "\"sub\"", in: claims) else { return nil }
-    let user = String(decoding: value, as: UTF8.self)
-    guard UserName.isValid(user) else { return nil }
+    guard let json = JSONNode(claims), let user = json["sub"]?.string, UserName.isValid(user)
+    else { return nil }
     self.user = user
-    name = Self.string(after: "\"name\"", in: claims).flatMap(Self.text)
-  }
-
-  /// Returns the characters of a string, with its escapes.
-  private static func string(after key: StaticString, in claims: [UInt8]) -> ArraySlice<UInt8>? {
-    guard let key = end(of: key, in: claims) else { return nil }
-    let rest = claims[key...].drop { $0 == 0x20 }
-    guard rest.first == UInt8(ascii: ":") else { return nil }
-    let value = rest.dropFirst().drop { $0 == 0x20 }
-    guard value.first == UInt8(ascii: "\"") else { return nil }
-    var isEscaped = false
-    return value.dropFirst().prefix { byte in
-      if isEscaped {
-        isEscaped = false
-        return true
-      }
-      isEscaped = byte == UInt8(ascii: "\\")
-      return byte != UInt8(ascii: "\"")
-    }
+    name = json["name"]?.string.flatMap(Self.shown)
   }
 
   /// A longer one is not a name.
   static let nameLimitBytes = 1024
 
-  /// Decodes the escapes of a JSON string (RFC 8259 §7); `nil` for an empty or malformed one.
-  private static func text(_ string: ArraySlice<UInt8>) -> String? {
-    guard !string.isEmpty, string.count <= nameLimitBytes else { return nil }
-    var units: [UInt16] = []
-    var rest = String(decoding: string, as: UTF8.self).unicodeScalars[...]
-    while let scalar = rest.popFirst() {
-      guard scalar == "\\" else {
-        units += Array(String(scalar).utf16)
-        continue
-      }
-      switch rest.popFirst() {
-      case "u"?:
-        guard rest.count >= 4, let unit = UInt16(String(rest.prefix(4)), radix: 16) else {
-          return nil
-        }
-        units.append(unit)
-        rest = rest.dropFirst(4)
-      case let plain? where plain == "\"" || plain == "\\" || plain == "/":
-        units.append(UInt16(plain.value))
-      // The others are control characters, which a name has not.
-      case _?: units.append(0x20)
-      case nil: return nil
-      }
-    }
-    return String(decoding: units, as: UTF16.self)
-  }
-
-  private static func end(of text: StaticString, in bytes: [UInt8]) -> Int? {
-    let text = Array("\(text)".utf8)
-    guard bytes.count >= text.count else { return nil }
-    return (0...bytes.count - text.count)
-      .first { bytes[$0..<($0 + text.count)].elementsEqual(text) }
-      .map { $0 + text.count }
+  /// Replaces control characters, which a name has not; `nil` for an empty or too long one.
+  private static func shown(_ name: String) -> String? {
+    guard !name.isEmpty, name.utf8.count <= nameLimitBytes else { return nil }
+    var text = String.UnicodeScalarView()
+    for scalar in name.unicodeScalars { text.append(scalar.value < 0x20 ? " " : scalar) }
+    return String(text)
   }
 
   /// base64url (RFC 4648 §5), as in RFC 7515.
