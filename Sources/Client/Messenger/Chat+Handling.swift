@@ -46,11 +46,14 @@ extension Chat {
     }
     if case .limited = directory { next = min(next, now + 1000) }
     if draftIsUnsaved { next = min(next, times.draftSaved + Self.draftMilliseconds) }
-    if !times.isAway, hasFocus != true, isLive {
-      next = min(next, times.lastInput + Self.awayMilliseconds)
-    }
+    if let awayAt { next = min(next, awayAt) }
     // "Today" becomes "Yesterday".
     return min(next, now + 60_000 - now % 60_000)
+  }
+
+  /// When the user's presence becomes away without another key; `nil` if it does not.
+  private var awayAt: Int64? {
+    !times.isAway && hasFocus != true && isLive ? times.lastInput + Self.awayMilliseconds : nil
   }
 
   static let pingMilliseconds: Int64 = 10_000
@@ -83,7 +86,7 @@ extension Chat {
     }
     if now >= times.nextTypingEnd { endTyping() }
     if draftIsUnsaved, now >= times.draftSaved + Self.draftMilliseconds { saveDraft(&effects) }
-    if !times.isAway, hasFocus != true, now >= times.lastInput + Self.awayMilliseconds, isLive {
+    if let awayAt, now >= awayAt {
       times.isAway = true
       effects.append(.request(.presence(isAway: true)))
     }

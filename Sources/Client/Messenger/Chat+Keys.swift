@@ -16,11 +16,10 @@ extension Chat {
       take(mouse, &effects)
     case .focus(let has):
       hasFocus = has
+      times.lastInput = now
       if has {
         noteInput(&effects)
         markRead(&effects)
-      } else {
-        times.lastInput = now
       }
     case .reply: break
     }
@@ -120,7 +119,7 @@ extension Chat {
   // MARK: Global commands
 
   /// - Returns: Whether the command was handled here.
-  private mutating func perform(_ command: Command, _ effects: inout [Effect]) -> Bool {
+  mutating func perform(_ command: Command, _ effects: inout [Effect]) -> Bool {
     switch command {
     case .quit:
       saveDraft(&effects)
@@ -149,7 +148,7 @@ extension Chat {
     case .reconnect: reconnect(&effects)
     case .pin: togglePin(&effects)
     case .markUnread: markUnread(&effects)
-    case .leave: askToLeaveMeant()
+    case .leave: askToLeave()
     case .compactList: toggleCompactList()
     case .sidebar: toggleSidebar()
     case .nextPane: changePane(1)

@@ -3,18 +3,16 @@ import Wire
 /// Leaving conversations, and marks of the user's own in the list.
 extension Chat {
   /// The conversation that a command means: the selected one of the list, or the open one.
-  private var meantRoom: String? { pane == .list ? listSelection : timeline?.room }
+  var meantRoom: String? { pane == .list ? listSelection : timeline?.room }
 
-  mutating func askToLeave(_ room: String) {
-    guard let conversation = conversations[room] else { return }
+  mutating func askToLeave() {
+    guard let room = meantRoom, let conversation = conversations[room] else { return }
     if outgoing.contains(where: { $0.send.room == room && $0.refusal == nil }) {
       return complain(
         "\(conversation.title) has a message that waits to be sent: take it back first.")
     }
     overlay = .confirmLeaving(room)
   }
-
-  mutating func askToLeaveMeant() { if let room = meantRoom { askToLeave(room) } }
 
   /// Ends the membership, and removes the conversation with its messages from this machine.
   mutating func leave(_ room: String, _ effects: inout [Effect]) {

@@ -116,8 +116,7 @@ extension Chat {
   }
 
   mutating func toggleMute(_ effects: inout [Effect]) {
-    let room = pane == .list ? listSelection : timeline?.room
-    guard let room, let conversation = conversations[room] else { return }
+    guard let room = meantRoom, let conversation = conversations[room] else { return }
     conversations[room]?.isMuted.toggle()
     complain(
       conversation.isMuted

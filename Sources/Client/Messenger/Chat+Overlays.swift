@@ -20,19 +20,11 @@ extension Chat {
       guard (try? switcher.query.insert(text)) != nil else { return }
       queryChanged(&switcher)
     case .help: overlay = nil
-    case .confirmDeletion(let key):
-      if text == "y" || text == "Y" {
-        overlay = nil
-        delete(key, &effects)
-      } else if text == "n" || text == "N" {
-        overlay = nil
-      }
-    case .confirmLeaving(let room):
-      if text == "y" || text == "Y" {
-        overlay = nil
-        leave(room, &effects)
-      } else if text == "n" || text == "N" {
-        overlay = nil
+    case .confirmDeletion, .confirmLeaving:
+      switch text {
+      case "y", "Y": confirm(&effects)
+      case "n", "N": overlay = nil
+      default: break
       }
     case .actions:
       guard let message = selectedMessage, let character = text.first,
@@ -125,15 +117,20 @@ extension Chat {
         overlay = nil
         react(Emoji.quick[selected], to: message, &effects)
       }
-    case .confirmDeletion(let key):
-      guard command == .choose else { return }
-      overlay = nil
-      delete(key, &effects)
-    case .confirmLeaving(let room):
-      guard command == .choose else { return }
-      overlay = nil
-      leave(room, &effects)
+    case .confirmDeletion, .confirmLeaving:
+      if command == .choose { confirm(&effects) }
     case nil: break
+    }
+  }
+
+  /// Does what the overlay asks about.
+  private mutating func confirm(_ effects: inout [Effect]) {
+    let question = overlay
+    overlay = nil
+    switch question {
+    case .confirmDeletion(let key): delete(key, &effects)
+    case .confirmLeaving(let room): leave(room, &effects)
+    default: break
     }
   }
 

@@ -20,10 +20,6 @@ extension Chat {
       guard !argument.isEmpty, let user else { return complain("Write what you do: /me waves.") }
       composer = TextEditor("* \(name(of: user)) \(argument)")
       sendComposed(&effects)
-    case .leave:
-      guard let room = timeline?.room else { return }
-      clearComposer(&effects)
-      askToLeave(room)
     case .topic:
       clearComposer(&effects)
       if let open {
@@ -33,26 +29,10 @@ extension Chat {
       clearComposer(&effects)
       search = Search()
       if !argument.isEmpty, (try? search?.query.insert(argument)) != nil { findMatches() }
-    case .mute:
+    case .command(let command):
       clearComposer(&effects)
-      toggleMute(&effects)
-    case .markUnread:
-      clearComposer(&effects)
-      markUnread(&effects)
-    case .pin:
-      clearComposer(&effects)
-      togglePin(&effects)
-    case .reconnect:
-      clearComposer(&effects)
-      reconnect(&effects)
+      _ = perform(command, &effects)
     case .set: set(argument, &effects)
-    case .help:
-      clearComposer(&effects)
-      overlay = .help(line: 0)
-    case .quit:
-      clearComposer(&effects)
-      saveDraft(&effects)
-      effects.append(.quit)
     }
   }
 

@@ -1,7 +1,10 @@
-/// A command that is written in the composer: the table that the parser, Tab, F1 and the manual share.
+/// A command that is written in the composer: the table that the parser, Tab, F1 and the manual
+/// share.
 public struct SlashCommand: Equatable, Sendable {
-  enum Action: Sendable {
-    case join, message, act, leave, topic, help, search, mute, markUnread, pin, reconnect, set, quit
+  enum Action: Sendable, Equatable {
+    case join, message, act, topic, search, set
+    /// The same as a key's.
+    case command(Command)
   }
 
   /// The name, and the aliases of other programs; without the slash.
@@ -25,16 +28,17 @@ public struct SlashCommand: Equatable, Sendable {
     SlashCommand(.join, "join j", "ROOM", "open a room, or a new one"),
     SlashCommand(.message, "msg m query dm", "USER [TEXT]", "write to a person"),
     SlashCommand(.act, "me", "TEXT", "say what you do"),
-    SlashCommand(.leave, "leave part close forget", "", "leave the conversation, and forget it"),
+    SlashCommand(
+      .command(.leave), "leave part close forget", "", "leave the conversation, and forget it"),
     SlashCommand(.topic, "topic", "", "show the room's name and title"),
     SlashCommand(.search, "search find s", "[TEXT]", "search this conversation"),
-    SlashCommand(.mute, "mute unmute", "", "mute or unmute the conversation"),
-    SlashCommand(.markUnread, "unread", "", "mark the conversation as unread"),
-    SlashCommand(.pin, "pin unpin", "", "keep the conversation at the top, or no longer"),
-    SlashCommand(.reconnect, "reconnect", "", "reconnect now"),
+    SlashCommand(.command(.mute), "mute unmute", "", "mute or unmute the conversation"),
+    SlashCommand(.command(.markUnread), "unread", "", "mark the conversation as unread"),
+    SlashCommand(.command(.pin), "pin unpin", "", "keep the conversation at the top, or no longer"),
+    SlashCommand(.command(.reconnect), "reconnect", "", "reconnect now"),
     SlashCommand(.set, "set", "KEY VALUE", "change a setting until wschat ends"),
-    SlashCommand(.help, "help h ?", "", "show the keys and commands"),
-    SlashCommand(.quit, "quit q exit", "", "quit"),
+    SlashCommand(.command(.help), "help h ?", "", "show the keys and commands"),
+    SlashCommand(.command(.quit), "quit q exit", "", "quit"),
   ]
 
   /// What a text that is about to be sent means.
