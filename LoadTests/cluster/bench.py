@@ -108,12 +108,29 @@ def table(heads, rows):
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+BEGIN, END = "<!-- measured -->\n", "<!-- end -->\n"
+
+
+def document(path):
+    """The document that takes the results; it is read first, so that no measurement is lost."""
+    try:
+        with open(path) as file:
+            text = file.read()
+    except OSError as error:
+        raise SystemExit(f"cannot write the results to {path}: {error.strerror}; name a copy of "
+                         "LoadTests/results/cluster.md")
+    if BEGIN not in text or END not in text:
+        raise SystemExit(f"{path} has no place for results: {BEGIN}…{END}")
+    return text
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("built")
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--results")
     arguments = parser.parse_args()
+    before = document(arguments.results) if arguments.results else None
     swarm = f"{arguments.built}/swarm"
     rows, busy = [], os.getloadavg()[0]
     for relays, standby in [(1, None)] + [
@@ -130,14 +147,9 @@ def main():
         "until 99 % were connected, and answered"], recoveries(swarm))}
 """
     print(text)
-    if arguments.results:
-        with open(arguments.results) as file:
-            before = file.read()
-        begin, end = "<!-- measured -->\n", "<!-- end -->\n"
-        if begin not in before or end not in before:
-            raise SystemExit(f"{arguments.results} has no place for results: {begin}…{end}")
+    if before:
         with open(arguments.results, "w") as file:
-            file.write(before.split(begin)[0] + begin + text + end + before.split(end)[1])
+            file.write(before.split(BEGIN)[0] + BEGIN + text + END + before.split(END)[1])
 
 
 main()
