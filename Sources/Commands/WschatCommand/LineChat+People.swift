@@ -1,4 +1,5 @@
 import Client
+import EventLoop
 import Wire
 
 /// `--to`: the other user, who may be named by a display name, or be unknown to the relay.
@@ -31,14 +32,23 @@ extension LineChat {
   }
 
   func take(_ page: ServerMessage.PeoplePage) {
-    guard var search else { return }
+    guard var search, !search.awaitsList else { return }
     noteProgress()
     switch search.take(page) {
     case .ask(let request):
       client.request(request)
       self.search = search
+    case .wait:
+      self.search = search
+      loop.schedule(
+        afterMilliseconds: PeopleSearch.retryMilliseconds, token: Token.peopleSearch)
     case .end(let outcome): end(search, outcome)
     }
+  }
+
+  func searchAgain() {
+    guard var search, search.awaitsList, exitCode == nil else { return }
+    if client.request(search.start()) { self.search = search }
   }
 
   private func end(_ search: PeopleSearch, _ outcome: PeopleSearch.Outcome) {
@@ -60,7 +70,8 @@ extension LineChat {
 
   /// Handles a refused request for people.
   func searchFailed(_ error: WireError) {
-    guard let search else { return }
+    // The last good list is searched in spite of the error that follows it.
+    guard let search, !search.hasList else { return }
     self.search = nil
     if case .person = options.room {
       complain("\"\(search.name)\" cannot be looked up, use a user name: \(error.message)")
@@ -70,6 +81,9 @@ extension LineChat {
   }
 
   private static func unresolved(_ name: String, _ outcome: PeopleSearch.Outcome) -> String {
+    if outcome == .unknown {
+      return "\"\(name)\" cannot be looked up in the relay's list of people; use a user name"
+    }
     if case .notFound(let others) = outcome, !others.isEmpty {
       let users = others.map { "\($0.user) (\($0.name))" }.joined(separator: ", ")
       return "\"\(name)\" may be \(users): use one of these user names"

@@ -25,6 +25,7 @@ final class LineChat {
     static let signals: UInt64 = 2
     static let timeout: UInt64 = 3
     static let renewal: UInt64 = 4
+    static let peopleSearch: UInt64 = 5
   }
 
   struct Pending {
@@ -295,7 +296,11 @@ extension LineChat: EventHandler {
   }
 
   func timerFired(_ timer: TimerID, token: UInt64) {
-    if token == Token.timeout { checkTimeout() } else { clients.timerFired(timer, token: token) }
+    switch token {
+    case Token.timeout: checkTimeout()
+    case Token.peopleSearch: searchAgain()
+    default: clients.timerFired(timer, token: token)
+    }
   }
 
   func beforeSleep() {

@@ -7,6 +7,10 @@ struct PeopleSearch {
   /// The number of people of that name that are kept.
   static let matchLimit = 5
 
+  /// A relay that has just started reads its list of people; it is asked again for a while.
+  static let retryMilliseconds = 200
+  static let retryLimit = 10
+
   /// How a search ended.
   enum Outcome: Equatable {
     /// The person's user name.
@@ -20,6 +24,8 @@ struct PeopleSearch {
   /// What to do next.
   enum Step: Equatable {
     case ask(ClientMessage)
+    /// Call `start` after `retryMilliseconds`.
+    case wait
     case end(Outcome)
   }
 
@@ -30,6 +36,11 @@ struct PeopleSearch {
   private let folded: String
   private var matches: [ServerMessage.PersonRow] = []
   private var pages = 0
+  private var retries = 0
+  /// Whether the last answer was the empty list of a relay that has just started.
+  private(set) var awaitsList = false
+  /// Whether a part of the list has been received.
+  var hasList: Bool { pages > 0 && !awaitsList }
 
   init(for name: String) {
     self.name = name
@@ -41,6 +52,7 @@ struct PeopleSearch {
   mutating func start() -> ClientMessage {
     matches = []
     pages = 0
+    awaitsList = false
     return ask(after: nil)
   }
 
@@ -60,7 +72,11 @@ struct PeopleSearch {
       return pages < Self.pageLimit ? .ask(ask(after: next)) : .end(.unknown)
     }
     if !isUserName, matches.count == 1 { return .end(.found(matches[0].user)) }
+    if page.asOf > 0 { return .end(.notFound(matches)) }
     // The list of a relay that has just started has no date.
-    return .end(matches.isEmpty && page.asOf == 0 ? .unknown : .notFound(matches))
+    guard retries < Self.retryLimit else { return .end(.unknown) }
+    retries += 1
+    awaitsList = true
+    return .wait
   }
 }
