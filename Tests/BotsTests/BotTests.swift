@@ -6,11 +6,12 @@ import Wire
 /// Runs bots against a relay in memory for as long as the test's body takes.
 func withBots(
   _ descriptions: BotDescription..., on relay: FakeRelay,
+  log: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
   _ body: () async throws -> Void
 ) async throws {
   let squad = BotSquad(
     descriptions, host: relay, clock: relay.clock,
-    log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    log: log)
   let running = Task { await squad.run() }
   do {
     try await body()

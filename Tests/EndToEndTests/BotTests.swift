@@ -40,6 +40,73 @@ extension `End to end` {
       #expect(try ada.everything(in: "dm:ada:twice").count == 3)
     }
 
+    /// Waits for an entry of a bot, and returns it in words.
+    private func next(of bot: String, _ client: RawClient) throws -> String {
+      while true {
+        let entry = try client.entry()
+        guard entry.from == bot else { continue }
+        let about = entry.target ?? entry.replyTo ?? 0
+        return "\(entry.kind.rawValue) \(about) \(entry.reaction?.emoji ?? entry.text ?? "")"
+      }
+    }
+
+    @Test func `the example in Python reacts, and replies when the time is up`() throws {
+      let relay = try RelayProcess(
+        "bots: [{ user: timer, behaviour: exec, command: [\(Project.path)/config/bots/timer] }]")
+      let ada = try RawClient(relay, user: "ada")
+      let room = "dm:ada:timer"
+      _ = try ada.join(room)
+      try ada.send(.send(.init(room: room, id: "1", text: "hello")))
+      try ada.send(.send(.init(room: room, id: "2", text: "timer 0 \"tea\" is\nready")))
+      #expect(try next(of: "timer", ada) == "react 2 ⏳")
+      #expect(try next(of: "timer", ada) == "text 2 \"tea\" is")
+      try ada.send(.send(.init(room: room, id: "3", text: "timer 0")))
+      #expect(try next(of: "timer", ada) == "react 5 ⏳")
+      #expect(try next(of: "timer", ada) == "text 5 Time is up.")
+    }
+
+    @Test func `the example in Swift counts votes in a message of its own`() throws {
+      let folder = try TemporaryFolder()
+      let compiler = try ChildProcess(
+        ["swiftc", "-o", folder["tally"], Project["config/bots/tally.swift"]], input: "")
+      #expect(try compiler.wait() == .exit(0), "\(compiler.errors)")
+      let relay = try RelayProcess(
+        """
+        bots: [{ user: tally, behaviour: exec, rooms: [here, there], command: [\(folder["tally"])] }]
+        """)
+      let ada = try RawClient(relay, user: "ada")
+      let bo = try RawClient(relay, user: "bo")
+      for room in ["here", "there"] {
+        // What was written before the bot came is not given to its program.
+        while try ada.join(room).members?.contains(where: { $0.user == "tally" }) != true {}
+        try ada.say("+1", in: room, id: "1")
+        #expect(try next(of: "tally", ada) == "text 0 1 for, 0 against")
+        try bo.say("-1", in: room, id: "1")
+        #expect(try next(of: "tally", ada) == "edit 2 1 for, 1 against")
+        try ada.say("-1", in: room, id: "2")
+        #expect(try next(of: "tally", ada) == "edit 2 0 for, 2 against")
+      }
+    }
+
+    @Test func `a program that does not exist is an error of check-config`() throws {
+      let folder = try TemporaryFolder()
+      try folder.write("", to: "no-program")
+      func check(_ program: String) throws -> ChildProcess {
+        try folder.write(
+          "bots: [{ user: dice, behaviour: exec, command: ['\(program)'] }]", to: "relay.yaml")
+        return try RelayProcess.command("check-config", "--config", folder["relay.yaml"])
+      }
+      for program in [folder["missing"], folder["no-program"], folder.path, "no-such-program"] {
+        let checked = try check(program)
+        #expect(try checked.wait() == .exit(1))
+        #expect(checked.errors.contains("The program \(program) of the bot dice does not exist"))
+      }
+      for program in ["sh", Project["config/bots/dice"]] {
+        let checked = try check(program)
+        #expect(try checked.wait() == .exit(0), "\(checked.errors)")
+      }
+    }
+
     @Test func `a bot with the behaviour every sends only while a user is subscribed`() throws {
       let relay = try RelayProcess(
         """

@@ -4,11 +4,7 @@ import Platform
 /// Starts programs without waiting for them: a notification, a sound, a browser.
 enum Launcher {
   /// Whether there is a program of this name in `$PATH`.
-  static func has(_ name: String) -> Bool {
-    (Environment["PATH"] ?? "").split(separator: ":").contains {
-      unsafe access("\($0)/\(name)", X_OK) == 0
-    }
-  }
+  static func has(_ name: String) -> Bool { ChildProgram.exists(name) }
 
   /// Whether notifications can be shown: there is an X or Wayland display.
   static var hasDesktop: Bool {

@@ -185,18 +185,38 @@ extension Bot {
     }
   }
 
-  /// Sends a line of the program: a `send` without type and id. Without a room, it goes to the room
-  /// of the last message that the program received.
+  /// Does what a line of the program asks for. Without a room, it answers the last message that the
+  /// program was given.
   func deliver(_ line: Program.Line) async {
     guard await isOnline() else { return }
-    do {
-      let send = try line.send(id: nextID("exec"), textLimitBytes: limits.textBytes)
-      _ = await post(send)
+    do throws(WireError) {
+      let action = try line.action(id: nextID("exec"), textLimitBytes: limits.textBytes) {
+        conversations[$0]?.lastSaid
+      }
+      guard isIn(action.room) else {
+        throw WireError(
+          .forbidden,
+          "The bot is not in the room \(action.room); list it under \"rooms\" of the bot.")
+      }
+      switch action {
+      case .typing(let room, let isOn):
+        if conversations[room]?.phase == .following { send(.typing(room: room, on: isOn)) }
+      case .send(let send):
+        if case .sent(let ack) = await post(send), send.kind.isContent {
+          conversations[send.room]?.lastSaid = ack.seq
+        }
+      }
     } catch {
-      log.warning(
-        "The program printed a line that is not a message.",
-        metadata: ["reason": "\(error.message)"])
+      warn("The program printed a line that cannot be sent.", ["reason": "\(error.message)"])
     }
+  }
+
+  /// Whether it is one of the bot's rooms; a program cannot make the bot join others.
+  private func isIn(_ room: String) -> Bool {
+    if let (a, b) = RoomName.peers(of: room) {
+      return a == description.user || b == description.user
+    }
+    return description.rooms.contains(room)
   }
 
   private func nextID(_ use: StaticString) -> String {

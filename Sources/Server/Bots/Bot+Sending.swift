@@ -19,7 +19,7 @@ extension Bot {
     while await isOnline() {
       guard limits.frameBytes == 0 || length <= limits.frameBytes else {
         // The relay would close the connection each time.
-        log.warning("A message is too large for the relay.", metadata: ["bytes": "\(length)"])
+        warn("A message is too large for the relay.", ["bytes": "\(length)"])
         return .refused
       }
       guard (try? await waitWhileHeld()) != nil else { return .ended }
@@ -29,9 +29,9 @@ extension Bot {
         let delay = Duration.milliseconds(error.retryAfterMilliseconds ?? 1000)
         heldUntil = max(heldUntil, time.now + delay)
       case .refused(let error):
-        log.warning(
+        warn(
           "The relay rejected a message.",
-          metadata: [
+          [
             "room": "\(send.room)", "code": "\(error.code.rawValue)",
             "message": "\(error.message)",
           ])

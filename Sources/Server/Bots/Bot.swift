@@ -33,6 +33,8 @@ public actor Bot {
   /// The relay accepts no sends before this time.
   var heldUntil = Duration.zero
   private(set) var hasEnded = false
+  /// Bounds the warnings that a program causes.
+  private var warnings: LogQuota
   private var connection: (any BotConnection)?
   private var replies: [Request: CheckedContinuation<Reply, Never>] = [:]
   private var whenOnline: [CheckedContinuation<Void, Never>] = []
@@ -55,6 +57,7 @@ public actor Bot {
     self.host = host
     self.log = log
     time = Timeline(clock)
+    warnings = LogQuota(now: time.now)
     dice = Dice(seed: description.seed ?? .random(in: 0 ... .max))
     program =
       description.behaviours.contains(.exec) && !description.command.isEmpty
@@ -113,6 +116,10 @@ public actor Bot {
     }
     if let peer = peer(in: room) { return !isBot(peer) && conversation.subscribers >= 2 }
     return conversation.subscribers > Int64(roommates[room] ?? 1)
+  }
+
+  func warn(_ text: Logger.Message, _ metadata: Logger.Metadata) {
+    if warnings.admits(now: time.now) { log.warning(text, metadata: metadata) }
   }
 
   func touch(_ room: String) { conversations[room]?.lastActive = countEvent() }

@@ -35,6 +35,8 @@ struct Conversation {
   var scriptEnd: Int64 = 0
   /// Entries after this one are passed to the program.
   var programAfter: Int64?
+  /// The last message of the program here, which it may edit.
+  var lastSaid: Int64?
   /// Whether the bot has an entry here, from which its position can be determined.
   var hasSpoken = false
   /// The number of subscribed users; 51 = more than 50.
@@ -68,6 +70,7 @@ struct Conversation {
     sent = []
     scriptEnd = 0
     programAfter = nil
+    lastSaid = nil
     hasSpoken = false
   }
 }

@@ -18,55 +18,26 @@ actor Program {
   /// The sustained rate of its lines per second, and the burst.
   static let linesPerSecond = 20
   static let lineBurst = 100
+  /// A message from another room is passed on once the program has been silent for this long, so
+  /// that lines without a room are sent where they belong. A program that names rooms never waits.
+  static let quietPeriod = Duration.milliseconds(200)
   /// How long it may leave its input unread.
   static let patience = Duration.seconds(10)
   static let restartDelays = Duration.milliseconds(500) ... .seconds(60)
   /// A process that ran for this long resets the restart delay.
   static let steadyRun = Duration.seconds(60)
 
-  /// One line of output.
-  struct Line: Sendable {
-    var json: [UInt8]
-    /// The room that it is sent to if it does not name one.
-    var room: String?
-
-    /// Parses it as a `send` with any members except `type` and `id`.
-    func send(id: String, textLimitBytes: Int) throws(WireError) -> ClientMessage.Send {
-      let space: Set<UInt8> = [0x20, 0x09, 0x0D]
-      guard let first = json.firstIndex(where: { !space.contains($0) }),
-        let last = json.lastIndex(where: { !space.contains($0) }), first < last,
-        json[first] == UInt8(ascii: "{"), json[last] == UInt8(ascii: "}")
-      else { throw WireError(.badJSON, "The line is not a JSON object.") }
-      let members = json[(first + 1)..<last]
-      // The last one of repeated members counts: `room` of the line replaces ours, our `id` the
-      // line's.
-      var message = Array("{".utf8)
-      if let room {
-        message += Array("\"room\":".utf8)
-        message.append(jsonString: room)
-        message += Array(",".utf8)
-      }
-      message += members
-      if !members.allSatisfy(space.contains) { message += Array(",".utf8) }
-      message += Array("\"type\":\"send\",\"id\":".utf8)
-      message.append(jsonString: id)
-      message += Array("}".utf8)
-      guard
-        case .send(let send) = try ClientMessage(
-          decoding: message.span, textLimitBytes: textLimitBytes)
-      else { preconditionFailure("its type is send") }
-      return send
-    }
-  }
-
   private let command: [String]
   private let time: Timeline
   private let log: Logger
-  private var queue: [(room: String, line: [UInt8])] = []
+  private var queue: [(given: Given, line: [UInt8])] = []
   private var queuedBytes = 0
   private var whenQueued: CheckedContinuation<Void, Never>?
-  /// The room of the last message that was passed to the program.
-  private var room: String?
+  /// The last message that was passed to the program.
+  private var given: Given?
+  /// The time of that, or of the last line if it is later.
+  private var lastExchange = Duration.zero
+  private var namesRooms = false
   private var bucket: TokenBucket
   private var attempt = 0
 
@@ -86,7 +57,7 @@ actor Program {
       line[index] = 0x20
     }
     line.append(0x0A)
-    queue.append((entry.room, line))
+    queue.append((Given(room: entry.room, seq: entry.seq), line))
     queuedBytes += line.count
     while queue.count > Self.queueLimit || queuedBytes > Self.queueLimitBytes && queue.count > 1 {
       queuedBytes -= queue.removeFirst().line.count
@@ -184,10 +155,24 @@ actor Program {
       }
     }
     guard !Task.isCancelled else { return nil }
+    while let given, let next = queue.first, next.given.room != given.room, !namesRooms {
+      let rest = lastExchange + Self.quietPeriod - time.now
+      guard rest > .zero else { break }
+      guard (try? await time.sleep(rest)) != nil else { return nil }
+    }
     let next = queue.removeFirst()
     queuedBytes -= next.line.count
-    room = next.room
+    given = next.given
+    lastExchange = time.now
     return next.line
+  }
+
+  /// Records a line of output.
+  private func take(_ json: [UInt8]) -> Line {
+    let line = Line(json, given: given)
+    lastExchange = time.now
+    namesRooms = line.namesRoom
+    return line
   }
 
   private func wake() {
@@ -206,7 +191,7 @@ actor Program {
           guard case .bytes(let json) = line, !json.isEmpty else { continue }
           // Beyond its rate the program blocks on its pipe, as it would on a terminal.
           try await time.sleep(bucket.take(now: time.now))
-          await deliver(Line(json: json, room: room))
+          await deliver(take(json))
         }
         if Task.isCancelled { break }
       }
@@ -219,14 +204,14 @@ actor Program {
   /// Logs the program's standard error; drops lines beyond the rate.
   private func readErrors(_ output: SubprocessOutputSequence) async {
     var lines = LineSplitter(limitBytes: Self.lineLimitBytes)
-    var bucket = TokenBucket(perSecond: 2, burst: 20, now: time.now)
-    var free = Duration.zero
+    var quota = LogQuota(now: time.now)
     do {
       for try await buffer in output {
         lines.append(buffer.bytes)
         while let line = lines.next() {
-          guard case .bytes(let line) = line, !line.isEmpty, time.now >= free else { continue }
-          free = time.now + bucket.take(now: time.now)
+          guard case .bytes(let line) = line, !line.isEmpty, quota.admits(now: time.now) else {
+            continue
+          }
           let text = String(decoding: line, as: UTF8.self)
           log.info("The program wrote to its standard error.", metadata: ["line": "\(text)"])
         }

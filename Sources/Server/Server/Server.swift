@@ -176,6 +176,20 @@ public final class Server: Sendable {
       }
     }
     _ = try Authenticator(configuration)
+    try checkPrograms(of: configuration.bots)
+  }
+
+  /// A bot whose program is missing does not keep a relay from starting, but is reported before.
+  private static func checkPrograms(of bots: [Configuration.Bot]) throws(ServerError) {
+    let missing = bots.filter {
+      $0.behaviours.contains(.exec) && !ChildProgram.exists($0.command.first ?? "")
+    }
+    if missing.isEmpty { return }
+    throw ServerError(
+      missing.map {
+        "The program \($0.command.first ?? "") of the bot \($0.user) does not exist or is not executable;"
+          + " relative paths start at the working directory, and names without a slash are looked up in PATH."
+      }.joined(separator: "\n"))
   }
 
   // MARK: - Parts
