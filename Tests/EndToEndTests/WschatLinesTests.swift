@@ -19,6 +19,7 @@ extension `End to end` {
         directory: { kind: local, file: \(folder["people.yaml"]) }
         bots: [{ user: echo, name: Echo, behaviour: echo, reply_delay_s: [0, 0.05] }]
         auth: { banned: [cy] }
+        \(RelayProcess.withoutLimits)
         """, in: folder)
     }
 
