@@ -36,6 +36,51 @@ extension `End to end` {
       try terminal.wait(for: "the list") { $0.list.contains { $0.contains("General") } }
     }
 
+    @Test func `messages in lines have the time and the name in columns, and a long text is aligned`()
+      throws
+    {
+      let relay = try RelayProcess(Self.echo + "\n" + RelayProcess.withoutLimits)
+      let bo = try RawClient(relay, user: "bo")
+      let long = (1...20).map { "word\($0)" }.joined(separator: " ")
+      try bo.say(long, in: "general", id: "1")
+      for number in 2...30 { try bo.say("line \(number)", in: "general", id: "\(number)") }
+      let folder = try TemporaryFolder()
+      try folder.write("messages: irc\nclock: 12h\n", to: "wschat.yaml")
+      let terminal = try TerminalSession.wschat(
+        relay, ["--room", "general", "--config", folder["wschat.yaml"]], columns: 100)
+      try terminal.waitForConversation("General")
+      try terminal.say("mine")
+      let screen = try terminal.wait(for: "lines") { screen in
+        screen.messages(with: "line 30").count == 1
+          && screen.messages(with: "mine").contains { $0.contains("✓") }
+      }
+      let theirs = try #require(screen.messages(with: "line 30").first)
+      let own = try #require(screen.messages(with: "mine").first)
+      #expect(theirs.contains(/\d:\d\d [ap]m .* bo  line 30$/))
+      // Both texts begin in the same column, and follow without a gap.
+      #expect(column(of: "line 30", in: theirs) == column(of: "mine", in: own))
+      let last = try #require(screen.row(of: "line 30"))
+      #expect(try #require(screen.row(of: "line 29")) == last - 1)
+      // Scrolled to the top, the date is in the title, and the long text is aligned.
+      let top = try terminal.wait(for: "the long text") { screen in
+        if !screen.messages(with: "word20").isEmpty { return true }
+        try terminal.press("PPage")
+        return false
+      }
+      let first = try #require(top.messages(with: "word1 ").first)
+      let second = try #require(top.messages(with: "word20").first)
+      #expect(column(of: "word1", in: first) == second.prefix { $0 == " " }.count)
+      #expect(top.lines[0].contains("Today"))
+      try terminal.press("C-End")
+      try terminal.wait(for: "no date") { !$0.lines[0].contains("Today") }
+    }
+
+    private func column(of text: String, in line: String) -> Int? {
+      line.ranges(of: text).first.map {
+        line.distance(from: line.startIndex, to: $0.lowerBound)
+      }
+    }
+
     @Test func `the window's title counts what is unread, and is restored at the end`() throws {
       let relay = try RelayProcess(Self.echo)
       let terminal = try TerminalSession.wschat(relay, ["--to", "echo"])

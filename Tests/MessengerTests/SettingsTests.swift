@@ -69,7 +69,7 @@ import YAML
 
   @Test(arguments: [
     ("\n\ntheme: drak", "3: theme: \"drak\" is not one of auto, dark, light"),
-    ("messages:", "1: messages: empty is not one of bubbles, plain"),
+    ("messages:", "1: messages: empty is not one of bubbles, plain, irc"),
     ("color: 8", "1: color: \"8\" is not one of auto, none, 16, 256, true"),
     ("mouse: yes", "1: mouse: \"yes\" is not true or false"),
     (
@@ -88,8 +88,8 @@ import YAML
     ("them: dark", "1: them: is not a known key; did you mean theme?"),
     (
       "zzz: 1",
-      "1: zzz: is not a known key; known: url, user, token_command, ca, theme, messages, list, "
-        + "sidebar, mouse, color, history_entries, notify, away_after_s, bell, sounds, keys"
+      "1: zzz: is not a known key; known: url, user, token_command, ca, theme, messages, clock, "
+        + "list, sidebar, mouse, color, history_entries, notify, away_after_s, bell, sounds, keys"
     ),
     (
       "theme: dark\ntheme: dark",

@@ -167,7 +167,7 @@ import Testing
     expect(
       chat,
       """
-       Ada Lovelace  3 unread │ # General  3 members                          ● 12 ms
+       Ada Lovelace  3 unread │ # General  3 members         Mon 17 Nov 2025  ● 12 ms
        ● GH Grace Hopp… 12:38 │             the conversation begins here
             ✓✓ It is a moth!  │ ────────────────── Mon 17 Nov 2025 ──────────────────
       ▎  #  General     12:10 │ │ Bo                    │

@@ -13,7 +13,7 @@ import Wire
 
   private func randomChat(_ dice: inout SplitMix64, columns: Int, rows: Int, count: Int) -> Chat {
     var chat = Sample.room(columns, rows)
-    chat.settings.messages = Bool.random(using: &dice) ? .plain : .bubbles
+    chat.settings.messages = Settings.Messages.allCases.randomElement(using: &dice) ?? .irc
     chat.timeline?.unreadAfter = Int64.random(in: 0...50, using: &dice)
     chat.timeline?.messages = (0..<count).map { randomMessage($0, &dice) }
     return chat

@@ -2,7 +2,21 @@
 /// defaults; `read` parses a file.
 public struct Settings: Equatable, Sendable {
   public enum Theme: String, Sendable, CaseIterable { case auto, dark, light }
-  public enum Messages: String, Sendable, CaseIterable { case bubbles, plain }
+  public enum Messages: String, Sendable, CaseIterable {
+    case bubbles
+    /// As bubbles, but without their background.
+    case plain
+    /// One line for each, with the time and the name in columns.
+    case irc
+  }
+
+  /// How the time of day is written.
+  public enum Clock: String, Sendable, CaseIterable {
+    /// "14:02".
+    case h24 = "24h"
+    /// "2:02 pm".
+    case h12 = "12h"
+  }
 
   /// The rows that each conversation has in the list.
   public enum List: String, Sendable, CaseIterable {
@@ -42,6 +56,7 @@ public struct Settings: Equatable, Sendable {
   public var ca: String?
   public var theme = Theme.auto
   public var messages = Messages.bubbles
+  public var clock = Clock.h24
   public var list = List.full
   /// Whether the list is beside the conversation, also while it is not focused.
   public var hasSidebar = true

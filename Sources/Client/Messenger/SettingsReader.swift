@@ -7,8 +7,8 @@ internal import YAML
 struct SettingsReader {
   /// The file's keys, in the order of the example file.
   static let keys = [
-    "url", "user", "token_command", "ca", "theme", "messages", "list", "sidebar", "mouse", "color",
-    "history_entries", "notify", "away_after_s", "bell", "sounds", "keys",
+    "url", "user", "token_command", "ca", "theme", "messages", "clock", "list", "sidebar", "mouse",
+    "color", "history_entries", "notify", "away_after_s", "bell", "sounds", "keys",
   ]
 
   private(set) var settings: Settings
@@ -38,6 +38,7 @@ struct SettingsReader {
     case "ca": settings.ca = text(pair)
     case "theme": choose(pair, \.theme)
     case "messages": choose(pair, \.messages)
+    case "clock": choose(pair, \.clock)
     case "list": choose(pair, \.list)
     case "sidebar": decide(pair, \.hasSidebar)
     case "mouse": decide(pair, \.usesMouse)

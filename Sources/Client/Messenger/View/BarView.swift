@@ -3,15 +3,16 @@ import Wire
 
 /// The bars: the conversation and the connection at the top, keys and notices at the bottom.
 extension Chat {
-  func draw(title row: Rect, _ theme: Theme, _ drawing: inout Drawing) {
+  /// - Parameter top: The time of the first visible message.
+  func draw(title row: Rect, showing top: Int64?, _ theme: Theme, _ drawing: inout Drawing) {
     guard !row.isEmpty else { return }
     drawing.grid.fill(row, with: theme.bar)
     var end = row.columns - draw(health: row, theme, &drawing)
-    let unread = unreadElsewhere
-    if !unread.isEmpty, end - unread.count >= 24 {
-      end -= unread.count + 1
+    for note in [unreadElsewhere, date(of: top)] where !note.isEmpty {
+      guard end - note.count >= 20 else { continue }
+      end -= note.count + 1
       drawing.grid.write(
-        unread, at: Position(column: row.column + end, row: row.row), theme.barFaint)
+        note, at: Position(column: row.column + end, row: row.row), theme.barFaint)
     }
     guard let conversation = open else { return }
     var bold = theme.bar
@@ -36,6 +37,13 @@ extension Chat {
         fitting: note, at: Position(column: row.column + column + 2, row: row.row),
         isTyping ? onBar(theme.good, theme) : theme.barFaint, columns: left)
     }
+  }
+
+  /// The day of the first visible message while the user has scrolled up: the line with the date
+  /// may be far above.
+  private func date(of top: Int64?) -> String {
+    guard let top, let timeline, timeline.scroll != .newest else { return "" }
+    return moment(top).day
   }
 
   /// "3 unread", where the list does not show it.

@@ -7,8 +7,8 @@ extension Chat {
     let layout = self.layout
     var drawing = Drawing(grid: Grid(size))
     draw(list: layout, theme, &drawing)
-    draw(title: layout.title, theme, &drawing)
-    draw(messages: layout.messages, theme, &drawing)
+    let top = draw(messages: layout.messages, theme, &drawing)
+    draw(title: layout.title, showing: top, theme, &drawing)
     draw(search: layout.search, theme, &drawing)
     draw(composer: layout, theme, &drawing)
     draw(status: layout.status, theme, &drawing)
@@ -21,15 +21,18 @@ extension Chat {
     return drawing
   }
 
-  private func draw(messages pane: Rect, _ theme: Theme, _ drawing: inout Drawing) {
-    guard !pane.isEmpty else { return }
+  /// - Returns: The time of the first visible message.
+  private func draw(
+    messages pane: Rect, _ theme: Theme, _ drawing: inout Drawing
+  ) -> Int64? {
+    guard !pane.isEmpty else { return nil }
     guard let timeline else {
       draw(
         [
           "Choose a conversation on the left.",
           label(.switcher).map { "\($0) finds one by name." },
         ], in: pane, theme, &drawing)
-      return
+      return nil
     }
     guard var viewport = viewport(in: pane, theme) else {
       let name = open.map { ShownText.line($0.title) } ?? timeline.room
@@ -37,11 +40,13 @@ extension Chat {
         timeline.isLoading
           ? ["⋯ loading messages"] : ["No messages yet.", "Say hello to \(name)."],
         in: pane, theme, &drawing)
-      return
+      return nil
     }
+    var top: Int64?
     var row = pane.row + pane.rows - 1
     for (place, line) in viewport.seen() {
       drawing.grid.draw(line, row: row, in: pane)
+      top = timeline.messages[place.index].at
       if place.line >= viewport.block(place.index).above {
         drawing.targets.append(
           (
@@ -54,6 +59,7 @@ extension Chat {
     if timeline.isDetached || !viewport.isLast(viewport.bottom) {
       draw(newestIn: pane, timeline, theme, &drawing)
     }
+    return top
   }
 
   /// Draws the hint that there are newer messages below, and how many have arrived.

@@ -2,9 +2,8 @@ import Terminal
 
 /// The content of a message and its annotations.
 extension MessageLayout {
-  /// Returns the rows within a bubble: the original sender, the quote, the text, the time and the
-  /// state.
-  func content(of message: Message, _ look: Theme.Bubble) -> [Row] {
+  /// Returns the original sender, the quote and the text.
+  func body(of message: Message, _ look: Theme.Bubble) -> [Row] {
     var rows: [Row] = []
     if !message.isDeleted {
       if let user = message.forwardedFrom {
@@ -14,6 +13,12 @@ extension MessageLayout {
       if let quote = message.quote { rows.append(row(of: quote, look)) }
     }
     rows += text(of: message, look)
+    return rows
+  }
+
+  /// Returns the rows within a bubble: those of the body, the time and the state.
+  func content(of message: Message, _ look: Theme.Bubble) -> [Row] {
+    var rows = body(of: message, look)
     let note = self.note(on: message, look)
     let last = rows.count - 1
     if rows[last].columns + 2 + note.columns <= textColumns {

@@ -36,6 +36,7 @@ struct MessageLayout {
   var padding: Int { isPlain || columns < 40 ? 0 : 1 }
   /// The maximum width of a text.
   var textColumns: Int {
+    if isIRC { return max(1, columns - ircColumns.text - 1) }
     let room = columns - 4 - 2 * padding
     return max(1, min(room, max(48, columns * 3 / 4), 80))
   }
@@ -51,12 +52,16 @@ struct MessageLayout {
     let startsGroup =
       isNewDay || isUnread || before?.from != message.from
       || message.at - (before?.at ?? 0) > MessageLayout.groupMilliseconds
-    if startsGroup, isRoomy, index > 0 { block.lines.append(Line()) }
+    if startsGroup, isRoomy, !isIRC, index > 0 { block.lines.append(Line()) }
     if isNewDay { block.lines.append(rule(chat.moment(message.at).day, theme.faint)) }
     if isUnread { block.lines.append(rule("New", theme.unreadLine)) }
-    let showsName = startsGroup && isRoom && !message.isOwn
+    let showsName = startsGroup && isRoom && !message.isOwn && !isIRC
     block.above = block.lines.count + (showsName ? 1 : 0)
-    append(message, named: showsName, to: &block)
+    if isIRC {
+      appendIRC(message, to: &block)
+    } else {
+      append(message, named: showsName, to: &block)
+    }
     if timeline.selected == message.key {
       for row in block.above..<block.lines.count {
         block.lines[row].put("▌", at: 0, theme.accent)
@@ -123,7 +128,7 @@ struct MessageLayout {
   }
 
   /// The style of plain messages: that of the screen.
-  private var open: Theme.Bubble {
+  var open: Theme.Bubble {
     var open = theme.other
     (open.fill, open.text, open.faint) = (Style(), theme.text, theme.faint)
     return open

@@ -2,14 +2,23 @@
 struct Moment {
   var time: LocalTime
   var now: LocalTime
+  var clockForm = Settings.Clock.h24
 
   private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// "12:40".
-  var clock: String { "\(Moment.two(time.hour)):\(Moment.two(time.minute))" }
+  /// "14:02", or "2:02 pm".
+  var clock: String {
+    let minute = Moment.two(time.minute)
+    switch clockForm {
+    case .h24: return "\(Moment.two(time.hour)):\(minute)"
+    case .h12:
+      let hour = time.hour % 12
+      return "\(hour == 0 ? 12 : hour):\(minute) \(time.hour < 12 ? "am" : "pm")"
+    }
+  }
 
   /// "Today", "Yesterday", "Mon 17 Nov 2025".
   var day: String {
@@ -82,5 +91,7 @@ struct Moment {
 }
 
 extension Chat {
-  func moment(_ time: Int64) -> Moment { Moment(time: localTime(time), now: localTime(now)) }
+  func moment(_ time: Int64) -> Moment {
+    Moment(time: localTime(time), now: localTime(now), clockForm: settings.clock)
+  }
 }
