@@ -32,7 +32,7 @@ import Wire
     room.head = 12
     room.read = 9
     room.unread = 2
-    room.isMuted = true
+    room.notifications = 2
     room.isPinned = true
     room.isMarkedUnread = true
     room.draft = "not\nyet 👋"
@@ -59,7 +59,8 @@ import Wire
     #expect(saved.peer == "bo")
     #expect(saved.isBot)
     #expect(saved.isMember)
-    #expect(saved.isMuted && saved.isPinned && saved.isMarkedUnread)
+    #expect(saved.notifications == 2)
+    #expect(saved.isPinned && saved.isMarkedUnread)
     #expect(saved.draft == room.draft)
     #expect(saved.head == 12)
     #expect(saved.read == 9)

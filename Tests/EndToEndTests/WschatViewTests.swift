@@ -36,9 +36,37 @@ extension `End to end` {
       try terminal.wait(for: "the list") { $0.list.contains { $0.contains("General") } }
     }
 
-    @Test func `messages in lines have the time and the name in columns, and a long text is aligned`()
+    @Test func `a mention has a badge, also after a restart, and a room can be limited to them`()
       throws
     {
+      let relay = try RelayProcess(Self.echo + "\n" + RelayProcess.withoutLimits)
+      let folder = try TemporaryFolder()
+      let bo = try RawClient(relay, user: "bo")
+      try RawClient(relay, user: "ada").say("I am here", in: "general", id: "0")
+      var terminal = try TerminalSession.wschat(relay, ["--to", "echo"], in: folder)
+      try terminal.waitForConversation("Echo")
+      try bo.say("hello everyone", in: "general", id: "1")
+      try bo.say("@ada, have a look", in: "general", id: "2")
+      try terminal.wait(for: "the badge") { $0.list.contains { $0.contains(" @1  2") } }
+      try terminal.press("C-q")
+      try terminal.wait(for: "its end") { !$0.isAlternate }
+      try terminal.end()
+      terminal = try TerminalSession.wschat(relay, ["--to", "echo"], in: folder)
+      try terminal.wait(for: "the badge again") { $0.list.contains { $0.contains(" @1  2") } }
+      try terminal.go(to: "General")
+      try terminal.waitForConversation("General")
+      try terminal.wait(for: "no badge") { !$0.list.contains { $0.contains("@1") } }
+      #expect(try terminal.styledText().contains(/\u{1B}\[[0-9;]*m@ada\u{1B}\[/))
+      try terminal.press("M-m", "M-m")
+      try terminal.wait(for: "the level") { $0.lines[0].contains("mentions only") }
+      try terminal.press("C-q")
+      try terminal.wait(for: "its end") { !$0.isAlternate }
+      try terminal.end()
+      terminal = try TerminalSession.wschat(relay, ["--room", "general"], in: folder)
+      try terminal.wait(for: "the level again") { $0.lines[0].contains("mentions only") }
+    }
+
+    @Test func `messages in lines have the time and the name, and a long text is aligned`() throws {
       let relay = try RelayProcess(Self.echo + "\n" + RelayProcess.withoutLimits)
       let bo = try RawClient(relay, user: "bo")
       let long = (1...20).map { "word\($0)" }.joined(separator: " ")

@@ -89,7 +89,8 @@ import YAML
     (
       "zzz: 1",
       "1: zzz: is not a known key; known: url, user, token_command, ca, theme, messages, clock, "
-        + "list, sidebar, mouse, color, history_entries, notify, away_after_s, bell, sounds, keys"
+        + "list, sidebar, mouse, color, history_entries, highlight, notify, away_after_s, bell, "
+        + "sounds, keys"
     ),
     (
       "theme: dark\ntheme: dark",

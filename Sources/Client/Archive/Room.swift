@@ -21,7 +21,9 @@ extension Archive {
     /// This user's own read mark.
     public var read: Int64 = 0
     public var unread: Int64 = 0
-    public var isMuted = false
+    /// The level of notifications: 0 for all messages, 1 for none, as earlier versions stored it, 2
+    /// for mentions.
+    public var notifications: Int64 = 0
     public var isPinned = false
     public var isMarkedUnread = false
     public var draft = ""

@@ -26,6 +26,9 @@ extension Chat {
       if entry.kind == .delete { conversation.last?.text = "" }
       if entry.kind == .edit { conversation.last?.text = entry.text ?? "" }
     }
+    // The relay counts unread entries that have not arrived, but not the mentions among them.
+    if entry.kind.isContent { note(entry, in: &conversation) }
+    if entry.kind == .delete { conversation.mentions.removeAll { $0 == entry.target } }
     conversations[room] = conversation
     if readsOn { recount(room, &effects) }
     isListStale = true

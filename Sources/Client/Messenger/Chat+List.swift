@@ -107,7 +107,7 @@ extension Chat {
       guard listed.indices.contains(place) else { return }
       if unreadOnly {
         guard let conversation = conversations[listed[place]],
-          conversation.unread > 0 && !conversation.isMuted || conversation.isMarkedUnread
+          conversation.wantedUnread > 0 || conversation.isMarkedUnread
         else { continue }
       }
       return open(listed[place], &effects)
@@ -117,11 +117,7 @@ extension Chat {
 
   mutating func toggleMute(_ effects: inout [Effect]) {
     guard let room = meantRoom, let conversation = conversations[room] else { return }
-    conversations[room]?.isMuted.toggle()
-    complain(
-      conversation.isMuted
-        ? "\(conversation.title) is unmuted." : "\(conversation.title) is muted.",
-      isError: false)
+    changeNotifications(of: room, to: conversation.nextNotifications)
     effects.append(.save(room))
   }
 

@@ -68,7 +68,9 @@ public struct Conversation: Equatable, Sendable {
   public var typing: [Typing] = []
   /// The marks of other users; empty in a large room.
   public var marks: [String: Marks] = [:]
-  public var isMuted = false
+  public var notifications = Notifications.all
+  /// The places of messages that mention the user, read ones as well until the next arrives.
+  public var mentions: [Int64] = []
   /// Whether it stays at the top of the list.
   public var isPinned = false
   /// Whether the user wants to come back to it; until it is opened again.
@@ -103,6 +105,7 @@ public struct Conversation: Equatable, Sendable {
     wasJoined = false
     knownTo = 0
     unread = 0
+    mentions.removeAll { $0 > seq }
     if let place = last?.seq, place > seq { last = nil }
   }
 

@@ -17,7 +17,7 @@ extension Keymap {
       (.pageDown, "pagedown", "scroll to newer messages"),
       (.newest, "ctrl+end", "go to the newest message"),
       (.search, "ctrl+f", "search; Enter continues with older messages"),
-      (.mute, "alt+m", "mute or unmute the conversation"),
+      (.mute, "alt+m", "mute; again: mentions only in a room; again: unmute"),
       (.compactList, "alt+c", "one or two rows for each conversation of the list"),
       (.sidebar, "alt+s", "show or hide the list"),
       (.nextPane, "shift+tab f6", "next pane"),

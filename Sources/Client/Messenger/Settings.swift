@@ -65,6 +65,10 @@ public struct Settings: Equatable, Sendable {
   /// The maximum number of entries of each conversation stored on this machine; 0 for all.
   public var historyEntries = 0
   public var notify = Notify.auto
+  /// Words that count as a mention of the user, in lower case.
+  public var highlight: [String] = []
+  static let highlightLimit = 32
+  static let highlightLimitBytes = 64
   /// In a terminal that does not report its focus: the seconds without a key after which the user is
   /// taken not to look; 0 for never.
   public var awayAfterSeconds = 60

@@ -8,7 +8,7 @@ struct SettingsReader {
   /// The file's keys, in the order of the example file.
   static let keys = [
     "url", "user", "token_command", "ca", "theme", "messages", "clock", "list", "sidebar", "mouse",
-    "color", "history_entries", "notify", "away_after_s", "bell", "sounds", "keys",
+    "color", "history_entries", "highlight", "notify", "away_after_s", "bell", "sounds", "keys",
   ]
 
   private(set) var settings: Settings
@@ -49,6 +49,7 @@ struct SettingsReader {
       } else {
         report(pair, "\(pair.value.shown) is not a whole number from 0; 0 keeps all")
       }
+    case "highlight": readHighlight(pair)
     case "notify": readNotification(pair)
     case "away_after_s":
       if let seconds = pair.value.integer(as: Int.self), (0...86_400).contains(seconds) {
@@ -133,6 +134,27 @@ struct SettingsReader {
         pair,
         "\(pair.value.shown) is not one of auto, osc9, osc99, osc777, off, "
           + "or a command such as { command: \"notify-send …\" }")
+    }
+  }
+
+  private mutating func readHighlight(_ pair: YAMLNode.Pair) {
+    if pair.value.isNull { return }
+    let nodes = pair.value.list ?? [pair.value]
+    guard nodes.count <= Settings.highlightLimit else {
+      return report(
+        pair, "has \(nodes.count) words; at most \(Settings.highlightLimit) are allowed")
+    }
+    for node in nodes {
+      let word = (node.text ?? "").lowercased()
+      guard 1...Settings.highlightLimitBytes ~= word.utf8.count, word.contains(where: \.isLetter)
+      else {
+        report(
+          node.line, pair.key,
+          "\(node.shown) is not a word: use 1 to \(Settings.highlightLimitBytes) bytes with a letter"
+        )
+        continue
+      }
+      settings.highlight.append(word)
     }
   }
 

@@ -49,7 +49,11 @@ extension ScreenChat {
       take(
         .restored(
           .init(
-            conversations: try archive.rooms().map(Conversation.init),
+            conversations: try archive.rooms().map { room throws(ArchiveError) in
+              var conversation = Conversation(room)
+              conversation.mentions = try mentions(in: room, of: archive)
+              return conversation
+            },
             names: try archive.names(),
             outgoing: outgoing.map { .init(send: $0.send, at: $0.at, refusal: $0.refusal) },
             originals: originals)))
@@ -58,6 +62,15 @@ extension ScreenChat {
     if chat.conversations.isEmpty, Environment["TMUX"] != nil {
       chat.focusHint = "tmux: `set -g focus-events on` tells wschat when you look; see wschat(1)."
     }
+  }
+
+  /// Finds the mentions among the newest unread entries of a room.
+  private func mentions(
+    in room: Archive.Room, of archive: Archive
+  ) throws(ArchiveError) -> [Int64] {
+    guard room.peer == nil, room.unread > 0 else { return [] }
+    let page = try archive.page(of: room.room, before: nil, limit: Self.pageEntries)
+    return chat.mentions(in: page, after: room.read)
   }
 
   /// Passes the stored messages to the client, after the relay has confirmed the expected user:
@@ -133,7 +146,7 @@ extension Archive.Room {
     head = conversation.head
     read = conversation.read
     unread = conversation.unread
-    isMuted = conversation.isMuted
+    notifications = conversation.notifications.rawValue
     isPinned = conversation.isPinned
     isMarkedUnread = conversation.isMarkedUnread
     draft = conversation.draft
@@ -152,7 +165,7 @@ extension Conversation {
     latest = kept.latest
     read = kept.read
     unread = kept.unread
-    isMuted = kept.isMuted
+    notifications = Notifications(rawValue: kept.notifications) ?? .all
     isPinned = kept.isPinned
     isMarkedUnread = kept.isMarkedUnread
     draft = kept.draft

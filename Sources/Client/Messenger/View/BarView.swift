@@ -29,7 +29,11 @@ extension Chat {
       fitting: name, at: Position(column: row.column + column, row: row.row), bold,
       columns: end - column - 1)
     var note = about(conversation)
-    if conversation.isMuted { note += note.isEmpty ? "muted" : " · muted" }
+    switch conversation.notifications {
+    case .all: break
+    case .mentions: note += note.isEmpty ? "mentions only" : " · mentions only"
+    case .none: note += note.isEmpty ? "muted" : " · muted"
+    }
     let left = end - column - 3
     if left >= 6, !note.isEmpty {
       let isTyping = typing(in: conversation) != nil

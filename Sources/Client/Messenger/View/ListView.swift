@@ -144,7 +144,9 @@ extension Chat {
     var end = row.columns - 1
     let time = conversation.last.map { moment($0.at).brief } ?? ""
     let badge = self.badge(of: conversation)
-    let badgeStyle = conversation.isMuted ? theme.mutedBadge : theme.badge
+    let badgeStyle = conversation.notifications == .all ? theme.badge : theme.mutedBadge
+    let mentions = conversation.unreadMentions
+    let mentioned = mentions > 0 ? " @\(mentions) " : ""
     if row.rows > 1 {
       end -= TextWidth.columns(of: time)
       if end > start + 4 { _ = write(time, end, 0, faint(theme.faint), row.columns - end) }
@@ -152,12 +154,21 @@ extension Chat {
       end -= badge.count
       _ = write(badge, end, 0, badgeStyle, badge.count)
     }
-    if conversation.isMuted {
+    if row.rows == 1, !mentioned.isEmpty {
+      end -= mentioned.count
+      _ = write(mentioned, end, 0, theme.mention, mentioned.count)
+    }
+    switch conversation.notifications {
+    case .all: break
+    case .mentions:
+      end -= 2
+      if end > start + 2 { _ = write("@", end, 0, faint(theme.faint), 1) }
+    case .none:
       end -= 3
       if end > start + 2 { _ = write("🔕", end, 0, faint(theme.faint), 2) }
     }
     var nameStyle = faint(theme.text)
-    if conversation.unread > 0, !conversation.isMuted { nameStyle.attributes.insert(.bold) }
+    if conversation.wantedUnread > 0 { nameStyle.attributes.insert(.bold) }
     let name = ShownText.line(conversation.title)
     let used = write(name, start, 0, nameStyle, end - 1 - start)
     if conversation.isBot, start + used + 5 < end {
@@ -170,6 +181,10 @@ extension Chat {
         end -= badge.count
         _ = write(badge, end, 1, badgeStyle, badge.count)
       }
+      if !mentioned.isEmpty {
+        end -= mentioned.count
+        _ = write(mentioned, end, 1, theme.mention, mentioned.count)
+      }
       var column = start
       for (text, style) in preview(of: conversation, theme) where column < end - 1 {
         column += write(
@@ -181,9 +196,9 @@ extension Chat {
     }
   }
 
-  /// The number of unread messages in conversations that are not muted.
+  /// The number of unread messages that the user wants to know of.
   var unreadCount: Int64 {
-    conversations.values.reduce(0) { $0 + ($1.isMuted ? 0 : max(0, $1.unread)) }
+    conversations.values.reduce(0) { $0 + $1.wantedUnread }
   }
 
   private func badge(of conversation: Conversation) -> String {

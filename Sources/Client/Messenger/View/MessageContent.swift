@@ -74,7 +74,7 @@ extension MessageLayout {
     }
   }
 
-  /// Returns the styled ranges of a text: links and search matches, where matches take precedence.
+  /// Returns the styled ranges of a text: search matches, then links, then mentions.
   /// In order, without overlaps.
   private func marks(
     in text: String, of message: Message, _ style: Style
@@ -95,6 +95,16 @@ extension MessageLayout {
         start = max(start, match.upperBound)
       }
       if start < link.upperBound { marks.append((start..<link.upperBound, style)) }
+    }
+    for mention in mentions.find(in: text, isUser: { chat.names[$0] != nil })
+    where !marks.contains(where: { $0.0.overlaps(mention.range) }) {
+      var name = style
+      if let user = mention.user, user != mentions.user {
+        name.attributes.insert(.bold)
+      } else {
+        name = theme.mention
+      }
+      marks.append((mention.range, name))
     }
     return marks.sorted { $0.0.lowerBound < $1.0.lowerBound }
   }

@@ -13,6 +13,7 @@ struct MessageLayout {
   /// The search match that is selected.
   let currentMatch: Message.Key?
   let query: String
+  let mentions: Mentions
 
   /// Messages of one user within five minutes form a group.
   private static let groupMilliseconds: Int64 = 5 * 60 * 1000
@@ -26,6 +27,7 @@ struct MessageLayout {
     isRoomy = chat.size.rows >= 20
     let search = chat.search
     query = search?.query.text ?? ""
+    mentions = chat.mentions
     currentMatch = search.flatMap {
       $0.matches.indices.contains($0.selected) ? $0.matches[$0.selected] : nil
     }

@@ -37,6 +37,8 @@ public struct Theme: Equatable, Sendable {
   var panelText: Style { Style(panel.foreground, on: .standard, panel.attributes) }
   public var match = Style(.standard, [.bold, .underline])
   public var currentMatch = Style(.standard, [.bold, .underline, .inverse])
+  /// The user's own name or words in a message, and the count of such messages.
+  public var mention = Style(.standard, [.bold, .inverse])
   public var link = Style(.standard, .underline)
   public var readMark = Style(.standard, .bold)
   public var unreadLine = Style(.standard, .bold)
@@ -160,6 +162,7 @@ extension Theme {
     theme.panel = Style(shades.barText, on: shades.panel)
     theme.match = Style(shades.matchText, on: shades.match)
     theme.currentMatch = Style(shades.matchText, on: shades.currentMatch, .bold)
+    theme.mention = Style(shades.matchText, on: shades.currentMatch, .bold)
     theme.readMark = Style(shades.read, .bold)
     theme.unreadLine = Style(shades.unread)
     theme.own = bubble(shades.own, shades.ownText, shades.ownFaint)
@@ -189,6 +192,7 @@ extension Theme {
     theme.good = Style(.palette(colors.good))
     theme.idle = Style(.palette(colors.idle))
     theme.badge = Style(.palette(colors.badge), [.bold, .inverse])
+    theme.mention = Style(.palette(colors.idle), [.bold, .inverse])
     theme.readMark = Style(.palette(colors.accent), .bold)
     theme.unreadLine = Style(.palette(colors.error))
     theme.own.edge = Style(.palette(colors.accent))
