@@ -210,8 +210,8 @@ import Wire
     limits.sendsPerSecond = 1
     limits.burst = 1
     let budget = UserBudget(limits, now: 0)
-    let called = try #require(budget.connect())
-    let other = try #require(budget.connect())
+    let called = try #require(budget.connect(now: 0))
+    let other = try #require(budget.connect(now: 0))
     _ = budget.charge(.send, bytes: 1)
     #expect(budget.delay(called, now: 0) != nil)
     #expect(budget.delay(other, now: 0) != nil)

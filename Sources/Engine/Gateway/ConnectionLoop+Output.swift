@@ -177,10 +177,16 @@ extension ConnectionLoop {
     let isLoose =
       connections.capacity > Self.tableAtLeast && connections.count < connections.capacity / 4
     if isLoose || shard.isLoose { wantsToShrink = true }
+    if index == 0 { shard.tell(context.budgets.takeSpending(now: now.monotonic)) }
     context.budgets.forgetRested(now: now.monotonic)
     context.addressBudgets.forgetRested(now: now.monotonic)
     context.fileBudgets.forgetRested(now: now.monotonic)
     giveBackAgain()
+  }
+
+  /// Charges users for what they have spent on other nodes.
+  func noteSpending(_ told: [NodeSpending]) {
+    for told in told { context.budgets.apply(told, now: now.monotonic) }
   }
 
   /// Whether a connection is not read from because its user sends too much.

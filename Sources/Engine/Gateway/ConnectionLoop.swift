@@ -36,8 +36,8 @@ import Wire
 
     package init(
       limits: ConnectionLimits, shard: Shard.Configuration, router: RequestRouter,
-      authenticator: Authenticator, admission: Admission, epoch: String, loopCount: Int,
-      compressesFromBytes: Int, drainSeconds: Int
+      authenticator: Authenticator, admission: Admission, epoch: String, sharesLog: Bool = false,
+      loopCount: Int, compressesFromBytes: Int, drainSeconds: Int
     ) {
       self.limits = limits
       self.shard = shard
@@ -45,7 +45,7 @@ import Wire
       self.authenticator = authenticator
       self.admission = admission
       violations = Violations()
-      budgets = Budgets(shard.limits.budget)
+      budgets = Budgets(shard.limits.budget, isShared: sharesLog)
       addressBudgets = Budgets(shard.limits.budget)
       var files = UserBudget.Limits()
       files.requestsPerSecond = WebFiles.requestsPerSecond
@@ -151,7 +151,9 @@ import Wire
     now = world.moment()
     for message in messages {
       switch message {
-      case .log(let delivery): shard.apply(delivery, now: now)
+      case .log(let delivery):
+        if index == 0 { noteSpending(delivery.commit?.spendingElsewhere ?? []) }
+        shard.apply(delivery, now: now)
       case .connectBot(let bot): connect(bot)
       case .fromBot(let bot, let json): receive(json, from: bot)
       case .botDrained(let bot): drained(bot)

@@ -100,6 +100,9 @@ struct Batch {
   /// The emoji given to entries, filled on demand. Those that this batch removes stay in the sets:
   /// within one batch they count towards the limit.
   var emoji: [Place: GivenEmoji] = [:]
+  /// What users have spent on this node, and what other nodes have told.
+  var spending: [Spending] = []
+  var spendingElsewhere: [NodeSpending] = []
   /// The users whose presence changed, and their presence before this batch.
   var presences: [String: Presence] = [:]
   /// Indices of `entries` by place, filled on demand: most batches do not need it.

@@ -21,7 +21,20 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
   private let limits: UserBudget.Limits
   private let table = Mutex(Table())
 
-  public init(_ limits: UserBudget.Limits) { self.limits = limits }
+  /// The name of a payer for the other nodes, and the report to them; `nil` if there are none.
+  private let others: (name: @Sendable (Payer) -> String, report: SpendingReport)?
+
+  public init(_ limits: UserBudget.Limits) {
+    self.limits = limits
+    others = nil
+  }
+
+  private init(
+    _ limits: UserBudget.Limits, name: @escaping @Sendable (Payer) -> String
+  ) {
+    self.limits = limits
+    others = (name, SpendingReport(limits))
+  }
 
   /// The number of budgets in the table.
   public var count: Int { table.withLock { $0.budgets.count } }
@@ -61,7 +74,7 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
         Self.forgetRested(&table, now)
       }
       guard table.budgets.count < Self.payersLimit else { return nil }
-      return Self.add(payer, UserBudget(limits, now: now), to: &table)
+      return add(payer, to: &table, now)
     }
   }
 
@@ -74,11 +87,10 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
         Self.forgetRested(&table, now)
       }
       // The number of connections has a limit of its own, which bounds these.
-      let budget =
-        table.budgets[payer] ?? Self.add(payer, UserBudget(limits, now: now), to: &table)
+      let budget = table.budgets[payer] ?? add(payer, to: &table, now)
       // Within the lock, so that the budget is not removed in between.
       let isFirst = budget.isUnconnected
-      guard let rank = budget.connect() else { return nil }
+      guard let rank = budget.connect(now: now) else { return nil }
       if isFirst { table.connected += 1 }
       return (budget, rank)
     }
@@ -104,9 +116,9 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
   /// Whether no limit applies.
   var isUnlimited: Bool { limits.isUnlimited }
 
-  private static func add(
-    _ payer: Payer, _ budget: UserBudget, to table: inout Table
-  ) -> UserBudget {
+  private func add(_ payer: Payer, to table: inout Table, _ now: Int64) -> UserBudget {
+    let budget = UserBudget(
+      limits, name: others?.name(payer) ?? "", report: others?.report, now: now)
     table.budgets[payer] = budget
     return budget
   }
@@ -116,5 +128,29 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
     table.sweepAt = min(payersLimit, max(1024, table.budgets.count * 2))
     // This keeps a table that is full of connections from being scanned for each new one.
     table.nextSweep = now + waitMilliseconds
+  }
+}
+
+/// Budgets of users who may be connected to several nodes of a shared log.
+extension Budgets<String> {
+  /// - Parameter isShared: whether other nodes have to be told what users spend.
+  public convenience init(_ limits: UserBudget.Limits, isShared: Bool) {
+    if isShared, !limits.isUnlimited {
+      self.init(limits, name: { $0 })
+    } else {
+      self.init(limits)
+    }
+  }
+
+  /// Returns what the other nodes have to be told now, by one loop. See `SharedAccount`.
+  public func takeSpending(now: Int64) -> [Spending] { others?.report.take(now: now) ?? [] }
+
+  /// Charges for what users have spent on another node.
+  public func apply(_ told: NodeSpending, now: Int64) {
+    guard others != nil else { return }
+    for spending in told.spending {
+      // A user who has not been here yet may come.
+      budget(of: spending.user, now: now)?.apply(spending, of: told.node, now: now)
+    }
   }
 }

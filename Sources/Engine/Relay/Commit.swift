@@ -98,6 +98,8 @@ public final class Commit: Sendable {
   public let audiences: [AudienceChange]
   public let presences: [PresenceChange]
   public let redactions: [Redaction]
+  /// What users have spent on other nodes; one loop takes it.
+  public let spendingElsewhere: [NodeSpending]
   /// The indices of those `frames` that are changes of earlier entries without content of their
   /// own, ascending.
   private let changes: [Int]
@@ -106,13 +108,13 @@ public final class Commit: Sendable {
   var ephemera: Commit {
     Commit(
       SpannedEntries(), marks: [], membershipChanges: [], typing: [], audiences: audiences,
-      presences: presences, redactions: [])
+      presences: presences, redactions: [], spendingElsewhere: spendingElsewhere)
   }
 
   init(
     _ entries: SpannedEntries, marks: [MarkChange], membershipChanges: [MembershipChange],
     typing: [TypingChange], audiences: [AudienceChange], presences: [PresenceChange],
-    redactions: [Redaction]
+    redactions: [Redaction], spendingElsewhere: [NodeSpending] = []
   ) {
     spans = entries.spans
     frames = entries.frames
@@ -121,6 +123,7 @@ public final class Commit: Sendable {
     changes = entries.changes
     self.presences = presences
     self.redactions = redactions
+    self.spendingElsewhere = spendingElsewhere
     self.marks = marks
     self.membershipChanges = membershipChanges
     self.typing = typing

@@ -74,7 +74,7 @@ extension Sequencer {
       case .subscribe(let subscribe): names.insert(subscribe.room)
       case .mark(let room, _, _), .forget(let room, _, _), .typing(let room, _, _, _):
         names.insert(room)
-      case .unsubscribe, .presence, .memberships, .trace: break
+      case .unsubscribe, .presence, .spent, .memberships, .trace: break
       }
     }
     return names.filter { name in indices[name].map { rooms[$0].isStale } ?? true }.sorted()
@@ -161,6 +161,10 @@ extension Sequencer {
         Commit.MembershipChange(room: name, user: user, belongs: belongs))
     }
     batch.typing += news.typing
+    if !news.spending.isEmpty {
+      batch.spendingElsewhere.append(
+        NodeSpending(node: followed.node, spending: news.spending))
+    }
     note(nodes.apply(news, of: followed.node), &batch)
   }
 
@@ -222,6 +226,7 @@ extension Sequencer {
     }
     news.redactions = Self.redactions(batch, rooms)
     news.typing = batch.typing
+    news.spending = batch.spending
     nodes.add(to: &news)
     return news
   }

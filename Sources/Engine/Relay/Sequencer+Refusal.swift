@@ -107,7 +107,7 @@ extension Sequencer {
       guard let room = indices[name] else { return }
       keep(MemberRetry(belongs: false), for: MemberKey(room: room, user: user))
     case .typing(let name, _, _, let origin?): refuse(origin, room: name, from: loop, &batch)
-    case .typing, .unsubscribe, .presence, .memberships, .trace: break
+    case .typing, .unsubscribe, .presence, .spent, .memberships, .trace: break
     }
   }
 

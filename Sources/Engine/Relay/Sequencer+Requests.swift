@@ -34,6 +34,7 @@ extension Sequencer {
         let before = presences.shift(user, from: from, to: to)
         if batch.presences[user] == nil { batch.presences[user] = before }
         if store.isShared { nodes.shift(user, from: from, to: to) }
+      case .spent(let spending): if store.isShared { batch.spending += spending }
       case .memberships(let ticket, let user, let listed, let after, let limit):
         batch.questions.append(
           Batch.Question(

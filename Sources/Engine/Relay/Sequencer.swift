@@ -206,7 +206,7 @@ public struct Sequencer {
     }
     let presences = presenceChanges(batch)
     if batch.entries.isEmpty, marks.isEmpty, batch.membershipChanges.isEmpty, batch.typing.isEmpty,
-      batch.audiences.isEmpty, presences.isEmpty
+      batch.audiences.isEmpty, presences.isEmpty, batch.spendingElsewhere.isEmpty
     {
       return nil
     }
@@ -214,7 +214,7 @@ public struct Sequencer {
       spans(of: batch, framing), marks: marks,
       membershipChanges: membershipChanges(of: batch, runs: &runs, &store),
       typing: batch.typing, audiences: batch.audiences, presences: presences,
-      redactions: Self.redactions(batch, rooms))
+      redactions: Self.redactions(batch, rooms), spendingElsewhere: batch.spendingElsewhere)
   }
 
   /// Returns the membership changes with the state of the rooms.

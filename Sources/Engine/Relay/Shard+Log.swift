@@ -49,6 +49,11 @@ extension Shard {
     }
   }
 
+  /// Tells the other nodes what users have spent on this one.
+  public mutating func tell(_ spending: [Spending]) {
+    if !spending.isEmpty { log.append(.spent(spending)) }
+  }
+
   private mutating func apply(_ commit: Commit, _ now: Moment) {
     for change in commit.membershipChanges { apply(change) }
     for redaction in commit.redactions { forget(redaction) }

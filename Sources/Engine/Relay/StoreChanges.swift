@@ -93,6 +93,7 @@ extension StoreChanges {
     public var memberships: [(room: String, user: String, belongs: Bool)] = []
     public var redactions: [Commit.Redaction] = []
     public var typing: [Commit.TypingChange] = []
+    public var spending: [Spending] = []
     /// The presence of users in the sessions of this node.
     public var presences: [(user: String, presence: Presence)] = []
     /// Whether `presences` are all of this node's, so that others forget what they know of it.
@@ -105,7 +106,7 @@ extension StoreChanges {
     /// Whether there is nothing to tell: `rooms` belongs to other changes.
     public var isEmpty: Bool {
       marked.isEmpty && memberships.isEmpty && redactions.isEmpty && typing.isEmpty
-        && presences.isEmpty && !hasAllPresences && !asksForPresences
+        && spending.isEmpty && presences.isEmpty && !hasAllPresences && !asksForPresences
     }
   }
 }

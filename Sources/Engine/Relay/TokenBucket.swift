@@ -24,6 +24,19 @@ struct TokenBucket: Sendable {
     updatedAt = now
   }
 
+  /// As above for a user who has spent tokens on other nodes too. As long as something is owed for
+  /// them, one part in `nodes` of what is refilled is credited; the rest pays, as does what would
+  /// overflow.
+  mutating func refill(_ now: Int64, paying owed: inout Double, nodes: Int) {
+    guard perSecond > 0, now > updatedAt else { return }
+    let refilled = Double(now - updatedAt) * Double(perSecond) / 1000
+    let paid = min(owed, refilled * Double(nodes - 1) / Double(nodes))
+    let total = tokens + refilled - paid
+    owed = max(0, owed - paid - max(0, total - Double(burst)))
+    tokens = min(Double(burst), total)
+    updatedAt = now
+  }
+
   /// Takes tokens, even if that leaves a debt.
   mutating func charge(_ count: Int) {
     if perSecond > 0 { tokens -= Double(count) }

@@ -53,8 +53,13 @@ public final class UserBudget: Sendable {
     var waiting: [UInt64] = []
     /// HTTP has one rank, like a connection that never waits.
     var rankOfHTTP: UInt64 = 0
+    /// What concerns the other nodes of a shared log.
+    let shared: SharedAccount?
 
     mutating func refill(_ now: Int64) {
+      if let shared, !shared.debt.isNone {
+        return shared.refill(&sends, &requests, &bytes, now)
+      }
       sends.refill(now)
       requests.refill(now)
       bytes.refill(now)
@@ -66,22 +71,35 @@ public final class UserBudget: Sendable {
     }
 
     /// The empty bucket with the longest wait; `nil` if none is empty.
-    var delay: Delay? {
+    func delay(_ now: Int64) -> Delay? {
       guard sends.isEmpty || requests.isEmpty || bytes.isEmpty else { return nil }
-      var delay = Delay(bucket: .sends, milliseconds: sends.wait)
-      if requests.wait > delay.milliseconds {
-        delay = Delay(bucket: .requests, milliseconds: requests.wait)
+      var delay = Delay(bucket: .sends, milliseconds: wait(.sends, now))
+      for bucket in [Bucket.requests, .bytes] {
+        let wait = wait(bucket, now)
+        if wait > delay.milliseconds { delay = Delay(bucket: bucket, milliseconds: wait) }
       }
-      if bytes.wait > delay.milliseconds { delay = Delay(bucket: .bytes, milliseconds: bytes.wait) }
       return delay
     }
 
-    mutating func charge(_ charge: Charge, bytes count: Int) {
-      switch charge {
-      case .send: sends.charge(1)
-      case .request: requests.charge(1)
-      }
+    /// Milliseconds until a bucket has a token; 0 if it has one.
+    func wait(_ bucket: Bucket, _ now: Int64) -> Int64 {
+      let (wait, owed) =
+        switch bucket {
+        case .sends: (sends.wait, shared?.debt.sends)
+        case .requests: (requests.wait, shared?.debt.requests)
+        case .bytes: (bytes.wait, shared?.debt.bytes)
+        }
+      guard let shared, let owed, owed > 0 else { return wait }
+      return wait * Int64(shared.nodes(now))
+    }
+
+    /// - Returns: whether the budget has to be listed for the other nodes.
+    mutating func charge(sends sent: Int = 0, requests asked: Int = 0, bytes count: Int = 0) -> Bool
+    {
+      sends.charge(sent)
+      requests.charge(asked)
       bytes.charge(count)
+      return shared?.note(sends: sent, requests: asked, bytes: count) ?? false
     }
 
     mutating func setWaiting(_ rank: UInt64, _ isWaiting: Bool) {
@@ -98,18 +116,34 @@ public final class UserBudget: Sendable {
   /// The maximum debt that HTTP may leave, as the time to pay it off.
   private static let debtMilliseconds: Int64 = 1000
 
-  private let connectionsLimit: Int
+  private let limits: Limits
+  /// Of the users of whom other nodes have to be told.
+  private let report: SpendingReport?
   private let state: Mutex<State>
 
-  init(_ limits: Limits, now: Int64) {
-    connectionsLimit = limits.connections
+  /// - Parameters:
+  ///   - name: of the user, for the other nodes.
+  ///   - report: to the other nodes; `nil` if there are none.
+  init(_ limits: Limits, name: String = "", report: SpendingReport? = nil, now: Int64) {
+    self.limits = limits
+    self.report = report
     state = Mutex(
       State(
         sends: TokenBucket(perSecond: limits.sendsPerSecond, burst: limits.burst, now: now),
         requests: TokenBucket(
           perSecond: limits.requestsPerSecond, burst: limits.requestsPerSecond, now: now),
         bytes: TokenBucket(
-          perSecond: limits.bytesPerSecond, burst: limits.bytesPerSecond, now: now)))
+          perSecond: limits.bytesPerSecond, burst: limits.bytesPerSecond, now: now),
+        shared: report.map { SharedAccount(user: name, report: $0) }))
+  }
+
+  /// Makes a change, after which the other nodes may have to be told.
+  private func change<Result>(
+    _ body: (inout sending State) -> (Result, isToBeListed: Bool)
+  ) -> Result {
+    let (result, isToBeListed) = state.withLock { body(&$0) }
+    if isToBeListed { report?.list(self) }
+    return result
   }
 
   // MARK: - Connections
@@ -118,21 +152,26 @@ public final class UserBudget: Sendable {
   /// - Returns: its rank: of the waiting connections, the one with the lowest rank is served first.
   ///   A new one ranks after the existing ones, so reconnecting gains nothing. `nil` if the user
   ///   has reached the limit of connections.
-  func connect() -> UInt64? {
-    state.withLock { state in
-      if connectionsLimit > 0, state.connections >= connectionsLimit { return nil }
+  func connect(now: Int64) -> UInt64? {
+    change { state in
+      let elsewhere = state.shared?.connectionsElsewhere(now) ?? 0
+      if limits.connections > 0, state.connections + elsewhere >= limits.connections {
+        return (nil, false)
+      }
       state.connections += 1
-      return state.nextRank()
+      return (state.nextRank(), state.shared?.note(connections: state.connections) ?? false)
     }
   }
 
   /// Counts a connection that has ended.
   /// - Returns: whether it was the last one.
   func disconnect(_ rank: UInt64) -> Bool {
-    state.withLock { state in
+    change { state in
       state.connections -= 1
       state.setWaiting(rank, false)
-      return state.connections == 0
+      return (
+        state.connections == 0, state.shared?.note(connections: state.connections) ?? false
+      )
     }
   }
 
@@ -154,7 +193,7 @@ public final class UserBudget: Sendable {
   func delay(_ rank: UInt64, keepsPlace: Bool = false, now: Int64) -> Delay? {
     state.withLock { state in
       state.refill(now)
-      if let delay = state.delay {
+      if let delay = state.delay(now) {
         state.setWaiting(rank, true)
         return delay
       }
@@ -173,22 +212,27 @@ public final class UserBudget: Sendable {
   /// - Parameter bytes: the length of the message after decompression.
   /// - Returns: the connection's new rank.
   func charge(_ charge: Charge, bytes: Int) -> UInt64 {
-    state.withLock { state in
-      state.charge(charge, bytes: bytes)
-      return state.nextRank()
+    change { state in
+      let isToBeListed =
+        switch charge {
+        case .send: state.charge(sends: 1, bytes: bytes)
+        case .request: state.charge(requests: 1, bytes: bytes)
+        }
+      return (state.nextRank(), isToBeListed)
     }
   }
 
   /// Charges for a request that costs as much as several.
   func chargeRequests(_ count: Int) {
-    state.withLock { $0.requests.charge(count) }
+    change { ((), $0.charge(requests: count)) }
   }
 
   /// See `Budgets.noteDuplicate`.
   func noteDuplicate() {
-    state.withLock { state in
+    change { state in
       state.sends.refund()
-      state.requests.charge(1)
+      state.shared?.refundSend()
+      return ((), state.charge(requests: 1))
     }
   }
 
@@ -196,23 +240,22 @@ public final class UserBudget: Sendable {
 
   /// See `Budgets.take`.
   func take(sends: Int, requests: Int, bytes: Int, now: Int64) -> Int64? {
-    state.withLock { state in
+    change { state in
       state.refill(now)
       let wait = max(
-        sends > 0 ? state.sends.wait : 0, requests > 0 ? state.requests.wait : 0, state.bytes.wait)
+        sends > 0 ? state.wait(.sends, now) : 0, requests > 0 ? state.wait(.requests, now) : 0,
+        state.wait(.bytes, now))
       let first = state.waiting.first
       // A script on a WebSocket takes each token as it comes. So if HTTP was served least recently,
       // one request may leave a debt, after which every waiting connection has a turn before the
       // next request.
       let isNext = first.map { state.rankOfHTTP < $0 } ?? false
-      if wait > 0, !isNext || wait > Self.debtMilliseconds { return wait }
+      if wait > 0, !isNext || wait > Self.debtMilliseconds { return (wait, false) }
       // Nor may a script over HTTP take each token before a waiting connection gets it.
-      if first != nil, !isNext { return 1 }
-      state.sends.charge(sends)
-      state.requests.charge(requests)
-      state.bytes.charge(bytes)
+      if first != nil, !isNext { return (1, false) }
+      let isToBeListed = state.charge(sends: sends, requests: requests, bytes: bytes)
       state.rankOfHTTP = state.nextRank()
-      return nil
+      return (nil, isToBeListed)
     }
   }
 
@@ -221,7 +264,25 @@ public final class UserBudget: Sendable {
     state.withLock { state in
       state.refill(now)
       return state.connections == 0 && state.sends.isFull && state.requests.isFull
-        && state.bytes.isFull
+        && state.bytes.isFull && state.shared?.isRested(now) != false
+    }
+  }
+
+  // MARK: - Other nodes
+
+  /// See `SharedAccount.take`.
+  func takeSpending() -> (Spending, isConnected: Bool)? {
+    state.withLock { state in state.shared?.take(connections: state.connections) }
+  }
+
+  /// See `SharedAccount.tellAgain`.
+  func isListedAgain() -> Bool { state.withLock { $0.shared?.tellAgain() ?? false } }
+
+  /// Charges for what the user has spent on another node.
+  func apply(_ spending: Spending, of node: Int64, now: Int64) {
+    state.withLock { state in
+      state.refill(now)
+      state.shared?.apply(spending, of: node, limits: limits, now: now)
     }
   }
 }

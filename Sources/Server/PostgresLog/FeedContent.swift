@@ -5,7 +5,7 @@ internal import Wire
 /// LEB128, strings are preceded by their length in bytes. Rooms are named once.
 enum FeedContent {
   /// Changes when older nodes cannot read it; nodes of both versions never share a store.
-  private static let version: Int64 = 1
+  private static let version: Int64 = 2
 
   /// The content is not what this version writes.
   struct Malformed: Error {}
@@ -64,6 +64,13 @@ enum FeedContent {
     writer.append(news.presences) { writer, change in
       writer.append(change.user)
       writer.append(change.presence.rawValue)
+    }
+    writer.append(news.spending) { writer, spending in
+      writer.append(spending.user)
+      writer.append(Int64(spending.sends))
+      writer.append(Int64(spending.requests))
+      writer.append(Int64(spending.bytes))
+      writer.append(Int64(spending.connections))
     }
     writer.append(news.hasAllPresences ? 1 : 0)
     writer.append(news.asksForPresences ? 1 : 0)
@@ -158,6 +165,14 @@ enum FeedContent {
       let user = try reader.text()
       guard let presence = Presence(rawValue: try reader.text()) else { throw Malformed() }
       news.presences.append((user, presence))
+    }
+    for _ in 0..<(try reader.count()) {
+      var spending = Spending(user: try reader.text())
+      spending.sends = Int(try reader.int())
+      spending.requests = Int(try reader.int())
+      spending.bytes = Int(try reader.int())
+      spending.connections = Int(try reader.int())
+      news.spending.append(spending)
     }
     news.hasAllPresences = try reader.int() != 0
     news.asksForPresences = try reader.int() != 0

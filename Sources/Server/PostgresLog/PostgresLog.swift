@@ -44,6 +44,7 @@ public final class PostgresLog: Log {
   }
 
   /// The name of the current epoch.
+  public var isShared: Bool { true }
   public var epoch: String { progress.lineage.current.name }
 
   private let connector: Connector

@@ -83,7 +83,8 @@ public final class Server: Sendable {
       let context = ConnectionLoop.Context(
         limits: limits, shard: configuration.shard, router: router, authenticator: authenticator,
         admission: Admission(limits: limits, descriptors: descriptors), epoch: log.epoch,
-        loopCount: max(1, loops), compressesFromBytes: configuration.compression.minimumBytes,
+        sharesLog: log.isShared, loopCount: max(1, loops),
+        compressesFromBytes: configuration.compression.minimumBytes,
         drainSeconds: configuration.drainSeconds)
       let shared = SocketWorld.Shared(
         log: log, mailboxes: mailboxes, avatars: avatars, credentials: credentials,
