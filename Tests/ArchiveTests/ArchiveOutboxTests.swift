@@ -31,6 +31,23 @@ import Wire
     #expect(try archive.outbox().allSatisfy { $0.refusal == nil })
   }
 
+  @Test func `stores a message and the end of its draft at once`() throws {
+    let archive = try Archive(path: folder.file)
+    for name in ["general", "other"] {
+      var room = Archive.Room(room: name, title: name)
+      room.draft = "needed"
+      archive.save(room)
+    }
+    try archive.flush()
+    try archive.enqueue(Self.sends[0], at: 1, draft: "")
+    // What another process finds if this one is killed now.
+    let other = try Archive(path: folder.file)
+    #expect(try other.outbox().count == 1)
+    #expect(try other.rooms().map(\.draft) == ["", "needed"])
+    try archive.enqueue(Self.sends[1], at: 1)
+    #expect(try other.rooms().map(\.draft) == ["", "needed"])
+  }
+
   @Test func `stores each message once`() throws {
     let archive = try Archive(path: folder.file)
     try archive.enqueue(Self.sends[0], at: 1)

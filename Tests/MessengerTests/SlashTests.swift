@@ -59,7 +59,7 @@ import Wire
 
   @Test(arguments: [
     "/join", "/msg", "/msg ada", "/msg no/body", "/me", "/set", "/set url ws://x",
-    "/set bell perhaps",
+    "/set bell perhaps", "/notify", "/notify some", "/notify mentions",
   ])
   func `one without a sense is explained, and stays where it was written`(text: String) {
     var harness = Harness.talking()
@@ -82,10 +82,33 @@ import Wire
     #expect(harness.chat.settings.messages == .plain)
     say("/mute", in: &harness)
     #expect(harness.chat.conversations[Harness.room]?.isMuted == true)
-    say("/pin", in: &harness)
-    #expect(harness.chat.conversations[Harness.room]?.isPinned == true)
+    say("/mute", in: &harness)
+    #expect(harness.chat.conversations[Harness.room]?.isMuted == true)
+    for _ in 0..<2 {
+      say("/unmute", in: &harness)
+      #expect(harness.chat.conversations[Harness.room]?.notifications == .all)
+    }
+    for _ in 0..<2 {
+      say("/pin", in: &harness)
+      #expect(harness.chat.conversations[Harness.room]?.isPinned == true)
+    }
+    say("/unpin", in: &harness)
+    #expect(harness.chat.conversations[Harness.room]?.isPinned == false)
     say("/q", in: &harness)
     #expect(harness.effects.last == .quit)
+  }
+
+  @Test func `notify chooses which messages of a room notify`() {
+    var harness = Harness.talking()
+    harness.open("general")
+    for (text, level) in [
+      ("/notify mentions", Conversation.Notifications.mentions), ("/notify NONE", .none),
+      ("/notify all", .all),
+    ] {
+      say(text, in: &harness)
+      #expect(harness.chat.conversations["general"]?.notifications == level)
+      #expect(harness.effects.contains(.save("general")))
+    }
   }
 
   @Test func `search begins with the text`() {

@@ -329,10 +329,15 @@ extension Archive {
 extension Archive {
   /// Appends a message to the outbox; it is on disk when this returns. A message that is present
   /// already (same `room` and `id`) is left unchanged.
-  /// - Parameter at: Milliseconds since 1970.
-  public func enqueue(_ send: ClientMessage.Send, at: Int64) throws(ArchiveError) {
+  /// - Parameters:
+  ///   - at: milliseconds since 1970.
+  ///   - draft: what the draft of the room is after it; `nil` leaves the stored one.
+  public func enqueue(
+    _ send: ClientMessage.Send, at: Int64, draft: String? = nil
+  ) throws(ArchiveError) {
     try writeDurably { (store) throws(SQLiteError) in
       try store.insert(Outgoing(send: send, at: at, refusal: nil))
+      if let draft { try store.setDraft(draft, of: send.room) }
     }
   }
 

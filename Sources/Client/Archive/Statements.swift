@@ -18,6 +18,7 @@ struct Statements: ~Copyable {
   var updateRange: Statement
   var selectLastRange: Statement
   var upsertRoom: Statement
+  var updateDraft: Statement
   var selectNames: Statement
   var upsertName: Statement
   var insertEntry: Statement
@@ -69,6 +70,8 @@ struct Statements: ~Copyable {
           read = ?7, unread = ?8, is_muted = ?9, draft = ?10, marks = ?11,
           is_pinned = ?12, is_marked_unread = ?13
         """, on: database),
+      updateDraft: try Statement(
+        "UPDATE rooms SET draft = ?2 WHERE name = ?1 AND draft <> ?2", on: database),
       selectNames: try Statement("SELECT user, name FROM names", on: database),
       upsertName: try Statement(
         """

@@ -54,6 +54,12 @@ extension Store {
     try statements.upsertRoom.run()
   }
 
+  func setDraft(_ draft: String, of room: String) throws(SQLiteError) {
+    try statements.updateDraft.bind(1, room)
+    try statements.updateDraft.bind(2, draft)
+    try statements.updateDraft.run()
+  }
+
   func names() throws(SQLiteError) -> [String: String] {
     var names: [String: String] = [:]
     defer { statements.selectNames.reset() }

@@ -63,10 +63,13 @@ extension Chat {
 
   mutating func togglePin(_ effects: inout [Effect]) {
     guard let room = meantRoom, let conversation = conversations[room] else { return }
-    conversations[room]?.isPinned.toggle()
-    complain(
-      "\(conversation.title) is \(conversation.isPinned ? "no longer pinned" : "pinned").",
-      isError: false)
+    pin(room, !conversation.isPinned, &effects)
+  }
+
+  mutating func pin(_ room: String, _ isPinned: Bool, _ effects: inout [Effect]) {
+    guard let conversation = conversations[room] else { return }
+    conversations[room]?.isPinned = isPinned
+    complain("\(conversation.title) is \(isPinned ? "pinned" : "not pinned").", isError: false)
     effects.append(.save(room))
     isListStale = true
   }

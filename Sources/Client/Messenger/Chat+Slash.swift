@@ -33,7 +33,28 @@ extension Chat {
       clearComposer(&effects)
       _ = perform(command, &effects)
     case .set: set(argument, &effects)
+    case .notify:
+      switch argument.lowercased() {
+      case "all": notify(.all, &effects)
+      case "mentions": notify(.mentions, &effects)
+      case "none": notify(.none, &effects)
+      default: complain("Write /notify all, /notify mentions or /notify none.")
+      }
+    case .notifications(let level): notify(level, &effects)
+    case .pin(let isPinned):
+      clearComposer(&effects)
+      if let room = timeline?.room { pin(room, isPinned, &effects) }
     }
+  }
+
+  private mutating func notify(_ level: Conversation.Notifications, _ effects: inout [Effect]) {
+    guard let room = timeline?.room else { return }
+    if level == .mentions, open?.peer != nil {
+      return complain("Only rooms have mentions: write /notify all or /notify none.")
+    }
+    clearComposer(&effects)
+    changeNotifications(of: room, to: level)
+    effects.append(.save(room))
   }
 
   private mutating func message(_ argument: String, _ effects: inout [Effect]) {
@@ -73,7 +94,7 @@ extension Chat {
     complain("\(words[0]) is \(words[1]) until wschat ends.", isError: false)
   }
 
-  static let settable = ["messages", "bell", "notify", "away_after_s"]
+  static let settable = ["messages", "clock", "bell", "notify", "away_after_s"]
 
   private mutating func clearComposer(_ effects: inout [Effect]) {
     endComposition()

@@ -2,7 +2,9 @@
 /// share.
 public struct SlashCommand: Equatable, Sendable {
   enum Action: Sendable, Equatable {
-    case join, message, act, topic, search, set
+    case join, message, act, topic, search, set, notify
+    case notifications(Conversation.Notifications)
+    case pin(Bool)
     /// The same as a key's.
     case command(Command)
   }
@@ -32,9 +34,13 @@ public struct SlashCommand: Equatable, Sendable {
       .command(.leave), "leave part close forget", "", "leave the conversation, and forget it"),
     SlashCommand(.topic, "topic", "", "show the room's name and title"),
     SlashCommand(.search, "search find s", "[TEXT]", "search this conversation"),
-    SlashCommand(.command(.mute), "mute unmute", "", "mute or unmute the conversation"),
+    SlashCommand(
+      .notify, "notify", "all|mentions|none", "choose which messages notify, and count as unread"),
+    SlashCommand(.notifications(.none), "mute", "", "mute the conversation"),
+    SlashCommand(.notifications(.all), "unmute", "", "unmute the conversation"),
     SlashCommand(.command(.markUnread), "unread", "", "mark the conversation as unread"),
-    SlashCommand(.command(.pin), "pin unpin", "", "keep the conversation at the top, or no longer"),
+    SlashCommand(.pin(true), "pin", "", "keep the conversation at the top of the list"),
+    SlashCommand(.pin(false), "unpin", "", "no longer keep it at the top"),
     SlashCommand(.command(.reconnect), "reconnect", "", "reconnect now"),
     SlashCommand(.set, "set", "KEY VALUE", "change a setting until wschat ends"),
     SlashCommand(.command(.help), "help h ?", "", "show the keys and commands"),

@@ -14,8 +14,12 @@ extension ScreenChat {
     case .mark(let room, let received, let read):
       client.mark(room, received: received, read: read)
     case .send(let send, let at):
-      // Stored first: a message that was displayed as sent is not lost.
-      let isKept = keep { archive throws(ArchiveError) in try archive.enqueue(send, at: at) }
+      // Stored first: a message that was displayed as sent is not lost, and what was its draft is
+      // gone with it.
+      let draft = chat.conversations[send.room]?.draft
+      let isKept = keep { archive throws(ArchiveError) in
+        try archive.enqueue(send, at: at, draft: draft)
+      }
       if isLetIn || !isKept { client.send(send) }
     case .retry(let send):
       let isKept = keep { archive throws(ArchiveError) in
