@@ -117,6 +117,7 @@ public struct Tally: Sendable {
     case nodeKilled = "kills of a node"
     case nodeFrozen = "nodes that were frozen"
     case nodeStartedAgain = "nodes that started again in place"
+    case spendingTold = "what users spent on another node"
     case connectionsEnded = "ends of all connections to the database"
     case commitLost = "commits lost with their connection"
     case commitUnanswered = "commits stored without an answer"
@@ -129,7 +130,8 @@ public struct Tally: Sendable {
     /// Whether only a cluster has it.
     var isOfCluster: Bool {
       switch self {
-      case .nodeStarted, .nodeKilled, .nodeFrozen, .nodeStartedAgain, .connectionsEnded,
+      case .nodeStarted, .nodeKilled, .nodeFrozen, .nodeStartedAgain, .spendingTold,
+        .connectionsEnded,
         .commitLost,
         .commitUnanswered, .commitUnreplicated, .databaseCrashed, .promoted, .promotedBehind,
         .databaseRestored:

@@ -18,6 +18,8 @@ final class ClusterNode {
   private var lastBeat: Int64
   /// As published, by room.
   private var heads: [String: Int64] = [:]
+  /// The numbers of what other nodes have told of users' spending.
+  private var spendingHeard: Set<Int> = []
   /// As published.
   private var presences: [String: Presence] = [:]
 
@@ -65,6 +67,11 @@ final class ClusterNode {
     if now - lastBeat > 6_000 { tasks.append(.introduce) }
     lastBeat = now
     tasks.append(.beat)
+    if world.chance(30) {
+      var spending = Spending(user: "ada")
+      spending.sends = world.newSpending()
+      submit(.spent([spending]))
+    }
   }
 
   /// Has the writing thread take a turn.
@@ -98,6 +105,12 @@ final class ClusterNode {
       for change in commit.presences {
         presences[change.user] = change.presence
         world.note("node \(index): \(change.user) is \(change.presence)")
+      }
+      for spending in commit.spendingElsewhere.flatMap(\.spending) {
+        world.tally.count(.spendingTold)
+        if !spendingHeard.insert(spending.sends).inserted {
+          world.fault("node \(index) charged twice for spending \(spending.sends)")
+        }
       }
       for entry in commit.entries {
         world.checkShown(EntryKey(entry), by: "node \(index)")

@@ -34,6 +34,7 @@ final class ClusterSimulation {
   /// Nodes whose start has not returned yet.
   private var starting: Set<Int> = []
   private var numbers = 0
+  private var spendings = 0
   /// How often nodes have waited in a row.
   private var waits = 0
 
@@ -61,6 +62,11 @@ final class ClusterSimulation {
 
   func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
   func newNumber() -> Int64 { Int64.random(in: 1...(.max), using: &random) }
+
+  func newSpending() -> Int {
+    spendings += 1
+    return spendings
+  }
 
   func newName() -> String {
     numbers += 1
