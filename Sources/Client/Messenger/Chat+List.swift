@@ -117,8 +117,7 @@ extension Chat {
 
   mutating func toggleMute(_ effects: inout [Effect]) {
     guard let room = meantRoom, let conversation = conversations[room] else { return }
-    changeNotifications(of: room, to: conversation.nextNotifications)
-    effects.append(.save(room))
+    changeNotifications(of: room, to: conversation.nextNotifications, &effects)
   }
 
   // MARK: The filter

@@ -53,8 +53,7 @@ extension Chat {
       return complain("Only rooms have mentions: write /notify all or /notify none.")
     }
     clearComposer(&effects)
-    changeNotifications(of: room, to: level)
-    effects.append(.save(room))
+    changeNotifications(of: room, to: level, &effects)
   }
 
   private mutating func message(_ argument: String, _ effects: inout [Effect]) {

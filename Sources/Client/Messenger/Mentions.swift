@@ -108,7 +108,9 @@ extension Chat {
   }
 
   /// Changes which messages notify: all, in a room only mentions, none.
-  mutating func changeNotifications(of room: String, to level: Conversation.Notifications) {
+  mutating func changeNotifications(
+    of room: String, to level: Conversation.Notifications, _ effects: inout [Effect]
+  ) {
     guard let conversation = conversations[room] else { return }
     conversations[room]?.notifications = level
     let text =
@@ -118,6 +120,7 @@ extension Chat {
       case .none: "is muted"
       }
     complain("\(conversation.title) \(text).", isError: false)
+    effects.append(.save(room))
   }
 }
 

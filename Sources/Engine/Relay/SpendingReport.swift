@@ -47,7 +47,7 @@ final class SpendingReport: Sendable {
       state.nextReport = now + Self.intervalMilliseconds
       if now >= state.nextConnections {
         state.nextConnections = now + Self.connectionsMilliseconds
-        for budget in state.connected where budget.isListedAgain() { state.listed.append(budget) }
+        for budget in state.connected where budget.tellAgain() { state.listed.append(budget) }
         state.connected = []
       }
       let budgets = state.listed.prefix(Self.usersLimit)

@@ -18,16 +18,15 @@ struct TokenBucket: Sendable {
   }
 
   mutating func refill(_ now: Int64) {
-    // The loops that share a bucket read the clock at different times.
-    guard perSecond > 0, now > updatedAt else { return }
-    tokens = min(Double(burst), tokens + Double(now - updatedAt) * Double(perSecond) / 1000)
-    updatedAt = now
+    var owed = 0.0
+    refill(now, paying: &owed, nodes: 1)
   }
 
   /// As above for a user who has spent tokens on other nodes too. As long as something is owed for
   /// them, one part in `nodes` of what is refilled is credited; the rest pays, as does what would
   /// overflow.
   mutating func refill(_ now: Int64, paying owed: inout Double, nodes: Int) {
+    // The loops that share a bucket read the clock at different times.
     guard perSecond > 0, now > updatedAt else { return }
     let refilled = Double(now - updatedAt) * Double(perSecond) / 1000
     let paid = min(owed, refilled * Double(nodes - 1) / Double(nodes))

@@ -276,7 +276,7 @@ public final class UserBudget: Sendable {
   }
 
   /// See `SharedAccount.tellAgain`.
-  func isListedAgain() -> Bool { state.withLock { $0.shared?.tellAgain() ?? false } }
+  func tellAgain() -> Bool { state.withLock { $0.shared?.tellAgain() ?? false } }
 
   /// Charges for what the user has spent on another node.
   func apply(_ spending: Spending, of node: Int64, now: Int64) {
