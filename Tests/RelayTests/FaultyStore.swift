@@ -6,6 +6,7 @@ struct FaultyStore: EntryStore, EntryReader {
   var memory = MemoryStore()
   var failsCommits = false
   var failsReads = false
+  var isShared = false
   /// The number of lookups of an epoch's last entry.
   private(set) var epochLookups = 0
   /// The number of rooms read for lists, and the number of times that a user's rooms were counted.

@@ -123,6 +123,26 @@ import Wire
     #expect(harness.submit(requests).acks.map(\.seq) == [2, 1, 1])
   }
 
+  @Test(arguments: [("newest", 1), ("new", 2)])
+  func `a node that cannot follow the others does not call lost what it does not know`(
+    _ epoch: String, _ after: Int64
+  ) {
+    var harness = SequencerHarness()
+    harness.submit(.append("r", "ada", "1"))
+    harness.store.isShared = true
+    harness.store.failsCommits = true
+    // Another node has begun an epoch, or has stored an entry.
+    let ahead = harness.submit(
+      .append("r", "ada", "2"), .subscribe("r", "bo", after: after, epoch: epoch))
+    #expect(ahead.joined.isEmpty)
+    #expect(ahead.refusals.map(\.re) == ["send", "join"])
+    #expect(ahead.refusals.map(\.code) == [.unavailable, .unavailable])
+    // What it knows to be in the log it can still serve.
+    let level = harness.submit(
+      .append("r", "ada", "2"), .subscribe("r", "bo", after: 1, epoch: "new"))
+    #expect(level.joined.map(\.resume) == [.ok])
+  }
+
   @Test func `a join succeeds while the log cannot write, and its membership is stored later`() {
     var harness = SequencerHarness()
     harness.submit(.append("r", "ada", "1"))

@@ -325,12 +325,15 @@ public struct Sequencer {
     return Outcome(commit: commit, answers: answers, failure: failure)
   }
 
+  /// Returns the subscription at the state that the store has; `nil` if that is not known.
   private mutating func resubscribe(
     _ subscribing: Batch.Subscribing, _ store: inout some EntryStore
   ) -> Batch.Subscribing? {
     guard (try? refresh(subscribing.room, &store)) != nil,
       let resumption = try? resumption(of: subscribing.request, subscribing.room, &store)
     else { return nil }
+    // The other nodes of a shared log may have gone on: what this one does not know need not be lost.
+    if store.isShared, resumption.resume == .diverged || resumption.resume == .reset { return nil }
     var again = subscribing
     again.resumption = resumption
     again.head = rooms[subscribing.room].head

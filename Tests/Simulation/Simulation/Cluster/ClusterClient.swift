@@ -140,8 +140,8 @@ final class ClusterClient: CustomStringConvertible {
   private func catchUp(_ room: String) {
     guard let node, let view = views[room], view.isJoined, view.cursor < view.head else { return }
     let version = world.database.current
-    guard world.database.isUp, node.epoch == version.lineage.current.number,
-      !world.hidesUnreplicated || node.shownPosition >= version.position
+    guard world.database.isUp, node.shown.epoch == version.lineage.current.number,
+      !world.hidesUnreplicated || node.shown.position >= version.position
     else { return }
     for entry in world.list(room, in: version) {
       guard entry.seq == (views[room]?.cursor ?? 0) + 1, entry.seq <= view.head else { continue }
@@ -180,6 +180,8 @@ final class ClusterClient: CustomStringConvertible {
     if joined.resume == .ok, joined.after != view.cursor {
       world.fault("\(user) resumed \(joined.room) after \(joined.after), not \(view.cursor)")
     }
+    let dropped = view.entries.filter { $0.seq > joined.after || joined.resume == .reset }
+    world.checkLost(dropped, room: joined.room, epoch: view.epoch, for: user)
     view.entries.removeAll { $0.seq > joined.after || joined.resume == .reset }
     view.epoch = joined.epoch
     view.head = head
@@ -214,6 +216,18 @@ final class ClusterClient: CustomStringConvertible {
 }
 
 extension ClusterSimulation {
+  /// A client that has joined in `epoch` is told that the log has lost these entries.
+  func checkLost(_ entries: [EntryKey], room: String, epoch: String?, for user: String) {
+    guard !entries.isEmpty else { return }
+    let version = database.current
+    // If the log has lost the epoch as well, the client has to begin anew.
+    guard let epoch, version.lineage.find(epoch) != nil else { return }
+    let kept = Set(list(room, in: version).map(EntryKey.init))
+    for key in entries where kept.contains(key) && !lostByForks.contains(key) {
+      fault("\(user) is told that \(key) is lost, which the log has")
+    }
+  }
+
   /// An entry is shown to a client, or acknowledged.
   func checkShown(_ key: EntryKey, by whom: String) {
     tally.count(.entryShown)

@@ -34,6 +34,12 @@ final class ClusterNode {
         lineage: store.state.lineage, keepEntriesPerRoom: 0, loops: 1), store: store,
       framing: .webSocket, hidesUnreplicated: world.hidesUnreplicated, clock: { clock.read() })
     tasks = [.follow]
+    shown = (0, 0)
+    noteShown()
+  }
+
+  private func noteShown() {
+    shown = (store.state.shownPosition, store.state.lineage.current.number)
   }
 
   private final class Clock {
@@ -42,9 +48,9 @@ final class ClusterNode {
     func read() -> (monotonic: Int64, wall: Int64) { (world.now * 1_000_000, world.now) }
   }
 
-  /// Up to here batches may be shown to clients.
-  var shownPosition: Int64 { store.state.shownPosition }
-  var epoch: Int64 { store.state.lineage.current.number }
+  /// Up to here batches may be shown to clients, and in which epoch. For the reading thread, it changes
+  /// after the deliveries.
+  private(set) var shown: (position: Int64, epoch: Int64)
   var isSettled: Bool {
     !isSubmitted && requests.isEmpty && !isBusy
       && store.state.shownPosition == world.database.current.position
@@ -96,6 +102,7 @@ final class ClusterNode {
     }
     if let failure = result.failure { world.note("node \(index): \(failure)") }
     for (_, delivery) in result.deliveries { apply(delivery) }
+    noteShown()
   }
 
   private func apply(_ delivery: LogDelivery) {
