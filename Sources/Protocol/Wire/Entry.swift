@@ -29,14 +29,24 @@ public struct Entry: Equatable, Sendable {
 
   /// Appends the complete `message` object.
   public func append(to json: inout [UInt8]) {
-    json.append(member: "{\"type\":\"message\",\"room\":", room)
-    json.append(member: ",\"seq\":", seq)
-    json.append(member: ",\"id\":", id)
-    json.append(member: ",\"from\":", from)
-    json.append(member: ",\"at\":", at)
-    json.append(member: ",\"kind\":", kind.rawValue)
-    if !body.isEmpty { json.append(UInt8(ascii: ",")) }
-    json.append(contentsOf: body)
-    json.append(UInt8(ascii: "}"))
+    json.append(addingCapacity: jsonBytesLimit) { output in
+      output.append(member: "{\"type\":\"message\",\"room\":", room)
+      output.append(member: ",\"seq\":", seq)
+      output.append(member: ",\"id\":", id)
+      output.append(member: ",\"from\":", from)
+      output.append(member: ",\"at\":", at)
+      output.append(member: ",\"kind\":", kind.rawValue)
+      if !body.isEmpty { output.append(UInt8(ascii: ",")) }
+      output.append(body.span)
+      output.append(UInt8(ascii: "}"))
+    }
+  }
+
+  /// The keys have 64 bytes.
+  private var jsonBytesLimit: Int {
+    let names =
+      OutputSpan.jsonBytes(of: room) + OutputSpan.jsonBytes(of: id)
+      + OutputSpan.jsonBytes(of: from) + OutputSpan.jsonBytes(of: kind.rawValue)
+    return 96 + names + 2 * OutputSpan.decimalBytes + body.count
   }
 }

@@ -68,3 +68,78 @@ extension [UInt8] {
     append(decimal: value)
   }
 }
+
+/// Appends JSON to reserved memory: the few messages that every entry needs are written in a third of
+/// the instructions that way, because no part of them asks for capacity of its own.
+extension OutputSpan where Element == UInt8 {
+  /// The longest decimal number with its sign.
+  static var decimalBytes: Int { 20 }
+
+  /// The maximum length of a string in quotes: an escape has at most six bytes (RFC 8259 §7).
+  static func jsonBytes(of string: String) -> Int { 6 * string.utf8.count + 2 }
+
+  @inline(__always)
+  mutating func append(_ text: StaticString) {
+    unsafe append(
+      UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  mutating func append(_ bytes: Span<UInt8>) {
+    unsafe bytes.withUnsafeBufferPointer { unsafe append($0) }
+  }
+
+  @inline(__always)
+  private mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+    unsafe withUnsafeMutableBufferPointer { buffer, count in
+      precondition(bytes.count <= buffer.count - count, "the caller has reserved enough")
+      guard let source = bytes.baseAddress, let start = buffer.baseAddress else { return }
+      unsafe (start + count).initialize(from: source, count: bytes.count)
+      count += bytes.count
+    }
+  }
+
+  mutating func append(decimal value: Int64) {
+    if value < 0 { append(UInt8(ascii: "-")) }
+    var rest = value.magnitude
+    var digits = 1
+    // No magnitude has more than 19 digits, so that the limit does not overflow.
+    var limit: UInt64 = 10
+    while rest >= limit {
+      digits += 1
+      limit &*= 10
+    }
+    unsafe withUnsafeMutableBufferPointer { buffer, count in
+      precondition(digits <= buffer.count - count, "the caller has reserved enough")
+      count += digits
+      for place in 1...digits {
+        unsafe buffer[count - place] = UInt8(truncatingIfNeeded: rest % 10) + 0x30
+        rest /= 10
+      }
+    }
+  }
+
+  /// Appends a string in quotes, with only the escapes that RFC 8259 §7 requires.
+  mutating func append(jsonString string: String) {
+    let text = string.utf8.span
+    append(UInt8(ascii: "\""))
+    let end = text.plainEnd(from: 0)
+    if end == text.count {
+      append(text)
+      append(UInt8(ascii: "\""))
+    } else {
+      var escaped: [UInt8] = []
+      escaped.append(jsonString: text)
+      append(escaped.span.extracting(1...))
+    }
+  }
+
+  mutating func append(member key: StaticString, _ value: String) {
+    append(key)
+    append(jsonString: value)
+  }
+
+  mutating func append(member key: StaticString, _ value: Int64) {
+    append(key)
+    append(decimal: value)
+  }
+}

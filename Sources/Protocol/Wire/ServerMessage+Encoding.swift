@@ -126,13 +126,23 @@ extension ServerMessage.Joined {
 extension ServerMessage.Ack {
   /// Appends the JSON text of this message.
   public func append(to json: inout [UInt8]) {
-    json.append(member: "{\"type\":\"ack\",\"room\":", room)
-    json.append(member: ",\"id\":", id)
-    json.append(member: ",\"seq\":", seq)
-    json.append(member: ",\"at\":", at)
-    if duplicate { json.append(",\"duplicate\":true") }
-    if let ref { json.append(member: ",\"ref\":", ref) }
-    json.append("}")
+    json.append(addingCapacity: jsonBytesLimit) { output in
+      output.append(member: "{\"type\":\"ack\",\"room\":", room)
+      output.append(member: ",\"id\":", id)
+      output.append(member: ",\"seq\":", seq)
+      output.append(member: ",\"at\":", at)
+      if duplicate { output.append(",\"duplicate\":true") }
+      if let ref { output.append(member: ",\"ref\":", ref) }
+      output.append(UInt8(ascii: "}"))
+    }
+  }
+
+  /// The keys have 64 bytes.
+  private var jsonBytesLimit: Int {
+    let names =
+      OutputSpan.jsonBytes(of: room) + OutputSpan.jsonBytes(of: id)
+      + (ref.map { OutputSpan.jsonBytes(of: $0) } ?? 0)
+    return 96 + names + 2 * OutputSpan.decimalBytes
   }
 }
 
