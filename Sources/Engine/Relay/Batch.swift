@@ -148,7 +148,7 @@ struct Batch {
     entries.isEmpty || bytes + bodyBytes + Self.entryBytes <= limitBytes
   }
 
-  mutating func append(_ entry: StoreChanges.NewEntry, room: Int, receivedAt: Int64) {
+  mutating func append(_ entry: consuming StoreChanges.NewEntry, room: Int, receivedAt: Int64) {
     appendFollowed(entry, room: room, receivedAt: receivedAt)
     identities.insert(entries.count - 1) { UInt64(bitPattern: entries[$0].identity.hash) }
   }
@@ -156,7 +156,7 @@ struct Batch {
   /// Appends an entry that another node has committed: it is not found by its identity, which the
   /// node does not tell.
   mutating func appendFollowed(
-    _ entry: StoreChanges.NewEntry, room: Int, receivedAt: Int64 = 0
+    _ entry: consuming StoreChanges.NewEntry, room: Int, receivedAt: Int64 = 0
   ) {
     bytes += entry.entry.body.count + Self.entryBytes
     entries.append(entry)

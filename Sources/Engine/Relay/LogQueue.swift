@@ -7,6 +7,8 @@ struct LogQueue {
   private static let otherBytes = 64
 
   private var requests: [LogRequest] = []
+  /// How many the last batch had: about as many gather next.
+  private var lastCount = 0
   private var bytes = 0
   private var isLogBusy = false
   /// The number of the last batch; 0 = none yet.
@@ -30,7 +32,8 @@ struct LogQueue {
   /// The number of the batch that gathers.
   var nextNumber: UInt32 { number == .max ? 1 : number + 1 }
 
-  mutating func append(_ request: LogRequest) {
+  mutating func append(_ request: consuming LogRequest) {
+    if requests.isEmpty { requests.reserveCapacity(lastCount) }
     requests.append(request)
     bytes += Self.otherBytes
   }
@@ -39,8 +42,8 @@ struct LogQueue {
     _ send: consuming LogRequest.Append, receivedAt microseconds: Int64
   ) {
     send.receivedAt = microseconds
-    bytes += send.body.count + Self.sendBytes
-    requests.append(.append(send))
+    bytes += send.body.count + Self.sendBytes - Self.otherBytes
+    append(.append(send))
     if gatheringSince == nil { gatheringSince = microseconds }
   }
 
@@ -52,6 +55,7 @@ struct LogQueue {
     submittedSince = gatheringSince
     gatheringSince = nil
     bytes = 0
+    lastCount = requests.count
     defer { requests = [] }
     return requests
   }

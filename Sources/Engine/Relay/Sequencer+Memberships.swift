@@ -112,7 +112,7 @@ extension Sequencer {
 
   /// Whether a user may belong to one more room.
   mutating func mayBelong(
-    _ user: String, to room: Int, _ batch: Batch, _ store: inout some EntryStore
+    _ user: String, to room: Int, _ batch: inout Batch, _ store: inout some EntryStore
   ) throws(StoreFailure) -> Bool {
     guard roomsPerUser > 0, rooms[room].members[user] == nil, !rooms[room].isReserved else {
       return true

@@ -151,13 +151,13 @@ extension Sequencer {
         return
       }
     }
-    guard try mayBelong(append.user, to: room, batch, &store) else {
+    guard try mayBelong(append.user, to: room, &batch, &store) else {
       refuse(roomsPerUserReached(append.user, re: "send", room: append.room, id: append.id))
       return
     }
     // This comes before the reference is resolved, because that may change the batch.
     do throws(WireError) {
-      try checkRoom(for: append, append.body.count, loop, batch)
+      try checkSpace(for: append, append.body.count, in: room, loop, &batch)
     } catch {
       refuse(error)
       return
@@ -173,7 +173,7 @@ extension Sequencer {
     }
     if body.count > append.body.count {
       do throws(WireError) {
-        try checkRoom(for: append, body.count, loop, batch)
+        try checkSpace(for: append, body.count, in: room, loop, &batch)
       } catch {
         refuse(error)
         return
@@ -214,7 +214,7 @@ extension Sequencer {
     if rooms[room].members.count < 2, let (a, b) = RoomName.peers(of: append.room) {
       // A peer who has reached the limit of rooms receives the entries but does not become a
       // member; the next entry tries again.
-      for peer in [a, b] where try mayBelong(peer, to: room, batch, &store) {
+      for peer in [a, b] where try mayBelong(peer, to: room, &batch, &store) {
         add(peer, to: room, &batch)
       }
     }
@@ -222,10 +222,11 @@ extension Sequencer {
   }
 
   /// Throws if an entry would exceed the limit of its batch or the last possible `seq`.
-  private mutating func checkRoom(
-    for append: LogRequest.Append, _ bodyBytes: Int, _ loop: Int, _ batch: Batch
+  private mutating func checkSpace(
+    for append: LogRequest.Append, _ bodyBytes: Int, in room: Int, _ loop: Int,
+    _ batch: inout Batch
   ) throws(WireError) {
-    if let room = indices[append.room], rooms[room].head >= Entry.sequenceLimit {
+    if rooms[room].head >= Entry.sequenceLimit {
       throw WireError(
         .limitReached, "Room \(append.room) has reached the maximum seq.",
         re: "send", room: append.room, id: append.id, field: "seq")
@@ -285,7 +286,7 @@ extension Sequencer {
       refuse(Self.noSuchRoom(re: "join", enter.room))
       return
     }
-    guard try mayBelong(enter.user, to: room, batch, &store) else {
+    guard try mayBelong(enter.user, to: room, &batch, &store) else {
       refuse(roomsPerUserReached(enter.user, re: "join", room: enter.room))
       return
     }

@@ -149,8 +149,12 @@ public struct Sequencer {
     _ batch: Batch, _ store: inout some EntryStore, _ framing: Framing
   ) -> Outcome {
     var answers: [[LogAnswer]] = Array(repeating: [], count: loops)
-    for outcome in batch.acks {
-      answers[outcome.loop].append(.ack(outcome.session, outcome.ack))
+    var acks = Array(repeating: 0, count: loops)
+    for place in batch.acks.indices { acks[batch.acks[place].loop] += 1 }
+    for loop in answers.indices { answers[loop].reserveCapacity(acks[loop]) }
+    for place in batch.acks.indices {
+      answers[batch.acks[place].loop].append(
+        .ack(batch.acks[place].session, batch.acks[place].ack))
     }
     for refusal in batch.refusals {
       answers[refusal.loop].append(.refused(refusal.session, refusal.error))

@@ -7,8 +7,14 @@ extension Shard {
     if delivery.completesSubmit { log.noteAnswered() }
     if let commit = delivery.commit { apply(commit, now) }
     if let epoch = delivery.newEpoch { startAgain(epoch, now) }
-    for answer in delivery.answers { apply(answer, now) }
-    refuseGathered(after: delivery.answers, now)
+    var hasRefused = false
+    // A span's elements are not copied for each access.
+    let answers = delivery.answers.span
+    for place in answers.indices {
+      apply(answers[place], now)
+      if case .refused = answers[place] { hasRefused = true }
+    }
+    if hasRefused { refuseGathered(after: delivery.answers, now) }
   }
 
   /// The log has become another one: forgets its entries, and has every client join again. Only then

@@ -34,10 +34,12 @@ struct SpannedEntries {
     senders.reserveCapacity(entries.count)
     received.reserveCapacity(entries.count)
     spans.reserveCapacity(firstKept.count)
+    // A span's elements are not copied for each access.
+    let elements = entries.span
     for index in order {
-      frames.append(entries[index].entry, framing)
-      if entries[index].change != nil { changes.append(senders.count) }
-      senders.append(entries[index].entry.from)
+      frames.append(elements[index].entry, framing)
+      if elements[index].change != nil { changes.append(senders.count) }
+      senders.append(elements[index].entry.from)
       received.append(receivedAt[index])
     }
     for (group, first) in firstKept.enumerated() {

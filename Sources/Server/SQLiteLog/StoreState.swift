@@ -225,11 +225,13 @@ struct StoreState: ~Copyable {
     if changes.entries.isEmpty { return }
     let isSealed = tail.append { segment in
       var position = position
-      for new in changes.entries {
+      // A span's elements are not copied for each access.
+      let entries = changes.entries.span
+      for place in entries.indices {
         position += 1
         segment.append(
-          position: position, room: new.room, seq: new.entry.seq, identity: new.identity,
-          sender: new.entry.from)
+          position: position, room: entries[place].room, seq: entries[place].entry.seq,
+          identity: entries[place].identity, sender: entries[place].entry.from)
       }
     }
     position += Int64(changes.entries.count)
@@ -245,12 +247,14 @@ struct StoreState: ~Copyable {
     var next = position
     // How many entries of each room change other entries.
     var totals: [Int64: Int64] = [:]
-    for new in changes.entries {
+    let entries = changes.entries.span
+    for place in entries.indices {
       next += 1
-      try insert(new, at: next)
-      if let change = new.change {
-        try statements.changes.note(new.entry, room: new.room, position: next, change)
-        totals[new.room] = change.number
+      try insert(entries[place], at: next)
+      if let change = entries[place].change {
+        let room = entries[place].room
+        try statements.changes.note(entries[place].entry, room: room, position: next, change)
+        totals[room] = change.number
       }
     }
     for (room, total) in totals {
@@ -322,16 +326,16 @@ struct StoreState: ~Copyable {
   private mutating func insert(
     _ new: StoreChanges.NewEntry, at position: Int64
   ) throws(SQLiteError) {
-    let entry = new.entry
+    let seq = new.entry.seq
     try statements.insertEntry.bind(1, position)
     try statements.insertEntry.bind(2, new.room)
-    try statements.insertEntry.bind(3, entry.seq)
-    try statements.insertEntry.bind(5, entry.at)
+    try statements.insertEntry.bind(3, seq)
+    try statements.insertEntry.bind(5, new.entry.at)
     try statements.insertEntry.bind(6, new.identity.hash)
     try statements.insertEntry.bind(
-      from: 7, texts: entry.from, entry.id, entry.kind.rawValue, blob: entry.body)
-    try statements.insertEntry.bind(11, entry.seq - new.others)
-    try statements.insertEntry.bind(12, entry.seq - new.content)
+      from: 7, texts: new.entry.from, new.entry.id, new.entry.kind.rawValue, blob: new.entry.body)
+    try statements.insertEntry.bind(11, seq - new.others)
+    try statements.insertEntry.bind(12, seq - new.content)
     try statements.insertEntry.run()
   }
 }
