@@ -88,8 +88,8 @@ import YAML
     ("them: dark", "1: them: is not a known key; did you mean theme?"),
     (
       "zzz: 1",
-      "1: zzz: is not a known key; known: url, user, token_command, ca, theme, messages, clock, "
-        + "list, sidebar, mouse, color, history_entries, highlight, notify, away_after_s, bell, "
+      "1: zzz: is not a known key; known: url, user, token_command, ca, profiles, theme, messages, "
+        + "clock, list, sidebar, mouse, color, history_entries, highlight, notify, away_after_s, bell, "
         + "sounds, keys"
     ),
     (

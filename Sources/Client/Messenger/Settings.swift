@@ -54,6 +54,12 @@ public struct Settings: Equatable, Sendable {
   public var tokenCommand: String?
   /// A PEM file of authorities that replaces the system's.
   public var ca: String?
+  /// The accounts besides the one above, in the order of the file.
+  public var profiles: [Profile] = []
+  /// The name of the profile whose settings these are.
+  public var profile: String?
+  /// Whether the profile names the relay, rather than to inherit it.
+  public var isProfilesURL = false
   public var theme = Theme.auto
   public var messages = Messages.bubbles
   public var clock = Clock.h24

@@ -7,12 +7,15 @@ internal import YAML
 struct SettingsReader {
   /// The file's keys, in the order of the example file.
   static let keys = [
-    "url", "user", "token_command", "ca", "theme", "messages", "clock", "list", "sidebar", "mouse",
-    "color", "history_entries", "highlight", "notify", "away_after_s", "bell", "sounds", "keys",
+    "url", "user", "token_command", "ca", "profiles", "theme", "messages", "clock", "list",
+    "sidebar", "mouse", "color", "history_entries", "highlight", "notify", "away_after_s", "bell",
+    "sounds", "keys",
   ]
 
   private(set) var settings: Settings
   private(set) var problems: [SettingsError.Problem] = []
+  /// The path of the keys that are being read, with a full stop; empty at the top level.
+  private var path = ""
 
   init(settings: Settings = Settings()) { self.settings = settings }
 
@@ -21,9 +24,56 @@ struct SettingsReader {
       report(fault.line, fault.key, "\(fault.found); \(fault.expected)")
     }
     guard let root = document.root, !root.isNull else { return }
-    for pair in pairs(of: root, "") {
+    let pairs = pairs(of: root, "")
+    for pair in pairs {
       guard Self.keys.contains(pair.key) else {
         reportUnknown(pair, "", "key", known: Self.keys)
+        continue
+      }
+      if pair.key != "profiles" { read(pair) }
+    }
+    // Last, since they inherit what is after them in the file, too.
+    for pair in pairs where pair.key == "profiles" { readProfiles(pair) }
+  }
+
+  private mutating func readProfiles(_ pair: YAMLNode.Pair) {
+    if pair.value.isNull { return }
+    let profiles = pairs(of: pair.value, "profiles")
+    guard profiles.count <= Settings.Profile.limit else {
+      return report(
+        pair, "has \(profiles.count) profiles; at most \(Settings.Profile.limit) are allowed")
+    }
+    var common = settings
+    defer { (settings, path) = (common, "") }
+    var found: [Settings.Profile] = []
+    for profile in profiles {
+      path = ""
+      guard Settings.Profile.isName(profile.key) else {
+        report(
+          profile.line, "profiles.\(profile.key)",
+          "is not a valid name: use 1 to \(Settings.Profile.nameLimitBytes) of a-z A-Z 0-9 . _ -")
+        continue
+      }
+      path = "profiles.\(profile.key)."
+      settings = common
+      readProfile(profile)
+      found.append(.init(name: profile.key, settings: settings))
+    }
+    common.profiles = found
+  }
+
+  private mutating func readProfile(_ profile: YAMLNode.Pair) {
+    if profile.value.isNull { return }
+    let known = Self.keys.filter { $0 != "profiles" }
+    let pairs = pairs(of: profile.value, "")
+    let keys = Set(pairs.map(\.key))
+    // A token is a user's at one relay: it must not be sent to another relay, and would be stronger
+    // than another user's name.
+    if keys.contains("url") || keys.contains("user") { settings.tokenCommand = nil }
+    settings.isProfilesURL = keys.contains("url")
+    for pair in pairs {
+      guard known.contains(pair.key) else {
+        reportUnknown(pair, "", "key of a profile", known: known)
         continue
       }
       read(pair)
@@ -95,6 +145,7 @@ struct SettingsReader {
   }
 
   private mutating func readURL(_ pair: YAMLNode.Pair) {
+    settings.url = nil
     guard let url = text(pair) else { return }
     do throws(RelayURL.Invalid) {
       _ = try RelayURL(url)
@@ -105,6 +156,7 @@ struct SettingsReader {
   }
 
   private mutating func readUser(_ pair: YAMLNode.Pair) {
+    settings.user = nil
     guard let user = text(pair) else { return }
     if UserName.isValid(user) {
       settings.user = user
@@ -138,6 +190,7 @@ struct SettingsReader {
   }
 
   private mutating func readHighlight(_ pair: YAMLNode.Pair) {
+    settings.highlight = []
     if pair.value.isNull { return }
     let nodes = pair.value.list ?? [pair.value]
     guard nodes.count <= Settings.highlightLimit else {
@@ -238,7 +291,9 @@ struct SettingsReader {
   private mutating func reportUnknown(
     _ pair: YAMLNode.Pair, _ path: String, _ kind: String, known: [String]
   ) {
-    let nearest = Spelling.nearest(to: pair.key, among: known).map { "did you mean \(path)\($0)?" }
+    let nearest = Spelling.nearest(to: pair.key, among: known).map {
+      "did you mean \(self.path)\(path)\($0)?"
+    }
     report(
       pair.line, path + pair.key,
       "is not a known \(kind); \(nearest ?? "known: \(known.joined(separator: ", "))")")
@@ -249,6 +304,9 @@ struct SettingsReader {
   }
 
   private mutating func report(_ line: Int, _ key: String, _ text: String) {
+    var key = path + key
+    // A value as a whole has no key after the path.
+    if key.last == "." { key.removeLast() }
     problems.append(.init(line: line, key: key, text: text))
   }
 }

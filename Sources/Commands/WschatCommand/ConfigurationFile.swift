@@ -7,14 +7,38 @@ import Messenger
 enum ConfigurationFile {
   private static let limitBytes = 1 << 20
 
+  private static func path(named name: String?) -> String? {
+    name
+      ?? Environment.folder("XDG_CONFIG_HOME", inHome: ".config").map {
+        "\($0)/wschat/config.yaml"
+      }
+  }
+
   /// Reads the file; returns the defaults if it does not exist and none was named.
-  static func read(named name: String?) throws -> Settings {
-    guard
-      let path = name
-        ?? Environment.folder("XDG_CONFIG_HOME", inHome: ".config").map({
-          "\($0)/wschat/config.yaml"
-        })
-    else { return Settings() }
+  static func read(named name: String?, profile: String?) throws -> Settings {
+    let settings = try read(named: name)
+    guard let profile else { return settings }
+    do {
+      return try settings.choosing(
+        profile: profile, file: path(named: name) ?? "the configuration")
+    } catch {
+      throw ValidationError("\(error)")
+    }
+  }
+
+  /// Returns the names of the profiles for the completion of a shell, which passes the words that
+  /// were typed.
+  static func profiles(typed words: [String]) -> [String] {
+    var name: String?
+    for (index, word) in words.enumerated() {
+      if word == "--config", index + 1 < words.count { name = words[index + 1] }
+      if word.hasPrefix("--config=") { name = String(word.dropFirst("--config=".count)) }
+    }
+    return (try? read(named: name))?.profiles.map(\.name) ?? []
+  }
+
+  private static func read(named name: String?) throws -> Settings {
+    guard let path = path(named: name) else { return Settings() }
     do {
       return try Settings.read(try WholeFile.read(path, limitBytes: limitBytes), file: path)
     } catch let error as SystemError {

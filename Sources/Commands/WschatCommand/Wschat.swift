@@ -48,6 +48,12 @@ struct Wschat: ParsableCommand {
       valueName: "cmd"))
   var tokenCommand: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "An account of the configuration, from its profiles.", valueName: "name"),
+    completion: .custom { words, _, _ in ConfigurationFile.profiles(typed: words) })
+  var profile: String?
+
   @Option(help: "The room (default: general in line mode, the list in full-screen mode).")
   var room: String?
 
@@ -115,9 +121,11 @@ struct Wschat: ParsableCommand {
   }
 
   mutating func run() throws {
-    let settings = try ConfigurationFile.read(named: config)
+    let settings = try ConfigurationFile.read(named: config, profile: profile)
+    // A profile was chosen for this run, unlike the environment.
     let text =
-      url ?? Environment["WSCHAT_URL"] ?? settings.url ?? "ws://127.0.0.1:8080/ws"
+      url ?? (settings.isProfilesURL ? settings.url : nil) ?? Environment["WSCHAT_URL"]
+      ?? settings.url ?? "ws://127.0.0.1:8080/ws"
     let relay: RelayURL
     do {
       relay = try RelayURL(typed: text)

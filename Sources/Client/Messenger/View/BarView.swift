@@ -8,7 +8,8 @@ extension Chat {
     guard !row.isEmpty else { return }
     drawing.grid.fill(row, with: theme.bar)
     var end = row.columns - draw(health: row, theme, &drawing)
-    for note in [unreadElsewhere, date(of: top)] where !note.isEmpty {
+    let profile = isListHidden ? settings.profile ?? "" : ""
+    for note in [unreadElsewhere, profile, date(of: top)] where !note.isEmpty {
       guard end - note.count >= 20 else { continue }
       end -= note.count + 1
       drawing.grid.write(

@@ -65,7 +65,8 @@ extension Chat {
     }
     drawing.grid.fill(
       Rect(column: row.column, row: row.row, columns: end, rows: 1), with: theme.bar)
-    let name = user.map { ShownText.line(self.name(of: $0)) } ?? "wschat"
+    let own = user.map { ShownText.line(self.name(of: $0)) } ?? "wschat"
+    let name = settings.profile.map { "\(own) (\($0))" } ?? own
     var bold = theme.bar
     bold.attributes.insert(.bold)
     let used = drawing.grid.write(
