@@ -155,6 +155,7 @@ import Wire
       archive.append(.text(1))
       try archive.close()
     }
+    try leaveAsVersion3(folder.file)
     for column in ["lineage", "is_pinned", "is_marked_unread"] {
       try sql("ALTER TABLE rooms DROP COLUMN \(column)", on: folder.file)
     }

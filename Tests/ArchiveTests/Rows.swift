@@ -25,4 +25,13 @@ func sql(_ text: String, on path: String) throws -> Int64 {
   }
 }
 
+/// Undoes the fourth step of the schema.
+func leaveAsVersion3(_ path: String) throws {
+  for statement in [
+    "DROP TABLE drafts", "DROP TABLE revisions", "DROP INDEX revised",
+    "ALTER TABLE rooms DROP COLUMN revision", "ALTER TABLE outbox DROP COLUMN owner",
+    "ALTER TABLE rooms ADD COLUMN draft TEXT NOT NULL DEFAULT ''", "PRAGMA user_version = 3",
+  ] { try sql(statement, on: path) }
+}
+
 struct SQLFailed: Error { var text: String }

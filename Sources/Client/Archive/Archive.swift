@@ -9,8 +9,16 @@ public import Wire
 /// flush first. If the process dies, history since the last flush is lost; a power failure may lose
 /// some more. The relay has all of it. Outgoing messages are on disk when `enqueue` returns.
 ///
-/// Several processes may use a file at once. A change that no longer fits what another process has
-/// written is skipped, so that each room always holds one contiguous range of its log.
+/// Several processes may use a file at once, such as two wschat of one account:
+/// - History: a change that no longer fits what another process has written is skipped, so that
+///   each room always holds one contiguous range of its log.
+/// - Drafts: a draft replaces the version that it was made from; if that was changed meanwhile, both
+///   are kept (`Draft`).
+/// - Outbox: a message belongs to the process that enqueued it, which sends it. When that process
+///   has ended, whether it quit or was killed, another one takes the message over (`takeOver`).
+/// - Read marks, pins and levels of notifications: only what a process changed is written, and the
+///   others read it (`SharedState`).
+/// `watchDescriptor` tells when another process may have written, so that none needs to poll.
 ///
 /// An error says what happened and what to do; the next call may succeed. A damaged file is moved
 /// aside and replaced by a new one with the readable part of the outbox; `damage` reports it.
@@ -35,6 +43,20 @@ public final class Archive {
   private var changes: [Change] = []
   /// The epochs of each room's entries, as known to this process.
   private var epochs: [String: Epochs] = [:]
+  /// The shared part of each room's state, as this process last stored or read it.
+  var bases: [String: SharedState] = [:]
+  let instance: InstanceLock
+  /// The state of what other processes may change, as this process last read it.
+  var known = Known()
+  private var watch: FileWatch
+
+  struct Known {
+    /// SQLite's number of the last change by another connection.
+    var dataVersion: Int64 = -1
+    var revision: Int64 = 0
+    /// Whether the outbox could not be taken over at the start, and all of it is sent instead.
+    var isOutboxShared = false
+  }
 
   /// Opens the file, and creates it and its folder if they are missing, accessible to the owner
   /// only.
@@ -51,6 +73,8 @@ public final class Archive {
     lock = try LocationLock(location)
     if lock.isExclusive { try Rescue.finish(location) }
     try location.createFile()
+    instance = try InstanceLock(location)
+    watch = FileWatch(path: location.logPath)
     do throws(ArchiveError) {
       session = try Session(location)
     } catch {
@@ -58,7 +82,28 @@ public final class Archive {
       try replace(error)
     }
     try lock.share(location)
+    begin()
   }
+
+  /// Prepares to share a file that was just opened.
+  private func begin() {
+    watch.follow(path: location.logPath)
+    known = Known()
+    do throws(ArchiveError) {
+      known.revision = try read { (store) throws(SQLiteError) in try store.lastRevision() }
+      _ = try takeOver()
+    } catch {
+      // The disk may be full. Sent twice is sent once: the relay recognizes the ids.
+      known.isOutboxShared = true
+    }
+  }
+
+  /// Readable when the file may have been changed, by this process or another; call
+  /// `isChangedByOthers` then. -1 if the system has no watches left.
+  public var watchDescriptor: Int32 { watch.isWatching ? watch.descriptor : -1 }
+
+  /// Makes `watchDescriptor` unreadable until the next change.
+  public func clearWatch() { watch.clear() }
 
   deinit { try? close() }
 
@@ -96,19 +141,19 @@ public final class Archive {
     try open().store.limit(pages: pages)
   }
 
-  private func add(_ change: Change) {
+  func add(_ change: Change) {
     if changes.count >= Self.changesLimit { changes = [] }
     changes.append(change)
     // A failed write is retried, and its error thrown, by the next flush.
     if changes.count % Self.batchLimit == 0 { try? flush() }
   }
 
-  private func open() throws(ArchiveError) -> Session {
+  func open() throws(ArchiveError) -> Session {
     if let session { return session }
     throw failure ?? ArchiveError(.environment, "The history \(location.path) is closed.")
   }
 
-  private func read<Result>(
+  func read<Result>(
     _ body: (Store) throws(SQLiteError) -> Result
   ) throws(ArchiveError) -> Result {
     // A failed write must not prevent reading; the next flush reports the error.
@@ -121,7 +166,7 @@ public final class Archive {
     }
   }
 
-  private func writeDurably(
+  func writeDurably(
     _ body: (Store) throws(SQLiteError) -> Void
   ) throws(ArchiveError) {
     let session = try open()
@@ -134,7 +179,7 @@ public final class Archive {
   }
 
   /// Translates SQLite's error; replaces the file if it is damaged.
-  private func explain(_ error: SQLiteError) -> ArchiveError {
+  func explain(_ error: SQLiteError) -> ArchiveError {
     let meaning = ArchiveError(error, path: location.path)
     guard meaning.kind == .damaged else { return meaning }
     session?.end()
@@ -142,6 +187,7 @@ public final class Archive {
     do throws(ArchiveError) {
       try replace(meaning)
       try lock.share(location)
+      begin()
     } catch {
       failure = error
       return error
@@ -170,7 +216,7 @@ public final class Archive {
 }
 
 /// The open connection and its maintenance thread, while the file is intact.
-private final class Session {
+final class Session {
   let store: Store
   private let maintenance: Maintenance
   /// The size of the log when the maintenance was last asked for a checkpoint.
@@ -206,12 +252,18 @@ extension Archive {
   /// Returns every room that was saved or begun.
   public func rooms() throws(ArchiveError) -> [Room] {
     let rooms = try read { (store) throws(SQLiteError) in try store.rooms() }
-    for room in rooms { epochs[room.room] = room.epoch.map { Epochs(current: $0) } }
+    for room in rooms {
+      epochs[room.room] = room.epoch.map { Epochs(current: $0) }
+      bases[room.room] = SharedState(room)
+    }
     return rooms
   }
 
   /// Stores a room's state. `first`, `latest`, `epoch` and `last` are derived from its entries.
-  public func save(_ room: Room) { add(.save(room)) }
+  public func save(_ room: Room) {
+    add(.save(room, since: bases[room.room]))
+    bases[room.room] = SharedState(room)
+  }
 
   /// Returns the display names of users.
   public func names() throws(ArchiveError) -> [String: String] {
@@ -246,6 +298,7 @@ extension Archive {
   /// Deletes a room with its entries.
   public func forget(_ room: String) {
     epochs[room] = nil
+    bases[room] = nil
     add(.forget(room: room))
   }
 
@@ -320,54 +373,6 @@ extension Archive {
       guard let extent = try store.extent(of: room), extent.epoch != nil, after >= extent.first - 1
       else { return nil }
       return try store.contentCount(extent, after: after, notFrom: user)
-    }
-  }
-}
-
-// MARK: - Outbox
-
-extension Archive {
-  /// Appends a message to the outbox; it is on disk when this returns. A message that is present
-  /// already (same `room` and `id`) is left unchanged.
-  /// - Parameters:
-  ///   - at: milliseconds since 1970.
-  ///   - draft: what the draft of the room is after it; `nil` leaves the stored one.
-  public func enqueue(
-    _ send: ClientMessage.Send, at: Int64, draft: String? = nil
-  ) throws(ArchiveError) {
-    try writeDurably { (store) throws(SQLiteError) in
-      try store.insert(Outgoing(send: send, at: at, refusal: nil))
-      if let draft { try store.setDraft(draft, of: send.room) }
-    }
-  }
-
-  /// Returns the messages that are waiting to be sent or were refused, in the order of `enqueue`.
-  public func outbox() throws(ArchiveError) -> [Outgoing] {
-    try read { (store) throws(SQLiteError) in try store.outbox() }
-  }
-
-  /// Removes a message that the relay has acknowledged from the outbox, with the next flush. If
-  /// that is lost, the message is sent again, and the relay recognizes its `id`.
-  public func acknowledge(room: String, id: String) { add(.acknowledge(room: room, id: id)) }
-
-  /// Stores the reason for which the relay refused a message.
-  public func refuse(room: String, id: String, reason: String) throws(ArchiveError) {
-    try writeDurably { (store) throws(SQLiteError) in
-      try store.setRefusal(reason, room: room, id: id)
-    }
-  }
-
-  /// Makes a refused message pending again.
-  public func retry(room: String, id: String) throws(ArchiveError) {
-    try writeDurably { (store) throws(SQLiteError) in
-      try store.setRefusal(nil, room: room, id: id)
-    }
-  }
-
-  /// Removes a message that is not to be sent any more; durable when this returns.
-  public func discard(room: String, id: String) throws(ArchiveError) {
-    try writeDurably { (store) throws(SQLiteError) in
-      try store.deleteOutgoing(room: room, id: id)
     }
   }
 }

@@ -9,7 +9,8 @@ enum Change {
   /// - epoch: The epoch of the entry's log, as known to this process; another process may have
   ///   begun the room anew meanwhile.
   case append(Entry, epoch: String?)
-  case save(Archive.Room)
+  /// - since: The shared part as this process last stored or read it.
+  case save(Archive.Room, since: Archive.SharedState?)
   case forget(room: String)
   case names([String: String])
   case acknowledge(room: String, id: String)

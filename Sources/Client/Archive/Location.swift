@@ -7,6 +7,8 @@ struct Location: Sendable {
   var logPath: String { "\(path)-wal" }
   var sharedMemoryPath: String { "\(path)-shm" }
   var lockPath: String { "\(path).lock" }
+  /// See `InstanceLock`.
+  var instancesPath: String { "\(path).instances" }
   /// The name that a damaged file is given; its log is given the same name with `-wal`.
   var damagedPath: String { "\(path).damaged" }
   /// A new file with the outbox of a damaged one, while it is being written and when it is

@@ -70,7 +70,7 @@ enum Rescue {
     do {
       let store = try Store(location)
       try store.durableTransaction { (store) throws(SQLiteError) in
-        for outgoing in outbox { try store.insert(outgoing) }
+        for outgoing in outbox { try store.insert(outgoing, owner: 0) }
       }
       // Moves everything into the one file that is renamed.
       let progress = try store.database.checkpoint(.truncate)

@@ -26,7 +26,6 @@ extension Archive {
     public var notifications: Int64 = 0
     public var isPinned = false
     public var isMarkedUnread = false
-    public var draft = ""
     /// The marks of other users.
     public var marks: [Marks] = []
     /// The newest content entry, in its current state.

@@ -69,6 +69,24 @@ enum Schema {
     ALTER TABLE rooms ADD COLUMN is_pinned INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE rooms ADD COLUMN is_marked_unread INTEGER NOT NULL DEFAULT 0;
     """,
+    """
+    -- What several processes that share the file change.
+    CREATE TABLE revisions (last INTEGER NOT NULL) STRICT;
+    INSERT INTO revisions VALUES (1);
+    ALTER TABLE rooms ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX revised ON rooms (revision);
+    CREATE TABLE drafts (
+      branch INTEGER PRIMARY KEY AUTOINCREMENT,
+      room TEXT NOT NULL,
+      version INTEGER NOT NULL,
+      text TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX drafted ON drafts (room, version);
+    INSERT INTO drafts (room, version, text) SELECT name, 1, draft FROM rooms WHERE draft <> '';
+    ALTER TABLE rooms DROP COLUMN draft;
+    -- The number of the process that sends the message: see `InstanceLock`.
+    ALTER TABLE outbox ADD COLUMN owner INTEGER NOT NULL DEFAULT 0;
+    """,
   ]
 
   static var version: Int64 { Int64(steps.count) }

@@ -18,7 +18,6 @@ struct Statements: ~Copyable {
   var updateRange: Statement
   var selectLastRange: Statement
   var upsertRoom: Statement
-  var updateDraft: Statement
   var selectNames: Statement
   var upsertName: Statement
   var insertEntry: Statement
@@ -33,6 +32,10 @@ struct Statements: ~Copyable {
   var selectOutgoing: Statement
   var deleteOutgoing: Statement
   var refuseOutgoing: Statement
+  var selectOwners: Statement
+  var adoptOutgoing: Statement
+  var drafts: DraftStatements
+  var shared: SharedStatements
 
   static func prepare(on database: borrowing Database) throws(SQLiteError) -> Statements {
     Statements(
@@ -43,8 +46,8 @@ struct Statements: ~Copyable {
         "SELECT epoch, range, first, latest, lineage FROM rooms WHERE name = ?1", on: database),
       selectRooms: try Statement(
         """
-        SELECT name, title, peer, is_bot, is_member, head, read, unread, is_muted, draft, epoch,
-          range, first, latest, marks, lineage, is_pinned, is_marked_unread
+        SELECT name, title, peer, is_bot, is_member, head, read, unread, is_muted, epoch, range,
+          first, latest, marks, lineage, is_pinned, is_marked_unread
         FROM rooms ORDER BY rowid
         """, on: database),
       insertRoom: try Statement(
@@ -63,15 +66,11 @@ struct Statements: ~Copyable {
         """, on: database),
       upsertRoom: try Statement(
         """
-        INSERT INTO rooms (name, title, peer, is_bot, is_member, head, read, unread, is_muted, draft,
-          marks, is_pinned, is_marked_unread)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+        INSERT INTO rooms (name, title, peer, is_bot, is_member, head, marks)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
         ON CONFLICT DO UPDATE SET title = ?2, peer = ?3, is_bot = ?4, is_member = ?5, head = ?6,
-          read = ?7, unread = ?8, is_muted = ?9, draft = ?10, marks = ?11,
-          is_pinned = ?12, is_marked_unread = ?13
+          marks = ?7
         """, on: database),
-      updateDraft: try Statement(
-        "UPDATE rooms SET draft = ?2 WHERE name = ?1 AND draft <> ?2", on: database),
       selectNames: try Statement("SELECT user, name FROM names", on: database),
       upsertName: try Statement(
         """
@@ -122,15 +121,21 @@ struct Statements: ~Copyable {
         """, on: database),
       insertOutgoing: try Statement(
         """
-        INSERT INTO outbox (\(outgoingColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+        INSERT INTO outbox (\(outgoingColumns), owner)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
         ON CONFLICT DO NOTHING
         """, on: database),
       selectOutgoing: try Statement(
-        "SELECT \(outgoingColumns) FROM outbox ORDER BY position", on: database),
+        "SELECT \(outgoingColumns), owner FROM outbox ORDER BY position", on: database),
       deleteOutgoing: try Statement(
         "DELETE FROM outbox WHERE room = ?1 AND id = ?2", on: database),
       refuseOutgoing: try Statement(
-        "UPDATE outbox SET refusal = ?3 WHERE room = ?1 AND id = ?2", on: database))
+        "UPDATE outbox SET refusal = ?3 WHERE room = ?1 AND id = ?2", on: database),
+      selectOwners: try Statement("SELECT DISTINCT owner FROM outbox", on: database),
+      adoptOutgoing: try Statement(
+        "UPDATE outbox SET owner = ?2 WHERE owner = ?1", on: database),
+      drafts: try DraftStatements.prepare(on: database),
+      shared: try SharedStatements.prepare(on: database))
   }
 }
 

@@ -33,9 +33,10 @@ private struct Writing {
       extent.epochs = epochs
       set(extent, of: room)
     case .append(let entry, let epoch): try append(entry, epoch, to: store)
-    case .save(let room): try store.save(room)
+    case .save(let room, let base): try store.save(room, since: base)
     case .forget(let room):
       try store.delete(room)
+      try store.deleteDrafts(of: room)
       extents[room] = nil
       changed.remove(room)
       aftermath.hasGarbage = true

@@ -2,7 +2,8 @@ internal import SQLite
 internal import Wire
 
 extension Store {
-  func insert(_ outgoing: Archive.Outgoing) throws(SQLiteError) {
+  /// - Parameter owner: See `InstanceLock`.
+  func insert(_ outgoing: Archive.Outgoing, owner: Int64) throws(SQLiteError) {
     let send = outgoing.send
     try statements.insertOutgoing.bind(1, send.room)
     try statements.insertOutgoing.bind(2, send.id)
@@ -15,16 +16,32 @@ extension Store {
     try statements.insertOutgoing.bind(8, reference?.from)
     try statements.insertOutgoing.bind(9, outgoing.at)
     try statements.insertOutgoing.bind(10, outgoing.refusal)
+    try statements.insertOutgoing.bind(11, owner)
     try statements.insertOutgoing.run()
   }
 
-  func outbox() throws(SQLiteError) -> [Archive.Outgoing] {
+  /// - Parameter isWanted: Called with the owner of each message.
+  func outbox(where isWanted: (Int64) -> Bool) throws(SQLiteError) -> [Archive.Outgoing] {
     var outbox: [Archive.Outgoing] = []
     defer { statements.selectOutgoing.reset() }
     while try statements.selectOutgoing.step() {
+      guard isWanted(statements.selectOutgoing.integer(10)) else { continue }
       outbox.append(Archive.Outgoing(row: statements.selectOutgoing))
     }
     return outbox
+  }
+
+  func outboxOwners() throws(SQLiteError) -> [Int64] {
+    var owners: [Int64] = []
+    defer { statements.selectOwners.reset() }
+    while try statements.selectOwners.step() { owners.append(statements.selectOwners.integer(0)) }
+    return owners
+  }
+
+  func adoptOutbox(of owner: Int64, by other: Int64) throws(SQLiteError) {
+    try statements.adoptOutgoing.bind(1, owner)
+    try statements.adoptOutgoing.bind(2, other)
+    try statements.adoptOutgoing.run()
   }
 
   func deleteOutgoing(room: String, id: String) throws(SQLiteError) {

@@ -15,16 +15,15 @@ extension Store {
       room.read = statements.selectRooms.integer(6)
       room.unread = statements.selectRooms.integer(7)
       room.notifications = statements.selectRooms.integer(8)
-      room.isPinned = statements.selectRooms.flag(16)
-      room.isMarkedUnread = statements.selectRooms.flag(17)
-      room.draft = statements.selectRooms.text(9)
-      room.marks = statements.selectRooms.text(14).split(separator: "\n").compactMap(
+      room.isPinned = statements.selectRooms.flag(15)
+      room.isMarkedUnread = statements.selectRooms.flag(16)
+      room.marks = statements.selectRooms.text(13).split(separator: "\n").compactMap(
         Archive.Marks.init(line:))
-      room.epoch = statements.selectRooms.optionalText(10)
+      room.epoch = statements.selectRooms.optionalText(9)
       let extent = Extent(
-        epochs: Archive.Epochs(current: room.epoch, lineage: statements.selectRooms.text(15)),
-        range: statements.selectRooms.integer(11),
-        first: statements.selectRooms.integer(12), latest: statements.selectRooms.integer(13))
+        epochs: Archive.Epochs(current: room.epoch, lineage: statements.selectRooms.text(14)),
+        range: statements.selectRooms.integer(10),
+        first: statements.selectRooms.integer(11), latest: statements.selectRooms.integer(12))
       room.head = max(room.head, extent.latest)
       room.latest = extent.isEmpty ? 0 : extent.latest
       room.first = extent.isEmpty ? room.head + 1 : extent.first
@@ -37,27 +36,17 @@ extension Store {
     }
   }
 
-  func save(_ room: Archive.Room) throws(SQLiteError) {
+  /// - Parameter base: See `Archive.SharedState.merged`.
+  func save(_ room: Archive.Room, since base: Archive.SharedState?) throws(SQLiteError) {
     try statements.upsertRoom.bind(1, room.room)
     try statements.upsertRoom.bind(2, room.title)
     try statements.upsertRoom.bind(3, room.peer)
     try statements.upsertRoom.bind(4, room.isBot)
     try statements.upsertRoom.bind(5, room.isMember)
     try statements.upsertRoom.bind(6, room.head)
-    try statements.upsertRoom.bind(7, room.read)
-    try statements.upsertRoom.bind(8, room.unread)
-    try statements.upsertRoom.bind(9, room.notifications)
-    try statements.upsertRoom.bind(10, room.draft)
-    try statements.upsertRoom.bind(11, room.marks.map(\.line).joined(separator: "\n"))
-    try statements.upsertRoom.bind(12, room.isPinned)
-    try statements.upsertRoom.bind(13, room.isMarkedUnread)
+    try statements.upsertRoom.bind(7, room.marks.map(\.line).joined(separator: "\n"))
     try statements.upsertRoom.run()
-  }
-
-  func setDraft(_ draft: String, of room: String) throws(SQLiteError) {
-    try statements.updateDraft.bind(1, room)
-    try statements.updateDraft.bind(2, draft)
-    try statements.updateDraft.run()
+    try save(Archive.SharedState(room), since: base)
   }
 
   func names() throws(SQLiteError) -> [String: String] {

@@ -74,8 +74,9 @@ final class Store {
   /// Detects damage that would show in every call.
   private static func look(at database: borrowing Database) throws(SQLiteError) {
     // Reads columns that are not in any index.
-    _ = try database.integer("SELECT count(draft) FROM rooms")
+    _ = try database.integer("SELECT count(marks) FROM rooms")
     _ = try database.integer("SELECT count(body) FROM outbox")
+    _ = try database.integer("SELECT count(text) FROM drafts")
     _ = try database.integer("SELECT max(position) FROM entries")
   }
 

@@ -18,6 +18,11 @@ extension Chat {
     case .noPage(let room): takeNoPage(of: room)
     case .counted(let room, let unread): conversations[room]?.unread = unread
     case .quoted(let room, let entry): takeQuoted(entry, in: room)
+    case .drafts(let drafts): take(drafts: drafts)
+    case .draftKept(let room, let base, let version):
+      draftKept(in: room, inPlaceOf: base, as: version)
+    case .shared(let states): take(states, &effects)
+    case .takenOver(let lines, let originals): takeOver(lines, originals: originals, &effects)
     case .takenBack(let room, let id, let edits): takenBack(id, in: room, edits: edits)
     case .failed(let text): complain(text)
     case .done(let text): complain(text, isError: false)
@@ -157,13 +162,7 @@ extension Chat {
       }
     }
     outgoing = kept.outgoing
-    for (id, entry) in kept.originals {
-      var original = Message(
-        key: .init(from: entry.from, id: entry.id), seq: entry.seq, at: entry.at,
-        text: entry.text ?? "", isOwn: entry.from == user)
-      original.forwardedFrom = entry.forward?.from
-      forwarded[id] = original
-    }
+    keep(kept.originals)
     for line in outgoing where line.send.kind == .text { showLast(line) }
     isListStale = true
   }

@@ -224,6 +224,7 @@ extension Chat {
       sendComposed(&effects)
     case .newLine: insert("\n", &effects)
     case .complete: complete(&effects)
+    case .otherDraft: showOtherDraft(&effects)
     case .cancel:
       if completion != nil {
         completion = nil

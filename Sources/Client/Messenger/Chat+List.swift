@@ -75,6 +75,7 @@ extension Chat {
     let peer = RoomName.peer(in: room, of: user)
     conversations[room] = Conversation(
       room: room, title: peer.map(name(of:)) ?? room, peer: peer)
+    if let stored = drafts[room] { merge(stored, into: room) }
     isListStale = true
   }
 

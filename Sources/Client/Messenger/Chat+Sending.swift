@@ -49,7 +49,7 @@ extension Chat {
       endEditing()
     } else {
       endComposition()
-      conversations[room]?.draft = ""
+      endDraft(of: room, isSent: true, &effects)
     }
     stopTyping(&effects)
     self.send(send, &effects)
@@ -254,20 +254,5 @@ extension Chat {
     if conversations[room]?.isJoined == true {
       effects.append(.request(.typing(room: room, on: false)))
     }
-  }
-
-  var draftIsUnsaved: Bool {
-    if case .edit = composition { return false }
-    return open.map { $0.draft != composer.text } ?? false
-  }
-
-  /// Saves the unsent text; call it before the program ends for any reason.
-  public mutating func putAway(_ effects: inout [Effect]) { saveDraft(&effects) }
-
-  mutating func saveDraft(_ effects: inout [Effect]) {
-    guard draftIsUnsaved, let room = timeline?.room else { return }
-    times.draftSaved = now
-    conversations[room]?.draft = composer.text
-    effects.append(.save(room))
   }
 }

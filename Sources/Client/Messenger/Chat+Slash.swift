@@ -97,7 +97,7 @@ extension Chat {
 
   private mutating func clearComposer(_ effects: inout [Effect]) {
     endComposition()
-    if let room = timeline?.room { conversations[room]?.draft = "" }
+    if let room = timeline?.room { endDraft(of: room, isSent: false, &effects) }
     stopTyping(&effects)
   }
 }

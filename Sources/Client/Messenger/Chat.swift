@@ -136,6 +136,8 @@ public struct Chat: Sendable {
   /// The originals of forwarded messages, by the id of the outgoing message, until it is
   /// acknowledged.
   var forwarded: [String: Message] = [:]
+  /// The stored drafts, for conversations that are added later.
+  var drafts: [String: [Draft]] = [:]
   /// The prefix of message ids: at least 96 random bits.
   var idPrefix = ""
   var idCount = 0

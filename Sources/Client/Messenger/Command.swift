@@ -24,6 +24,8 @@ public enum Command: String, CaseIterable, Hashable, Sendable {
   case send
   case newLine = "new-line"
   case complete
+  /// Puts another draft into the composer, where two instances of wschat have written at once.
+  case otherDraft = "other-draft"
   /// ↑ in the first line: edits the user's last message if the composer is empty, else moves up a
   /// line.
   case lineUp = "line-up"

@@ -75,7 +75,14 @@ public struct Conversation: Equatable, Sendable {
   public var isPinned = false
   /// Whether the user wants to come back to it; until it is opened again.
   public var isMarkedUnread = false
+  /// What is written in the composer, or was when another conversation was opened.
   public var draft = ""
+  /// The stored version of the draft; `nil` if none is stored.
+  public var draftVersion: Draft.Version?
+  /// Drafts that were written at the same time by other instances of wschat.
+  public var otherDrafts: [Draft] = []
+  /// The highest number of a draft's version that is known here.
+  var draftSeen: Int64 = 0
   /// Whether the relay sends its entries.
   public var isJoined = false
   /// Whether the user is a member, so that its entries are worth keeping.

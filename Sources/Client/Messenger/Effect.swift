@@ -26,6 +26,11 @@ public enum Effect: Equatable, Sendable {
   case quote(room: String, seq: Int64)
   /// Store the state of a conversation.
   case save(String)
+  /// Store a draft in place of the version that it was made from; answer with `draftKept`. An empty
+  /// one is deleted.
+  case saveDraft(room: String, String, inPlaceOf: Draft.Version?)
+  /// The draft becomes the message that the next effect sends: delete it when that is stored.
+  case endDraft(room: String, Draft.Version)
   case saveNames([String: String])
   case copy(String)
   case open(String)

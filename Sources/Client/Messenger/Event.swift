@@ -20,6 +20,15 @@ public enum Event: Sendable {
   case counted(room: String, unread: Int64)
   /// The entry that a reply quotes.
   case quoted(room: String, Entry)
+  /// The stored drafts, by room, the newest first: at the start, and when another instance of wschat
+  /// may have changed them.
+  case drafts([String: [Draft]])
+  /// A draft was stored; `nil` for an empty one.
+  case draftKept(room: String, inPlaceOf: Draft.Version?, Draft.Version?)
+  /// Another instance has changed these.
+  case shared([SharedState])
+  /// Messages of an instance that has ended; `originals` as in `Restored`.
+  case takenOver([Chat.Outgoing], originals: [String: Entry])
   /// A message will not be sent; with `edits`, its text goes back into the composer.
   case takenBack(room: String, id: String, edits: Bool)
   /// An effect failed.

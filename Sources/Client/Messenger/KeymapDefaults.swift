@@ -39,6 +39,7 @@ extension Keymap {
         (.send, "enter", "send"),
         (.newLine, "alt+enter shift+enter ctrl+j", "new line"),
         (.complete, "tab", "complete @name or :emoji:"),
+        (.otherDraft, "alt+d", "the other draft, where two wschat have written"),
         (.lineUp, "up", "line up; if nothing is written, edit your last message"),
         (.lineDown, "down", "line down"),
         (.selectMessage, "shift+up ctrl+up", "select a message"),

@@ -14,6 +14,7 @@ extension ScreenChat {
   /// Opens the archive of a user and displays it. If that fails, the chat runs without an archive.
   func openArchive(of user: String) {
     flushArchive()
+    stopSharing()
     let path = Archive.path(stateHome: options.stateFolder, relay: chat.relay, user: user)
     var complaint: String?
     let limit = options.settings.historyEntries
@@ -41,11 +42,7 @@ extension ScreenChat {
     keep { archive throws(ArchiveError) in
       let outgoing = try archive.outbox()
       restoredLines = Set(outgoing.map(\.send.id))
-      var originals: [String: Entry] = [:]
-      for line in outgoing {
-        guard case .forward(let forward) = line.send.reference else { continue }
-        originals[line.send.id] = try archive.entry(forward.room, forward.seq)
-      }
+      let originals = try originals(of: outgoing, in: archive)
       take(
         .restored(
           .init(
@@ -58,10 +55,23 @@ extension ScreenChat {
             outgoing: outgoing.map { .init(send: $0.send, at: $0.at, refusal: $0.refusal) },
             originals: originals)))
     }
+    startSharing()
     if let complaint { take(.failed(complaint)) }
     if chat.conversations.isEmpty, Environment["TMUX"] != nil {
       chat.focusHint = "tmux: `set -g focus-events on` tells wschat when you look; see wschat(1)."
     }
+  }
+
+  /// Returns the messages that outgoing ones forward, by the id of the outgoing message.
+  func originals(
+    of outgoing: [Archive.Outgoing], in archive: Archive
+  ) throws(ArchiveError) -> [String: Entry] {
+    var originals: [String: Entry] = [:]
+    for line in outgoing {
+      guard case .forward(let forward) = line.send.reference else { continue }
+      originals[line.send.id] = try archive.entry(forward.room, forward.seq)
+    }
+    return originals
   }
 
   /// Finds the mentions among the newest unread entries of a room.
@@ -113,6 +123,7 @@ extension ScreenChat {
       }
       try archive.flush()
     }
+    saveWaitingDrafts()
   }
 
   /// Loads a page from the archive; asks the relay if the archive has less than a page.
@@ -149,7 +160,6 @@ extension Archive.Room {
     notifications = conversation.notifications.rawValue
     isPinned = conversation.isPinned
     isMarkedUnread = conversation.isMarkedUnread
-    draft = conversation.draft
     marks = conversation.marks.map {
       .init(user: $0.key, received: $0.value.received, read: $0.value.read)
     }
@@ -168,7 +178,6 @@ extension Conversation {
     notifications = Notifications(rawValue: kept.notifications) ?? .all
     isPinned = kept.isPinned
     isMarkedUnread = kept.isMarkedUnread
-    draft = kept.draft
     for mark in kept.marks {
       marks[mark.user] = .init(received: mark.received, read: mark.read)
     }

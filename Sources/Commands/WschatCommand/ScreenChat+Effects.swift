@@ -16,7 +16,8 @@ extension ScreenChat {
     case .send(let send, let at):
       // Stored first: a message that was displayed as sent is not lost, and what was its draft is
       // gone with it.
-      let draft = chat.conversations[send.room]?.draft
+      let draft = endedDraft
+      endedDraft = nil
       let isKept = keep { archive throws(ArchiveError) in
         try archive.enqueue(send, at: at, draft: draft)
       }
@@ -45,6 +46,10 @@ extension ScreenChat {
     case .save(let room):
       unsaved.insert(room)
       scheduleFlush()
+    case .saveDraft(let room, let text, let base): save(draft: text, of: room, inPlaceOf: base)
+    case .endDraft(let room, let version):
+      endedDraft = .init(version)
+      waitingDrafts.removeAll { $0.room == room && $0.base == version }
     case .saveNames(let names): keep { $0.save(names: names) }
     case .copy(let text):
       if let bytes = ControlString.copy(text) {

@@ -32,6 +32,8 @@ final class ScreenChat {
     static let flush: UInt64 = 5
     static let renewal: UInt64 = 6
     static let stops: UInt64 = 7
+    static let archive: UInt64 = 8
+    static let sharing: UInt64 = 9
   }
 
   /// The minimum interval between two frames that are caused by other users: more are not
@@ -62,6 +64,15 @@ final class ScreenChat {
   var restoredLines: Set<String> = []
   /// Conversations whose state must be stored.
   var unsaved: Set<String> = []
+  /// Drafts that could not be stored yet.
+  var waitingDrafts: [WaitingDraft] = []
+  /// The draft of the message that is sent next.
+  var endedDraft: Archive.Draft.Version?
+  var archiveRegistration: Registration?
+  /// When the changes of others are taken next.
+  var sharing: (timer: TimerID, due: Instant)?
+  /// Their changes are not taken yet.
+  var othersHaveWritten = false
   var exitCode: ExitCode?
   /// The exit code to use when the relay has ended the session.
   var endCode: ExitCode?
@@ -332,6 +343,7 @@ extension ScreenChat: EventHandler {
     case Token.stops:
       while stops?.next() != nil { suspend() }
     case Token.renewal: takeToken()
+    case Token.archive: archiveWasWritten()
     default: clients.ready(registration, token: token, readiness)
     }
   }
@@ -345,6 +357,8 @@ extension ScreenChat: EventHandler {
     case Token.escape:
       escapeTimer = nil
       take(parser.timeout())
+    case Token.sharing:
+      share()
     case Token.flush:
       flushTimer = nil
       flushArchive()

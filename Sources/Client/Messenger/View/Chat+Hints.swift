@@ -61,7 +61,10 @@ extension Chat {
       return [(.send, "insert"), (.complete, "next"), (.cancel, "close")]
     }
     switch composition {
-    case .new: return [(.send, "send"), (.newLine, "new line")]
+    case .new:
+      let others: [(Command, String)] =
+        open?.otherDrafts.isEmpty == false ? [(.otherDraft, "other draft")] : []
+      return [(.send, "send")] + others + [(.newLine, "new line")]
     case .reply: return [(.send, "reply"), (.newLine, "new line"), (.cancel, "no reply")]
     case .edit: return [(.send, "save"), (.newLine, "new line"), (.cancel, "cancel")]
     }
