@@ -131,7 +131,8 @@ let package = Package(
 
     Floor.client.module(
       "Client", ["WebSocket", "EventLoop", "Platform", "TLS", "Wire", "Mixing", deque]),
-    Floor.client.module("Archive", ["Wire", "Platform", "Mixing", "SQLite", "CSQLite"]),
+    Floor.client.module(
+      "Archive", ["Wire", "Platform", "Mixing", "Folding", "SQLite", "CSQLite"]),
     Floor.client.module("Terminal", ["CTerminal", "CUtf8proc", "Platform"]),
     Floor.client.module("Messenger", ["Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"]),
 

@@ -1,5 +1,6 @@
 import Archive
 import Glibc
+import Mixing
 import TestSupport
 import Testing
 import Wire
@@ -72,6 +73,49 @@ import Wire
     #expect(pages.map(\.processor).sorted()[pages.count * 99 / 100] < .milliseconds(20))
     #expect(flushes.map(\.processor).sorted()[flushes.count * 99 / 100] < .milliseconds(50))
     #expect(beginning.processor < .milliseconds(50))
+  }
+}
+
+@Suite struct `Measured: a search of 100,000 entries` {
+  /// Words as in a language: some are in most texts, most are rare.
+  private static func fill(_ archive: Archive, _ count: Int64) {
+    var dice = SplitMix64(seed: 1)
+    let words = (0..<20_000).map { _ in
+      String(
+        (0..<Int.random(in: 3...9, using: &dice)).map { _ in
+          "abcdefghijklmnopqrstuvwxyz".randomElement(using: &dice) ?? "a"
+        })
+    }
+    archive.begin("general", epoch: "e1", after: 0)
+    for seq in 1...count {
+      let text = (0..<10).map { _ in
+        words[Int(20_000 * pow(Double.random(in: 0..<1, using: &dice), 4))]
+      }
+      archive.append(.text(seq, text.joined(separator: " ") + " message \(seq)"))
+    }
+  }
+
+  @Test func `takes no longer than a frame may`() throws {
+    let folder = try TemporaryFolder()
+    let archive = try Archive(path: folder.file)
+    Self.fill(archive, 100_000)
+    let flushes = try Took { try archive.flush() }
+    let indexing = try Took { try folder.waitForIndex() }
+    for text in [
+      "message", "m", "message 99", "message 99999", "nosuchword", "a b c", "m 1 a nosuch",
+    ] {
+      var steps: [Took] = []
+      var search = Archive.Search(text)
+      while !search.isComplete, search.found.count < 100 {
+        steps.append(try Took { try archive.advance(&search, wanted: 100) })
+      }
+      let all = steps.map(\.processor).reduce(.zero, +)
+      print(
+        "\(text): \(search.found.count) in \(steps.count) steps, \(all), longest \(spread(steps))")
+      // In a debug build.
+      #expect(all < .milliseconds(300))
+    }
+    print("the last flush \(flushes), indexed after \(indexing)")
   }
 }
 

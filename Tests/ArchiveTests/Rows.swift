@@ -25,8 +25,17 @@ func sql(_ text: String, on path: String) throws -> Int64 {
   }
 }
 
-/// Undoes the fourth step of the schema.
+/// Undoes the fifth step of the schema.
+func leaveAsVersion4(_ path: String) throws {
+  for table in ["words", "blocks", "unindexing", "indexing"] {
+    try sql("DROP TABLE \(table)", on: path)
+  }
+  try sql("PRAGMA user_version = 4", on: path)
+}
+
+/// Undoes the fourth step as well.
 func leaveAsVersion3(_ path: String) throws {
+  try leaveAsVersion4(path)
   for statement in [
     "DROP TABLE drafts", "DROP TABLE revisions", "DROP INDEX revised",
     "ALTER TABLE rooms DROP COLUMN revision", "ALTER TABLE outbox DROP COLUMN owner",

@@ -28,7 +28,7 @@ import Testing
       "COpenSSL", "CWeb", "CZlib", "Logging",
     ],
     "Client/Client": ["WebSocket", "EventLoop", "Platform", "TLS", "Wire", "Mixing"],
-    "Client/Archive": ["Wire", "Platform", "Mixing", "SQLite", "CSQLite"],
+    "Client/Archive": ["Wire", "Platform", "Mixing", "Folding", "SQLite", "CSQLite"],
     "Client/Terminal": ["CTerminal", "CUtf8proc", "Platform"],
     "Client/Messenger": ["Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"],
     "Commands/CommandMain": ["Platform", "ArgumentParser"],

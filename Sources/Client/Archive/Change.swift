@@ -18,6 +18,8 @@ enum Change {
 
 /// The maintenance that written changes have made necessary.
 struct Aftermath {
+  /// The number of entries that were inserted, which are to be indexed some time.
+  var inserted = 0
   /// There are entries that are no longer kept.
   var hasGarbage = false
   /// Texts were deleted; the write-ahead log still contains them.

@@ -87,6 +87,23 @@ enum Schema {
     -- The number of the process that sends the message: see `InstanceLock`.
     ALTER TABLE outbox ADD COLUMN owner INTEGER NOT NULL DEFAULT 0;
     """,
+    """
+    -- The index for searching, which the maintenance thread builds from `entries`: see SearchIndex.
+    \(SearchIndex.table)
+    CREATE TABLE blocks (
+      block INTEGER PRIMARY KEY,
+      newest INTEGER NOT NULL  -- the latest `at` of its indexed entries
+    ) STRICT;
+    -- Terms of texts that were deleted, until they are removed from the index.
+    CREATE TABLE unindexing (position INTEGER PRIMARY KEY, terms TEXT NOT NULL) STRICT;
+    CREATE TABLE indexing (
+      through INTEGER NOT NULL DEFAULT 0,  -- the texts up to this position are indexed
+      removed INTEGER NOT NULL DEFAULT 0,  -- texts whose terms are still in the file
+      is_urgent INTEGER NOT NULL DEFAULT 0,  -- there are deleted texts among them
+      is_merging INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    INSERT INTO indexing DEFAULT VALUES;
+    """,
   ]
 
   static var version: Int64 { Int64(steps.count) }

@@ -21,7 +21,15 @@ struct Statements: ~Copyable {
   var selectNames: Statement
   var upsertName: Statement
   var insertEntry: Statement
+  var selectPlace: Statement
+  var deletePlace: Statement
+  var selectIndexed: Statement
+  var insertUnindexing: Statement
+  var lowerThrough: Statement
   var selectContents: Statement
+  var selectContentsAfter: Statement
+  var selectTime: Statement
+  var selectBeginnings: Statement
   var selectEntry: Statement
   var selectChanges: Statement
   var selectDeletions: Statement
@@ -77,17 +85,48 @@ struct Statements: ~Copyable {
         INSERT INTO names (user, name) VALUES (?1, ?2)
         ON CONFLICT DO UPDATE SET name = ?2 WHERE name <> ?2
         """, on: database),
-      // Replaces an entry in the same place that is no longer kept.
       insertEntry: try Statement(
         """
-        INSERT OR REPLACE INTO entries (range, seq, target, at, sender, id, kind, body)
+        INSERT INTO entries (range, seq, target, at, sender, id, kind, body)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
         """, on: database),
+      selectPlace: try Statement(
+        """
+        SELECT position, kind, body, position <= (SELECT through FROM indexing) FROM entries
+        WHERE range = ?1 AND seq = ?2
+        """, on: database),
+      deletePlace: try Statement("DELETE FROM entries WHERE position = ?1", on: database),
+      // The indexed texts of a message: its own, and those of its edits.
+      selectIndexed: try Statement(
+        """
+        SELECT position, kind, body FROM entries
+        WHERE range = ?1 AND seq = ?2 AND position <= (SELECT through FROM indexing)
+        UNION ALL
+        SELECT position, kind, body FROM entries INDEXED BY changes
+        WHERE range = ?1 AND target = ?2 AND kind = 'edit'
+          AND position <= (SELECT through FROM indexing)
+        """, on: database),
+      insertUnindexing: try Statement(
+        "INSERT OR IGNORE INTO unindexing (position, terms) VALUES (?1, ?2)", on: database),
+      lowerThrough: try Statement(SearchIndex.lowerThroughSQL, on: database),
       selectContents: try Statement(
         """
         SELECT \(columns) FROM entries INDEXED BY contents
         WHERE range = ?1 AND seq >= ?2 AND seq < ?3 AND kind IN ('text', 'data')
         ORDER BY seq DESC LIMIT ?4
+        """, on: database),
+      selectContentsAfter: try Statement(
+        """
+        SELECT \(columns) FROM entries INDEXED BY contents
+        WHERE range = ?1 AND seq > ?2 AND seq <= ?3 AND kind IN ('text', 'data')
+        ORDER BY seq LIMIT ?4
+        """, on: database),
+      selectTime: try Statement(
+        "SELECT at FROM entries WHERE range = ?1 AND seq = ?2", on: database),
+      selectBeginnings: try Statement(
+        """
+        SELECT name, (SELECT at FROM entries WHERE range = rooms.range AND seq = rooms.first)
+        FROM rooms WHERE epoch IS NOT NULL AND is_member AND first > 1
         """, on: database),
       selectEntry: try Statement(
         "SELECT \(columns) FROM entries WHERE range = ?1 AND seq = ?2", on: database),

@@ -97,6 +97,7 @@ private struct Writing {
       epoch == nil || epoch == extent.epoch, entry.seq == extent.latest + 1
     else { return }
     try store.insert(entry, range: extent.range)
+    aftermath.inserted += 1
     extent.latest = entry.seq
     if entry.kind == .delete, let target = entry.target,
       try store.redact(target, range: extent.range)
@@ -144,7 +145,7 @@ extension Store {
       extent.first = oldest.seq
       try store.set(extent, of: room)
       // The page may have been in transit when these entries were deleted.
-      var aftermath = Aftermath()
+      var aftermath = Aftermath(inserted: entries.count)
       for target in try store.deletions(of: oldest.seq...newest.seq, in: extent) {
         if try store.redact(target, range: extent.range) { aftermath.hasDeletions = true }
       }

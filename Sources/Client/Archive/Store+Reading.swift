@@ -105,7 +105,7 @@ extension Store {
   }
 
   /// - Parameter entries: Entries of one room, in ascending `seq`.
-  private func fold(_ entries: [Entry], _ extent: Extent) throws(SQLiteError) -> [Entry] {
+  func fold(_ entries: [Entry], _ extent: Extent) throws(SQLiteError) -> [Entry] {
     guard let first = entries.first, let last = entries.last else { return [] }
     try statements.selectChanges.bind(1, extent.range)
     try statements.selectChanges.bind(2, first.seq)
@@ -122,7 +122,7 @@ extension Store {
   }
 
   /// Decodes a row that begins with `Statements.columns`.
-  private static func entry(of room: String, from row: borrowing Statement) -> Entry {
+  static func entry(of room: String, from row: borrowing Statement) -> Entry {
     Entry(
       room: room, seq: row.integer(0), id: row.text(3), from: row.text(2), at: row.integer(1),
       kind: EntryKind(rawValue: row.text(4)), body: row.blob(5))

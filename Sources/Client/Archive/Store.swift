@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import SQLite
 internal import Wire
 
@@ -18,6 +19,9 @@ final class Store {
 
   let database: Database
   var statements: Statements
+  /// Prepared when something is searched for the first time: that takes longer than opening a
+  /// conversation.
+  private var searcher: Searcher?
   private let walSize: WalSize
 
   /// How long a call waits for another wschat, whose transactions take about a millisecond.
@@ -32,7 +36,7 @@ final class Store {
   init(_ location: Location) throws(ArchiveError) {
     do {
       let database = try Database(
-        path: location.path, mode: .readWrite,
+        path: location.path, mode: .readWrite, vfs: ErasingFileSystem.name,
         busyTimeoutMilliseconds: Self.busyTimeoutMilliseconds)
       if database.isReadOnly {
         throw ArchiveError(
@@ -119,6 +123,14 @@ final class Store {
     }
   }
 
+  func advance(
+    _ search: inout Archive.Search, wanted: Int, where accept: (Entry) -> Bool
+  ) throws(SQLiteError) {
+    let searcher = if let searcher { searcher } else { try Searcher(on: database) }
+    self.searcher = searcher
+    try searcher.advance(&search, wanted: wanted, where: accept, in: self)
+  }
+
   func limit(pages: Int64) {
     _ = try? database.integer("PRAGMA max_page_count = \(pages == 0 ? 0xFFFF_FFFE : pages)")
   }
@@ -152,12 +164,19 @@ final class Store {
     try statements.insertEntry.bind(4, entry.at)
     try statements.insertEntry.bind(
       from: 5, texts: entry.from, entry.id, entry.kind.rawValue, blob: entry.body)
-    try statements.insertEntry.run()
+    do throws(SQLiteError) {
+      try statements.insertEntry.run()
+    } catch {
+      // An entry that is no longer kept has the place.
+      guard error.code == SQLITE_CONSTRAINT, try clear(entry.seq, range: range) else { throw error }
+      try statements.insertEntry.run()
+    }
   }
 
   /// Overwrites the text of a deleted entry, and the texts of its edits.
   /// - Returns: Whether there was something to overwrite.
   func redact(_ target: Int64, range: Int64) throws(SQLiteError) -> Bool {
+    try unindex(target, range: range)
     try statements.redactContent.bind(1, range)
     try statements.redactContent.bind(2, target)
     try statements.redactContent.bind(3, Entry.deletedTextBody)

@@ -155,6 +155,10 @@ internal import CSQLite
   /// The number of rows that the last statement inserted, changed or deleted (`sqlite3_changes64`).
   package var changes: Int64 { unsafe sqlite3_changes64(handle) }
 
+  /// The number of rows that all statements together changed, including those of virtual tables
+  /// (`sqlite3_total_changes64`).
+  package var totalChanges: Int64 { unsafe sqlite3_total_changes64(handle) }
+
   package enum CheckpointMode {
     /// Moves as many pages as possible without waiting.
     case passive

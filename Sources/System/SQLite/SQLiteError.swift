@@ -34,6 +34,10 @@ package struct SQLiteError: Error, CustomStringConvertible {
   /// Whether the file is damaged, as opposed to an error of its environment.
   package var isCorruption: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
 
+  /// Whether a virtual table, such as an index of FTS5, contradicts itself (SQLITE_CORRUPT_VTAB, a
+  /// macro that Swift does not import).
+  package var isDamagedTable: Bool { extendedCode == SQLITE_CORRUPT | (1 << 8) }
+
   /// Whether another connection held a lock for longer than the busy timeout.
   package var isBusy: Bool { code == SQLITE_BUSY }
 
