@@ -69,11 +69,11 @@ import Testing
 
   @Test func `other keys replace the earlier ones`() throws {
     var keymap = Keymap()
-    keymap.remap(.switcher, to: [try key("ctrl+p")])
-    #expect(keymap.command(for: try key("ctrl+p"), in: .composer) == .switcher)
+    keymap.remap(.switcher, to: [try key("ctrl+t")])
+    #expect(keymap.command(for: try key("ctrl+t"), in: .composer) == .switcher)
     #expect(keymap.command(for: try key("ctrl+k"), in: .composer) == nil)
-    #expect(keymap.label(of: .switcher, in: .composer) == "Ctrl+P")
-    #expect(keymap.help[0].rows[1].keys == "Ctrl+P")
+    #expect(keymap.label(of: .switcher, in: .composer) == "Ctrl+T")
+    #expect(keymap.help[0].rows[1].keys == "Ctrl+T")
     #expect(keymap.conflicts.isEmpty)
   }
 

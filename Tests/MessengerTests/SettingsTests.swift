@@ -32,7 +32,7 @@ import YAML
       notify: osc99
       bell: true
       sounds: { sent: a, received: b c }
-      keys: { switcher: ctrl+p, send: [enter, ctrl+s], suspend: [] }
+      keys: { switcher: ctrl+t, send: [enter, ctrl+s], suspend: [] }
       """)
     var expected = Settings()
     expected.url = "wss://chat.example.org"
@@ -48,7 +48,7 @@ import YAML
     expected.bell = true
     expected.soundSent = "a"
     expected.soundReceived = "b c"
-    expected.keymap.remap(.switcher, to: [try key("ctrl+p")])
+    expected.keymap.remap(.switcher, to: [try key("ctrl+t")])
     expected.keymap.remap(.send, to: [try key("enter"), try key("ctrl+s")])
     expected.keymap.remap(.suspend, to: [])
     #expect(settings == expected)
@@ -107,7 +107,7 @@ import YAML
     ),
     ("notify: { cmd: a }", "1: notify.cmd: is not a known key; known: command"),
     (
-      "keys:\n  swicher: ctrl+p",
+      "keys:\n  swicher: ctrl+t",
       "2: keys.swicher: is not a known command; did you mean keys.switcher?"
     ),
     (

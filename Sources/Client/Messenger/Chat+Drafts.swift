@@ -5,7 +5,7 @@ extension Chat {
   /// Whether there is text in the composer that is not stored.
   var draftIsUnsaved: Bool {
     if case .edit = composition { return false }
-    return open.map { $0.draft != composer.text } ?? false
+    return open.map { $0.draft != draftText } ?? false
   }
 
   /// Saves the unsent text; call it before the program ends for any reason.
@@ -14,10 +14,10 @@ extension Chat {
   mutating func saveDraft(_ effects: inout [Effect]) {
     guard draftIsUnsaved, let room = timeline?.room else { return }
     times.draftSaved = now
-    conversations[room]?.draft = composer.text
+    let text = draftText
+    conversations[room]?.draft = text
     effects.append(.save(room))
-    effects.append(
-      .saveDraft(room: room, composer.text, inPlaceOf: conversations[room]?.draftVersion))
+    effects.append(.saveDraft(room: room, text, inPlaceOf: conversations[room]?.draftVersion))
   }
 
   /// Forgets the draft of a conversation; a message that it has become is sent with the next effect.
@@ -72,6 +72,7 @@ extension Chat {
         var isEditing = false
         if case .edit = composition { isEditing = true }
         if isOpen, !isEditing {
+          endRecall()
           composer = TextEditor(conversation.draft)
           completion = nil
         }
@@ -102,9 +103,11 @@ extension Chat {
     saveDraft(&effects)
     var rest = others.filter { $0.version.branch != next.version.branch }
     // Its text is stored with the effect above, and read with its version after that.
-    if let version = conversation.draftVersion, !composer.isEmpty {
-      rest.append(Draft(version: version, text: composer.text))
+    let text = draftText
+    if let version = conversation.draftVersion, !text.isEmpty {
+      rest.append(Draft(version: version, text: text))
     }
+    endRecall()
     conversations[room]?.draft = next.text
     conversations[room]?.draftVersion = next.version
     conversations[room]?.otherDrafts = rest

@@ -221,7 +221,10 @@ extension Chat {
     switch command {
     case .send:
       if completion != nil { return acceptCompletion(&effects) }
-      sendComposed(&effects)
+      sendWritten(&effects)
+    case .clearDraft: clearDraft(&effects)
+    case .olderSent: recallSent(1, &effects)
+    case .newerSent: recallSent(-1, &effects)
     case .newLine: insert("\n", &effects)
     case .complete: complete(&effects)
     case .otherDraft: showOtherDraft(&effects)

@@ -56,6 +56,7 @@ extension Chat {
     }
     stopTyping(&effects)
     saveDraft(&effects)
+    endRecall()
     endComposition()
     search = nil
     historyAsked = nil

@@ -96,6 +96,7 @@ extension Chat {
   private mutating func edit(_ message: Message, _ effects: inout [Effect]) {
     guard message.seq != nil else { return takeBack(message, edits: true, &effects) }
     saveDraft(&effects)
+    endRecall()
     composition = .edit(message.key)
     compositionTarget = message.seq
     composer = TextEditor(message.text)
@@ -106,7 +107,7 @@ extension Chat {
   /// Asks for a message that waits to be sent.
   private mutating func takeBack(_ message: Message, edits: Bool, _ effects: inout [Effect]) {
     guard let room = timeline?.room else { return }
-    if edits, !composer.isBlank {
+    if edits, !composer.isBlank || recall?.draft.isBlank == false {
       return complain("Send or delete what you are writing first.", isError: false)
     }
     effects.append(.takeBack(room: room, id: message.key.id, edits: edits))
@@ -118,6 +119,7 @@ extension Chat {
     guard timeline?.room == room else { return }
     enter(.composer)
     guard edits, let text = line.send.asEntry.text else { return }
+    recall = nil
     composer = TextEditor(text)
     guard let seq = line.send.asEntry.replyTo else { return }
     compositionTarget = seq

@@ -57,7 +57,7 @@ extension Chat {
 
   /// Removes blank lines before the text and white space after it: a pasted line ends with a line
   /// break.
-  private static func trimmed(_ text: String) -> String {
+  static func trimmed(_ text: String) -> String {
     var text = text[...]
     while let last = text.last, last.isWhitespace { text.removeLast() }
     while let end = text.firstIndex(where: \.isNewline), text[..<end].allSatisfy(\.isWhitespace) {
@@ -228,6 +228,7 @@ extension Chat {
 
   mutating func endComposition() {
     composer = TextEditor()
+    recall = nil
     composition = .new
     completion = nil
   }

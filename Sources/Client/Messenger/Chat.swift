@@ -117,6 +117,10 @@ public struct Chat: Sendable {
   public var timeline: Timeline?
   public var composer = TextEditor()
   public var composition = Composition.new
+  /// The texts of this run that can be written again.
+  var written = WrittenTexts()
+  /// The user goes through the sent texts; the draft waits in it.
+  var recall: Recall?
   /// The `seq` of the message that is being replied to or edited: it may not be loaded any more.
   var compositionTarget: Int64?
   /// The candidates for Tab, and which is selected.

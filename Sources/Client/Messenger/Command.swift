@@ -41,6 +41,11 @@ public enum Command: String, CaseIterable, Hashable, Sendable {
   case deleteToStart = "delete-to-start"
   case deleteToEnd = "delete-to-end"
   case yank
+  /// Clears the composer, or brings back what was cleared.
+  case clearDraft = "clear-draft"
+  /// A text that was sent before, instead of the draft.
+  case olderSent = "older-sent"
+  case newerSent = "newer-sent"
   // In a list of conversations, messages or choices.
   case up, down, first, last, choose, filter
   // On the selected message.

@@ -43,6 +43,9 @@ extension Keymap {
         (.lineUp, "up", "line up; if nothing is written, edit your last message"),
         (.lineDown, "down", "line down"),
         (.selectMessage, "shift+up ctrl+up", "select a message"),
+        (.olderSent, "ctrl+p", "a text that you sent before; the draft waits"),
+        (.newerSent, "ctrl+n", "the next sent text; after the newest, the draft"),
+        (.clearDraft, "alt+z", "clear what is written; again: bring it back"),
       ])
     + section(
       "Writing", [.composer, .overlay],
