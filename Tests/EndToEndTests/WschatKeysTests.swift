@@ -37,5 +37,21 @@ extension `End to end` {
       }
       #expect(try texts(relay, "general") == ["the first", "the second", "the first"])
     }
+
+    @Test func `names of emoji become emoji, in a text and as a reaction that is typed`() throws {
+      let relay = try RelayProcess()
+      let terminal = try open(relay)
+      try terminal.type("done :tada: at 12:30:45")
+      try terminal.press("Enter")
+      try terminal.wait(for: "its ack") {
+        $0.messages(with: "done 🎉 at 12:30:45").contains { $0.contains("✓") }
+      }
+      try terminal.press("S-Up")
+      try terminal.type("+rocket")
+      try terminal.wait(for: "🚀 rocket")
+      try terminal.press("Enter")
+      try terminal.wait(for: "🚀 1")
+      #expect(try texts(relay, "general") == ["done 🎉 at 12:30:45"])
+    }
   }
 }

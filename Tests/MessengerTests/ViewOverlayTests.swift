@@ -91,9 +91,9 @@ import Testing
             Bo: lunch?     3  │                                        11:40
        ◐ B  Bo   🔕 Yesterday │                               Since seven.  11:50 ✓✓
             typing…      ╭─ React ────────────────────────────────╮──────────────────
-       ○ E  Echo bot     │ 👍  ❤️  😂  🎉  😮  😢  🙏  🔥  👀  👎 │F.  12:20
-            deleted      ╰────────────────────────────────────────╯──────────────────
-                              │▌ See https://example.org/log for the page.  12:21
+       ○ E  Echo bot     │› name of an emoji                      │F.  12:20
+            deleted      │ 👍  ❤️  😂  🎉  😮  😢  🙏  🔥  👀  👎 │──────────────────
+                         ╰────────────────────────────────────────╯e page.  12:21
                               │              ┃ Grace Hopper Something is in relay 70
                               │              It is a moth!                  12:38 ✓✓
                               │                                           👍 1  🎉 2
@@ -148,8 +148,8 @@ import Testing
                               │    │😏 :smirk:                   │
                               │    │😈 :smiling_imp:             │it seems  12:37 ! │
                               │    │😺 :smiley_cat:              │retry · x discard
-                              │    │😅 :sweat_smile:             │ its way  12:40 … │
-                              │↩ Gr│🙂 :slightly_smiling_face:   │in⏎thi… Esc cancels
+                              │    │🥲 :smiling_face_with_tear:  │ its way  12:40 … │
+                              │↩ Gr│😼 :smirk_cat:               │in⏎thi… Esc cancels
                               │› one line
                               │  and another, that is much longer than what fits into
                               │  one
@@ -241,7 +241,7 @@ import Testing
     #expect(drawing.target(at: Position(column: 5, row: 4)) == .conversation("general"))
     #expect(drawing.target(at: Position(column: 40, row: 22)) == .composer)
     chat.overlay = .reactions(selected: 0)
-    #expect(chat.draw(.plain).target(at: Position(column: 24, row: 11)) == .choice(1))
+    #expect(chat.draw(.plain).target(at: Position(column: 24, row: 12)) == .choice(1))
     #expect(chat.draw(.plain).target(at: Position(column: 5, row: 4)) == nil)
   }
 }

@@ -92,7 +92,8 @@ extension Chat {
       // A paste chooses nothing: a "y" in it confirms no deletion.
       switch overlay {
       case nil, .switcher: insertInOverlay(text, &effects)
-      case .help, .actions, .reactions, .confirmDeletion, .confirmLeaving: break
+      case .reactions(_, let query): insertInReactions(text, query)
+      case .help, .actions, .confirmDeletion, .confirmLeaving: break
       }
     } else if timeline != nil {
       pane = .composer

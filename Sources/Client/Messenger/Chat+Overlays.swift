@@ -32,13 +32,7 @@ extension Chat {
         actions(for: message).contains(command)
       else { return }
       act(command, on: message, &effects)
-    case .reactions:
-      if let number = Int(text), Emoji.quick.indices.contains(number - 1),
-        let message = selectedMessage
-      {
-        overlay = nil
-        react(Emoji.quick[number - 1], to: message, &effects)
-      }
+    case .reactions(_, let query): typeInReactions(text, query, &effects)
     case nil:
       if search != nil {
         if (try? search?.query.insert(text)) != nil { findMatches() }
@@ -106,17 +100,8 @@ extension Chat {
       } else if command == .choose, actions.indices.contains(selected) {
         act(actions[selected], on: message, &effects)
       }
-    case .reactions(let selected):
-      guard let message = selectedMessage else {
-        overlay = nil
-        return
-      }
-      if let moved = Self.move(command, selected, of: Emoji.quick.count) {
-        overlay = .reactions(selected: moved)
-      } else if command == .choose {
-        overlay = nil
-        react(Emoji.quick[selected], to: message, &effects)
-      }
+    case .reactions(let selected, let query):
+      performInReactions(command, selected, query, &effects)
     case .confirmDeletion, .confirmLeaving:
       if command == .choose { confirm(&effects) }
     case nil: break
@@ -317,7 +302,7 @@ extension Chat {
         switcher.selected = number
         overlay = .switcher(switcher)
       case .actions: overlay = .actions(selected: number)
-      case .reactions: overlay = .reactions(selected: number)
+      case .reactions(_, let query): overlay = .reactions(selected: number, query: query)
       case nil where completion != nil:
         completion?.selected = number
         return acceptCompletion(&effects)

@@ -24,6 +24,7 @@ extension Chat {
           "\(name) is no command: /help shows them. Write /\(name) to send it as text.")
       }
     }
+    text = Emoji.replacingCodes(in: text)
     if composer.isBlank {
       if case .edit(let key) = composition { overlay = .confirmDeletion(key) }
       return

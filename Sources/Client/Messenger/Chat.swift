@@ -41,8 +41,8 @@ public struct Chat: Sendable {
     case switcher(Switcher)
     /// The actions on the selected message.
     case actions(selected: Int)
-    /// Emoji to react with.
-    case reactions(selected: Int)
+    /// Emoji to react with: the usual ones, or those of a name.
+    case reactions(selected: Int, query: LineEditor = LineEditor())
     /// Confirm an action that cannot be undone.
     case confirmDeletion(Message.Key)
     /// Confirm that a conversation is left and forgotten.

@@ -8,10 +8,11 @@ public struct Emoji: Equatable, Sendable {
   public static let quick = ["👍", "❤️", "😂", "🎉", "😮", "😢", "🙏", "🔥", "👀", "👎"]
 
   /// All emoji with their short codes, the most likely of a kind first.
-  public static let all: [Emoji] = table.split(separator: ",").flatMap { entry -> [Emoji] in
-    let words = entry.split(whereSeparator: \.isWhitespace).map(String.init)
-    return words.dropFirst().map { Emoji(emoji: words[0], code: $0) }
-  }
+  public static let all: [Emoji] = [table, furtherTable].flatMap { $0.split(separator: ",") }
+    .flatMap { entry -> [Emoji] in
+      let words = entry.split(whereSeparator: \.isWhitespace).map(String.init)
+      return words.dropFirst().map { Emoji(emoji: words[0], code: $0) }
+    }
 
   /// Returns the emoji whose code begins with these letters, then those in which a later word does;
   /// each emoji with one of its codes.

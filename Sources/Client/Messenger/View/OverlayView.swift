@@ -27,7 +27,8 @@ extension Chat {
     case .help(let line): draw(helpFrom: line, theme, &drawing)
     case .switcher(let switcher): draw(switcher, theme, &drawing)
     case .actions(let selected): draw(actionsAt: selected, theme, &drawing)
-    case .reactions(let selected): draw(reactionsAt: selected, theme, &drawing)
+    case .reactions(let selected, let query):
+      draw(reactionsAt: selected, query, theme, &drawing)
     case .confirmDeletion(let key): draw(deletionOf: key, theme, &drawing)
     case .confirmLeaving(let room): draw(leavingOf: room, theme, &drawing)
     }
@@ -111,22 +112,6 @@ extension Chat {
     }
   }
 
-  private func draw(reactionsAt selected: Int, _ theme: Theme, _ drawing: inout Drawing) {
-    let choices = Emoji.quick
-    let inner = panel("React", columns: choices.count * 4, rows: 1, theme, &drawing)
-    guard !inner.isEmpty else { return }
-    let shown = max(1, inner.columns / 4)
-    let top = Chat.top(of: selected, rows: shown)
-    for (offset, emoji) in choices.dropFirst(top).prefix(shown).enumerated() {
-      let cell = Rect(column: inner.column + offset * 4, row: inner.row, columns: 4, rows: 1)
-      choose(cell, isSelected: top + offset == selected, theme, &drawing) { grid in
-        grid.write(
-          emoji, at: Position(column: cell.column + 1, row: cell.row), theme.panelText, columns: 3)
-      }
-      drawing.targets.append((cell, .choice(top + offset)))
-    }
-  }
-
   private func draw(deletionOf key: Message.Key, _ theme: Theme, _ drawing: inout Drawing) {
     ask(
       "Delete this message for everyone?", timeline?.message(key)?.text ?? "", "delete", "keep",
@@ -165,7 +150,7 @@ extension Chat {
   static func top(of selected: Int, rows: Int) -> Int { max(0, selected - max(1, rows) + 1) }
 
   /// Draws a row of choices, highlighted if it is selected.
-  private func choose(
+  func choose(
     _ row: Rect, isSelected: Bool, _ theme: Theme, _ drawing: inout Drawing,
     _ body: (inout Grid) -> Void
   ) {
