@@ -241,7 +241,8 @@ let package = Package(
     tests(
       "Messenger",
       [
-        "Messenger", "Terminal", "Client", "Platform", "Wire", "YAML", "Mixing", "TestSupport",
+        "Messenger", "Terminal", "Client", "Platform", "Wire", "YAML", "Mixing", "Folding",
+        "TestSupport",
       ]),
     tests("Archive", ["Archive", "Relay", "Wire", "Platform", "Mixing", "CSQLite", "TestSupport"]),
     tests("Bots", ["Bots", "Wire", logging]),

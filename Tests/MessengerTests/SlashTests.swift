@@ -126,7 +126,10 @@ import Wire
     harness.press(Key(.character("u"), .control))
     harness.type("/m")
     harness.press(Key(.tab))
-    #expect(harness.chat.completion?.candidates.map(\.replacement) == ["/msg ", "/me ", "/mute"])
+    #expect(
+      harness.chat.completion?.candidates.map(\.replacement) == [
+        "/msg ", "/me ", "/mention", "/mute",
+      ])
   }
 
   @Test func `the help lists all of them`() {

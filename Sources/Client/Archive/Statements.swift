@@ -126,7 +126,7 @@ struct Statements: ~Copyable {
       selectBeginnings: try Statement(
         """
         SELECT name, (SELECT at FROM entries WHERE range = rooms.range AND seq = rooms.first)
-        FROM rooms WHERE epoch IS NOT NULL AND is_member AND first > 1
+        FROM rooms WHERE epoch IS NOT NULL AND first > 1
         """, on: database),
       selectEntry: try Statement(
         "SELECT \(columns) FROM entries WHERE range = ?1 AND seq = ?2", on: database),

@@ -30,6 +30,7 @@ extension Chat {
     if entry.kind.isContent { note(entry, in: &conversation) }
     if entry.kind == .delete { conversation.mentions.removeAll { $0 == entry.target } }
     conversations[room] = conversation
+    if entry.kind != .react { refind() }
     if readsOn { recount(room, &effects) }
     isListStale = true
     effects.append(.mark(room, received: entry.seq, read: 0))
@@ -127,7 +128,7 @@ extension Chat {
   }
 
   /// Returns the message for an entry, which must be in its current state.
-  private func message(
+  func message(
     _ entry: Entry, in timeline: Timeline, _ effects: inout [Effect]
   ) -> Message {
     let isOwn = entry.from == user

@@ -16,6 +16,11 @@ extension Chat {
     case .page(let room, let before, let entries, let isComplete):
       take(page: entries, of: room, before: before, isComplete: isComplete, &effects)
     case .noPage(let room): takeNoPage(of: room)
+    case .newer(let room, let after, let entries, let isNewest):
+      take(newer: entries, of: room, after: after, isNewest: isNewest, &effects)
+    case .found(let found): take(found, &effects)
+    case .sought(let room, let place, let sought): take(sought, place, in: room, &effects)
+    case .noOlder: takeNoOlder(&effects)
     case .counted(let room, let unread): conversations[room]?.unread = unread
     case .quoted(let room, let entry): takeQuoted(entry, in: room)
     case .drafts(let drafts): take(drafts: drafts)
@@ -44,7 +49,7 @@ extension Chat {
   public var deadline: Int64? {
     var next = min(times.nextPing, times.nextPeople, times.nextQuery, times.nextTypingEnd)
     if let notice { next = min(next, notice.until) }
-    next = min(next, healthDeadline)
+    next = min(next, healthDeadline, findDeadline)
     switch connection {
     case .waiting: next = min(next, now + 1000)
     case .connecting, .live, .ended: break
@@ -90,6 +95,7 @@ extension Chat {
       askForPeople(&effects)
     }
     if now >= times.nextTypingEnd { endTyping() }
+    tickFind(&effects)
     if draftIsUnsaved, now >= times.draftSaved + Self.draftMilliseconds { saveDraft(&effects) }
     if let awayAt, now >= awayAt {
       times.isAway = true

@@ -91,7 +91,7 @@ extension Chat {
     if context == .overlay {
       // A paste chooses nothing: a "y" in it confirms no deletion.
       switch overlay {
-      case nil, .switcher: insertInOverlay(text, &effects)
+      case nil, .switcher, .find, .date: insertInOverlay(text, &effects)
       case .reactions(_, let query): insertInReactions(text, query)
       case .help, .actions, .confirmDeletion, .confirmLeaving: break
       }
@@ -145,6 +145,12 @@ extension Chat {
       guard timeline != nil else { return true }
       overlay = nil
       if search == nil { search = Search() }
+    case .find:
+      if find == nil { openFind("", &effects) } else { performInFind(.down, &effects) }
+    case .goToDate: if timeline != nil { overlay = .date(LineEditor()) }
+    case .firstUnread: goToFirstUnread(&effects)
+    case .previousMention: goToMention(isOlder: true, &effects)
+    case .nextMention: goToMention(isOlder: false, &effects)
     case .mute: toggleMute(&effects)
     case .reconnect: reconnect(&effects)
     case .pin: togglePin(&effects)
@@ -182,7 +188,7 @@ extension Chat {
   mutating func scroll(by lines: Int, _ effects: inout [Effect]) {
     guard timeline != nil else { return }
     if scroll(byLines: lines) { loadOlder(&effects) }
-    if timeline?.scroll == .newest, timeline?.isDetached == true { showNewest(&effects) }
+    if timeline?.scroll == .newest, timeline?.isDetached == true { loadNewer(&effects) }
     markRead(&effects)
   }
 

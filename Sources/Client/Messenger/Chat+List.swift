@@ -59,6 +59,7 @@ extension Chat {
     endRecall()
     endComposition()
     search = nil
+    seeking = nil
     historyAsked = nil
     composer = TextEditor(conversation.draft)
     overlay = nil

@@ -52,6 +52,7 @@ extension Chat {
     let here = timeline.selected.flatMap { timeline.index(of: $0) } ?? timeline.messages.count
     let place = here + offset
     if place >= timeline.messages.count {
+      if timeline.isDetached { return loadNewer(&effects) }
       showNewest(&effects)
       return enter(.composer)
     }

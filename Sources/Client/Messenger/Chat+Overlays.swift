@@ -20,6 +20,9 @@ extension Chat {
       guard (try? switcher.query.insert(text)) != nil else { return }
       queryChanged(&switcher)
     case .help: overlay = nil
+    case .find: insertInFind(text, &effects)
+    case .date(var date):
+      if (try? date.insert(text)) != nil { overlay = .date(date) }
     case .confirmDeletion, .confirmLeaving:
       switch text {
       case "y", "Y": confirm(&effects)
@@ -75,6 +78,7 @@ extension Chat {
 
   mutating func performInOverlay(_ command: Command, _ effects: inout [Effect]) {
     if command == .cancel {
+      if find != nil { effects.append(.endFind) }
       overlay = nil
       return
     }
@@ -102,6 +106,13 @@ extension Chat {
       }
     case .reactions(let selected, let query):
       performInReactions(command, selected, query, &effects)
+    case .find: performInFind(command, &effects)
+    case .date(var date):
+      if command == .choose || command == .send {
+        _ = goToDate(date.text, &effects)
+      } else if date.perform(command) {
+        overlay = .date(date)
+      }
     case .confirmDeletion, .confirmLeaving:
       if command == .choose { confirm(&effects) }
     case nil: break
@@ -303,6 +314,7 @@ extension Chat {
         overlay = .switcher(switcher)
       case .actions: overlay = .actions(selected: number)
       case .reactions(_, let query): overlay = .reactions(selected: number, query: query)
+      case .find: find?.selected = number
       case nil where completion != nil:
         completion?.selected = number
         return acceptCompletion(&effects)

@@ -20,22 +20,23 @@ extension Chat {
     case .message(let message): take(message, &effects)
     case .tokenWanted(let refused):
       guard let refused else { return }
-      connectionLost()
+      connectionLost(&effects)
       connection = .waiting(until: now, reason: refused)
     case .disconnected(let error, let retryMilliseconds):
-      connectionLost()
+      connectionLost(&effects)
       connection = .waiting(until: now + Int64(retryMilliseconds), reason: "\(error)")
     case .ended(let error):
-      connectionLost()
+      connectionLost(&effects)
       connection = .ended("\(error)")
     }
   }
 
-  private mutating func connectionLost() {
+  private mutating func connectionLost(_ effects: inout [Effect]) {
     times.nextPing = .max
     times.pinged = nil
     historyAsked = nil
     timeline?.isLoading = false
+    takeNoOlder(&effects)
     times.nextPeople = .max
     for room in conversations.keys {
       conversations[room]?.typing = []
@@ -49,6 +50,7 @@ extension Chat {
   ) {
     user = welcome.user
     textLimitBytes = welcome.limits.textBytes
+    requestsPerSecond = welcome.limits.requestsPerSecond
     connection = .live(roundTripMilliseconds: nil)
     times.connected = now
     times.nextPing = now
@@ -112,6 +114,7 @@ extension Chat {
     }
     effects.append(.save(room))
     isListStale = true
+    refind()
   }
 
   /// The relay ends typing after six seconds; this is the fallback if it cannot.
@@ -146,11 +149,13 @@ extension Chat {
       times.pinged = nil
       connection = .live(roundTripMilliseconds: Int(now - pinged))
     case .history(let page):
-      if historyAsked == page.room { historyAsked = nil }
+      let isForTimeline = historyAsked == page.room
+      if isForTimeline { historyAsked = nil }
       // The driver has stored the page in the archive.
-      if let timeline, timeline.room == page.room {
+      if isForTimeline, let timeline, timeline.room == page.room {
         effects.append(.load(room: page.room, before: timeline.firstSeq))
       }
+      takeOlder(of: page.room, &effects)
     case .error(let error): take(error, &effects)
     case .closing(let reason, _):
       complain("The relay is closing the connection: \(reason)", isError: false)
@@ -176,6 +181,7 @@ extension Chat {
     case ("history", _):
       historyAsked = nil
       timeline?.isLoading = false
+      takeNoOlder(&effects)
       complain(describe(error))
     case (_, .unavailable) where error.id != nil:
       // The line is sent again automatically.

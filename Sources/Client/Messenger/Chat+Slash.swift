@@ -29,6 +29,13 @@ extension Chat {
       clearComposer(&effects)
       search = Search()
       if !argument.isEmpty, (try? search?.query.insert(argument)) != nil { findMatches() }
+    case .find:
+      clearComposer(&effects)
+      openFind(argument, &effects)
+    case .goTo:
+      let text = composer
+      clearComposer(&effects)
+      if !goToDate(argument, &effects) { composer = text }
     case .command(let command):
       clearComposer(&effects)
       _ = perform(command, &effects)

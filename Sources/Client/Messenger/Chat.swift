@@ -47,6 +47,10 @@ public struct Chat: Sendable {
     case confirmDeletion(Message.Key)
     /// Confirm that a conversation is left and forgotten.
     case confirmLeaving(String)
+    /// Search all conversations.
+    case find(Find)
+    /// Write the date to go to.
+    case date(LineEditor)
   }
 
   public struct Switcher: Equatable, Sendable {
@@ -151,6 +155,12 @@ public struct Chat: Sendable {
   var isListStale = true
   /// The room for which the relay was asked for a page of older entries.
   var historyAsked: String?
+  /// The place that is being looked for.
+  var seeking: Seeking?
+  /// The room of which a page will be requested when the relay's budget allows it.
+  var fetchWaiting: String?
+  /// The relay's limit; 0 for none.
+  var requestsPerSecond = 0
   /// The cursor of the directory's next page.
   var peopleCursor: String?
   var peopleCount = 0
@@ -215,6 +225,10 @@ public struct Chat: Sendable {
     var lastInput: Int64 = 0
     var nextPeople: Int64 = .max
     var nextQuery: Int64 = .max
+    /// When the next page of older entries may be requested.
+    var nextFetch: Int64 = 0
+    /// When what was not indexed is searched again.
+    var nextFind: Int64 = .max
     /// The earliest end of a typing notice. Kept here because there may be thousands of
     /// conversations and thousands of events per second.
     var nextTypingEnd: Int64 = .max
@@ -225,7 +239,7 @@ public struct Chat: Sendable {
       if let pinged { self.pinged = pinged + milliseconds }
       for time in [
         \Self.connected, \.nextPing, \.typed, \.sounded, \.lastInput, \.nextPeople, \.nextQuery,
-        \.nextTypingEnd,
+        \.nextTypingEnd, \.nextFetch, \.nextFind,
         \.draftSaved,
       ] where self[keyPath: time] != .max { self[keyPath: time] += milliseconds }
     }

@@ -10,6 +10,12 @@ public enum Command: String, CaseIterable, Hashable, Sendable {
   case pageUp = "page-up"
   case pageDown = "page-down"
   case newest, search, mute, pin, reconnect
+  /// Searches all conversations.
+  case find
+  case goToDate = "go-to-date"
+  case firstUnread = "first-unread"
+  case previousMention = "previous-mention"
+  case nextMention = "next-mention"
   case markUnread = "mark-unread"
   /// Leaves the conversation and forgets it.
   case leave

@@ -20,6 +20,16 @@ public enum Effect: Equatable, Sendable {
   case leave(String)
   /// Answer with `page` or `noPage`.
   case load(room: String, before: Int64?)
+  /// The same for the messages after the last loaded one. Answer with `newer`.
+  case loadNewer(room: String, after: Int64)
+  /// Search the archive. Answer with `found`, perhaps several times.
+  case find(String, wanted: Int)
+  case endFind
+  /// Find a place in a conversation. Answer with `sought`.
+  case seek(room: String, Chat.Place)
+  /// Request a page of older entries from the relay, for the archive. Answer with `noOlder` if that
+  /// is not possible; the page itself comes from the client.
+  case fetchOlder(String)
   /// Answer with `counted`, if the archive can tell.
   case count(room: String, after: Int64)
   /// Answer with `quoted`, if the archive has it.

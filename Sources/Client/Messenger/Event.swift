@@ -16,6 +16,13 @@ public enum Event: Sendable {
   case page(room: String, before: Int64?, [Entry], isComplete: Bool)
   /// No page can be loaded.
   case noPage(room: String)
+  /// Entries after `after` from the archive. `isNewest` if there are none after them.
+  case newer(room: String, after: Int64, [Entry], isNewest: Bool)
+  /// Messages that a search has found.
+  case found(Chat.Found)
+  case sought(room: String, Chat.Place, Chat.Sought)
+  /// No older entries can be requested.
+  case noOlder(room: String)
   /// The number of unread entries of others.
   case counted(room: String, unread: Int64)
   /// The entry that a reply quotes.

@@ -2,7 +2,7 @@
 /// share.
 public struct SlashCommand: Equatable, Sendable {
   enum Action: Sendable, Equatable {
-    case join, message, act, topic, search, set, notify
+    case join, message, act, topic, search, find, goTo, set, notify
     case notifications(Conversation.Notifications)
     case pin(Bool)
     /// The same as a key's.
@@ -34,6 +34,13 @@ public struct SlashCommand: Equatable, Sendable {
       .command(.leave), "leave part close forget", "", "leave the conversation, and forget it"),
     SlashCommand(.topic, "topic", "", "show the room's name and title"),
     SlashCommand(.search, "search find s", "[TEXT]", "search this conversation"),
+    SlashCommand(.find, "searchall everywhere grep", "[TEXT]", "search all conversations"),
+    SlashCommand(.goTo, "goto date jump", "DATE", "go to a date, such as yesterday or 14:02"),
+    SlashCommand(.command(.firstUnread), "firstunread", "", "go to the first unread message"),
+    SlashCommand(
+      .command(.previousMention), "mention", "", "go to the previous message that mentions you"),
+    SlashCommand(
+      .command(.nextMention), "nextmention", "", "go to the next message that mentions you"),
     SlashCommand(
       .notify, "notify", "all|mentions|none", "choose which messages notify, and count as unread"),
     SlashCommand(.notifications(.none), "mute", "", "mute the conversation"),

@@ -27,6 +27,8 @@ public struct Timeline: Equatable, Sendable {
   /// Newer messages have arrived that are not loaded, because the user has scrolled up for too
   /// long.
   var isDetached = false
+  /// Whether newer messages have been requested.
+  var isLoadingNewer = false
   /// The user's read mark when the connection was made.
   var readBefore: Int64 = 0
   /// Nothing has been loaded yet.

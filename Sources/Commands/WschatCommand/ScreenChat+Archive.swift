@@ -35,6 +35,8 @@ extension ScreenChat {
       chat.hasFocus = old.hasFocus
       joins = []
       reaches = []
+      fetching = []
+      archiveSearch = nil
       openFirst()
     }
     archiveUser = user
@@ -137,9 +139,7 @@ extension ScreenChat {
       let isComplete = isAll && (first <= 1 || reaches.contains(room))
       // The relay is asked before the page is displayed, so that the page is displayed as still
       // loading.
-      if isAll, !isComplete, first < .max,
-        client.request(.history(.init(room: room, before: first, limit: 200)))
-      {
+      if isAll, !isComplete, first < .max, askForHistory(of: room, before: first) {
         chat.historyIsAsked(for: room)
       }
       isLoaded = true

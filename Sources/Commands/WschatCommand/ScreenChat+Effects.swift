@@ -32,6 +32,11 @@ extension ScreenChat {
     case .takeBack(let room, let id, let edits): takeBack(room, id, edits)
     case .leave(let room): leave(room)
     case .load(let room, let before): load(room, before: before)
+    case .loadNewer(let room, let after): loadNewer(room, after: after)
+    case .find(let text, let wanted): find(text, wanted: wanted)
+    case .endFind: archiveSearch = nil
+    case .seek(let room, let place): seek(room, place)
+    case .fetchOlder(let room): fetchOlder(room)
     case .count(let room, let after):
       keep { archive throws(ArchiveError) in
         let user = chat.user ?? ""

@@ -21,6 +21,7 @@ extension ScreenChat: ClientHandler {
         try archive.refuse(room: send.room, id: send.id, reason: error.message)
       }
     case .message(.history(let page)):
+      fetching.remove(page.room)
       keep { archive throws(ArchiveError) in
         let fits = try archive.prepend(page.entries, to: page.room)
         if !fits || !page.more || page.entries.isEmpty { reaches.insert(page.room) }
@@ -28,13 +29,16 @@ extension ScreenChat: ClientHandler {
     case .tokenWanted:
       renewal?.begin()
     case .ended(let error):
+      fetching = []
       if exitCode != nil { return loop.stop() }
       lastWords = "\(error)\(LineChat.advice(about: error))"
       endCode = error.isAccessDenied ? LineChat.accessDenied : LineChat.noConnection
       // A user who was connected before can go on reading, and write for the next time.
       if !wasWelcomed { return quit() }
     case .joinRefused(let room, _), .left(let room): joins.remove(room)
-    case .message, .disconnected: break
+    case .message(.error(let error)) where error.re == "history": fetching = []
+    case .disconnected: fetching = []
+    case .message: break
     }
     take(.client(event))
     if case .welcomed = event, case .direct = options.room, chat.timeline == nil {

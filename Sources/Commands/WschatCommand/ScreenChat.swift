@@ -34,6 +34,7 @@ final class ScreenChat {
     static let stops: UInt64 = 7
     static let archive: UInt64 = 8
     static let sharing: UInt64 = 9
+    static let find: UInt64 = 10
   }
 
   /// The minimum interval between two frames that are caused by other users: more are not
@@ -83,6 +84,10 @@ final class ScreenChat {
   var joins: Set<String> = []
   /// Rooms of which the relay has nothing older than the archive.
   var reaches: Set<String> = []
+  /// Rooms of which a page of older entries was requested.
+  var fetching: Set<String> = []
+  /// `nil` if nothing is being searched.
+  var archiveSearch: ArchiveSearch?
   var lastComplaint = ""
 
   private var differ: Differ
@@ -354,6 +359,7 @@ extension ScreenChat: EventHandler {
       tickTimer = nil
       take(.tick)
     case Token.frame: frameTimer = nil
+    case Token.find: findOn()
     case Token.escape:
       escapeTimer = nil
       take(parser.timeout())

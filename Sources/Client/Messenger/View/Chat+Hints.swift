@@ -39,6 +39,11 @@ extension Chat {
     case .reactions:
       return [(.choose, "react"), (.left, "left"), (.right, "right")] + moves.suffix(1)
     case .confirmDeletion: return [(.choose, "delete"), (.cancel, "keep")]
+    case .find(let find):
+      let what =
+        find.matches.indices.contains(find.selected) ? "go to the message" : "search the relay"
+      return (choices(in: find) == 0 ? [] : [(.choose, what)]) + moves
+    case .date: return [(.choose, "go"), (.cancel, "close")]
     case .confirmLeaving: return [(.choose, "leave"), (.cancel, "stay")]
     }
   }

@@ -79,7 +79,7 @@ struct Moment {
   }
 
   /// Returns the number of days since a fixed day, in the Gregorian calendar.
-  private static func dayNumber(_ time: LocalTime) -> Int {
+  static func dayNumber(_ time: LocalTime) -> Int {
     // Years begin in March here, so that a leap day is the last day of its year.
     let year = time.month > 2 ? time.year : time.year - 1
     let month = time.month > 2 ? time.month - 3 : time.month + 9

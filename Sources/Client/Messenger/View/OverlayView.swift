@@ -31,6 +31,8 @@ extension Chat {
       draw(reactionsAt: selected, query, theme, &drawing)
     case .confirmDeletion(let key): draw(deletionOf: key, theme, &drawing)
     case .confirmLeaving(let room): draw(leavingOf: room, theme, &drawing)
+    case .find(let find): draw(find, theme, &drawing)
+    case .date(let date): draw(date: date, theme, &drawing)
     }
   }
 
