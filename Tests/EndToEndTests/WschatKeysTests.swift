@@ -53,5 +53,61 @@ extension `End to end` {
       try terminal.wait(for: "🚀 1")
       #expect(try texts(relay, "general") == ["done 🎉 at 12:30:45"])
     }
+
+    @Test func `with the vim keymap letters are commands, also in sequences, until i`() throws {
+      let relay = try RelayProcess()
+      let terminal = try open(relay, configuration: "keymap: vim\nkeys: { mute: [g m] }\n")
+      for text in ["one", "two", "three"] { try terminal.say(text) }
+      try terminal.wait(for: "its ack") { $0.messages(with: "three").contains { $0.contains("✓") } }
+      try terminal.press("Escape")
+      try terminal.type("g")
+      let status = try terminal.wait(for: "g…")
+      #expect(status.lines.last?.contains("m mute") == true)
+      try terminal.type("g")
+      try terminal.wait(for: "the oldest") {
+        $0.messages(with: "one").contains { $0.contains("▌") }
+      }
+      try terminal.type("jyy")
+      try terminal.wait(for: "Copied.")
+      #expect(terminal.clipboard == "two")
+      // Typed as one text, as a fast typist's keys arrive.
+      try terminal.type("qzGdd")
+      try terminal.wait(for: "Delete this message")
+      try terminal.press("Enter")
+      try terminal.wait(for: "deleted")
+      try terminal.type("gm")
+      try terminal.wait(for: "muted")
+      // A prefix alone ends by itself.
+      try terminal.type("g")
+      try terminal.wait(for: "g…")
+      try terminal.wait(forNo: "g…")
+      try terminal.type("imore")
+      try terminal.wait(for: "the text") { $0.composer.contains("› more") }
+    }
+
+    @Test func `Alt and a digit open the conversation of that place`() throws {
+      let relay = try RelayProcess()
+      let terminal = try open(relay)
+      try terminal.say("the last one")
+      try terminal.type("/join tea")
+      try terminal.press("Enter")
+      try terminal.waitForConversation("tea")
+      try terminal.say("newer")
+      try terminal.press("M-2")
+      try terminal.waitForConversation("General")
+      try terminal.press("M-1")
+      try terminal.waitForConversation("tea")
+      try terminal.press("M-9")
+      try terminal.wait(for: "The list has only")
+    }
+
+    @Test func `a key that is the beginning of another is reported at the start`() throws {
+      let relay = try RelayProcess()
+      let home = try TemporaryFolder()
+      try home.write("keys:\n  first: [k k]\n", to: "config/wschat/config.yaml")
+      let terminal = try TerminalSession.wschat(relay, ["--room", "general"], in: home)
+      #expect(try terminal.waitForExit() == .exit(2))
+      try terminal.wait(for: "keys.first: kk begins with k, which is already a key of up")
+    }
   }
 }

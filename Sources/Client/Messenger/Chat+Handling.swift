@@ -49,6 +49,7 @@ extension Chat {
   public var deadline: Int64? {
     var next = min(times.nextPing, times.nextPeople, times.nextQuery, times.nextTypingEnd)
     if let notice { next = min(next, notice.until) }
+    if let pendingKeys { next = min(next, pendingKeys.until) }
     next = min(next, healthDeadline, findDeadline)
     switch connection {
     case .waiting: next = min(next, now + 1000)
@@ -74,6 +75,7 @@ extension Chat {
 
   private mutating func tick(_ effects: inout [Effect]) {
     if let notice, notice.until <= now { self.notice = nil }
+    if let pendingKeys, pendingKeys.until <= now { self.pendingKeys = nil }
     if now >= times.nextPing, isLive {
       times.pinged = now
       times.nextPing = now + Self.pingMilliseconds
@@ -124,6 +126,7 @@ extension Chat {
   private mutating func setBack(by milliseconds: Int64) {
     times.shift(by: -milliseconds)
     notice?.until -= milliseconds
+    pendingKeys?.until -= milliseconds
     if case .waiting(let until, let reason) = connection {
       connection = .waiting(until: until - milliseconds, reason: reason)
     }

@@ -10,9 +10,11 @@ extension Chat {
       take(key, &effects)
     case .paste(let text):
       noteInput(&effects)
+      pendingKeys = nil
       paste(text, &effects)
     case .mouse(let mouse):
       noteInput(&effects)
+      pendingKeys = nil
       take(mouse, &effects)
     case .focus(let has):
       hasFocus = has
@@ -51,16 +53,26 @@ extension Chat {
   private mutating func take(_ key: Key, _ effects: inout [Effect]) {
     isListScrolled = false
     // Without a selected message its keys are text.
-    if pane == .messages, selectedMessage == nil { pane = .composer }
+    if pane == .messages, selectedMessage == nil {
+      pane = .composer
+      if settings.keymap.isModal { enter(.messages) }
+    }
     // A notice stays long enough to be read, even if the user is typing.
     if let notice, notice.until - now <= Self.noticeMilliseconds - Self.noticeLeastMilliseconds {
       self.notice = nil
     }
-    guard let command = settings.keymap.command(for: key, in: context) else {
+    let command: Command
+    switch press(key) {
+    case .command(.nthConversation, let keys):
+      let place = settings.keymap.place(of: keys, of: .nthConversation)
+      return openListed(at: place ?? 0, &effects)
+    case .command(let pressed, _): command = pressed
+    case .unbound:
       if case .character(let character) = key.code, key.modifiers.isEmpty {
         type(character, &effects)
       }
       return
+    case .taken: return
     }
     if perform(command, &effects) { return }
     if overlay != nil { return performInOverlay(command, &effects) }
@@ -153,6 +165,7 @@ extension Chat {
     case .nextMention: goToMention(isOlder: false, &effects)
     case .mute: toggleMute(&effects)
     case .reconnect: reconnect(&effects)
+    case .write: goToComposer(&effects)
     case .pin: togglePin(&effects)
     case .markUnread: markUnread(&effects)
     case .leave: askToLeave()
@@ -199,6 +212,9 @@ extension Chat {
     switch command {
     case .up: moveListSelection(-1)
     case .down: moveListSelection(1)
+    case .halfPageUp, .halfPageDown:
+      let rows = max(1, layout.listRows.rows / layout.rowHeight / 2)
+      moveListSelection(command == .halfPageUp ? -rows : rows)
     case .first, .last:
       listSelection = command == .first ? listed.first : listed.last
       isListSelectionChosen = true
@@ -238,14 +254,16 @@ extension Chat {
     case .cancel:
       if completion != nil {
         completion = nil
+      } else if settings.keymap.isModal {
+        leaveComposer()
       } else if case .edit = composition {
         endEditing()
       } else if composition != .new {
         composition = .new
       } else if timeline?.scroll != .newest {
         showNewest(&effects)
-      } else if isNarrow {
-        pane = .list
+      } else {
+        leaveComposer()
       }
     case .lineUp where completion != nil: moveCompletion(-1)
     case .lineDown where completion != nil: moveCompletion(1)

@@ -12,6 +12,8 @@ extension Chat {
     switch command {
     case .up: moveSelection(-1, &effects)
     case .down: moveSelection(1, &effects)
+    case .halfPageUp: moveSelectionByHalf(-1, &effects)
+    case .halfPageDown: moveSelectionByHalf(1, &effects)
     case .first:
       if let first = timeline?.messages.first {
         select(first.key)
@@ -20,7 +22,7 @@ extension Chat {
     case .last:
       showNewest(&effects)
       if let last = timeline?.messages.last { select(last.key) }
-    case .cancel: enter(.composer)
+    case .cancel: cancelOnMessages()
     case .choose, .send:
       guard let message = selectedMessage, !actions(for: message).isEmpty else { return }
       overlay = .actions(selected: 0)
@@ -47,14 +49,14 @@ extension Chat {
     }
   }
 
-  private mutating func moveSelection(_ offset: Int, _ effects: inout [Effect]) {
+  mutating func moveSelection(_ offset: Int, _ effects: inout [Effect]) {
     guard let timeline, !timeline.messages.isEmpty else { return enter(.composer) }
     let here = timeline.selected.flatMap { timeline.index(of: $0) } ?? timeline.messages.count
     let place = here + offset
     if place >= timeline.messages.count {
       if timeline.isDetached { return loadNewer(&effects) }
       showNewest(&effects)
-      return enter(.composer)
+      return settings.keymap.isModal ? () : enter(.composer)
     }
     if place <= 5 { loadOlder(&effects) }
     if place >= 0 { select(timeline.messages[place].key) }
@@ -81,7 +83,7 @@ extension Chat {
     case .discard where message.state == .waiting: takeBack(message, edits: false, &effects)
     case .discard:
       discard(message.key, &effects)
-      enter(.composer)
+      endAction()
     default: break
     }
   }
@@ -132,7 +134,7 @@ extension Chat {
     guard let room = timeline?.room, let seq = timeline?.message(key)?.seq else { return }
     if composition == .edit(key) { endEditing() }
     send(.init(room: room, id: nextID(), delete: seq), &effects)
-    enter(.composer)
+    endAction()
   }
 
   mutating func react(_ emoji: String, to message: Message, _ effects: inout [Effect]) {
@@ -140,7 +142,7 @@ extension Chat {
     let has = message.reactions.contains { $0.emoji == emoji && $0.users.contains(user) }
     send(
       .init(room: room, id: nextID(), react: seq, emoji: emoji, isOn: !has), &effects)
-    enter(.composer)
+    endAction()
   }
 
   mutating func forward(_ key: Message.Key, to room: String, _ effects: inout [Effect]) {

@@ -197,6 +197,7 @@ extension Chat {
     case .cancel:
       self.search = nil
       timeline?.found = []
+      if settings.keymap.isModal { return enter(.messages) }
       timeline?.selected = nil
       pane = .composer
     case .up, .lineUp, .choose, .send:

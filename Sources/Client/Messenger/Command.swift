@@ -6,6 +6,8 @@ public enum Command: String, CaseIterable, Hashable, Sendable {
   case nextConversation = "next-conversation"
   case previousConversation = "previous-conversation"
   case nextUnread = "next-unread"
+  /// The conversation at the place in the list that the key has among the keys of the command.
+  case nthConversation = "nth-conversation"
   case previousUnread = "previous-unread"
   case pageUp = "page-up"
   case pageDown = "page-down"
@@ -24,6 +26,8 @@ public enum Command: String, CaseIterable, Hashable, Sendable {
   case nextPane = "next-pane"
   case previousPane = "previous-pane"
   case cancel
+  /// Goes to the composer.
+  case write
   /// Moves from the composer to the messages and selects the newest.
   case selectMessage = "select-message"
   // In the composer.
@@ -54,6 +58,8 @@ public enum Command: String, CaseIterable, Hashable, Sendable {
   case newerSent = "newer-sent"
   // In a list of conversations, messages or choices.
   case up, down, first, last, choose, filter
+  case halfPageUp = "half-page-up"
+  case halfPageDown = "half-page-down"
   // On the selected message.
   case copy, reply, edit, delete, react, forward
   case openLink = "open-link"

@@ -13,6 +13,10 @@ extension Keymap {
       (.nextConversation, "alt+down", "next conversation"),
       (.previousUnread, "alt+shift+up", "previous unread conversation"),
       (.nextUnread, "alt+shift+down", "next unread conversation"),
+      (
+        .nthConversation, (1...9).map { "alt+\($0)" }.joined(separator: " "),
+        "first to ninth conversation of the list"
+      ),
       (.pageUp, "pageup", "scroll to older messages"),
       (.pageDown, "pagedown", "scroll to newer messages"),
       (.newest, "ctrl+end", "go to the newest message"),
@@ -28,6 +32,7 @@ extension Keymap {
       (.nextPane, "shift+tab f6", "next pane"),
       (.previousPane, "shift+f6", "previous pane"),
       (.cancel, "escape", "close, cancel, return to the composer"),
+      (.write, "alt+i", "write in the composer"),
       (.markUnread, "alt+u", "mark the conversation as unread"),
       (.pin, "alt+p", "pin the conversation to the top, or no longer"),
       (.leave, "alt+x", "leave the conversation, and forget it"),
@@ -76,6 +81,8 @@ extension Keymap {
       (.down, "down j shift+down ctrl+down", "newer message"),
       (.first, "home", "oldest loaded message"),
       (.newest, "end", "newest message"),
+      (.halfPageUp, "ctrl+u", "half a page up"),
+      (.halfPageDown, "ctrl+d", "half a page down"),
       (.choose, "enter", "actions"),
       (.copy, "c", "copy"),
       (.reply, "r", "reply"),
@@ -97,6 +104,8 @@ extension Keymap {
       (.down, "down j", "down"),
       (.first, "home", "first"),
       (.last, "end", "last"),
+      (.halfPageUp, "ctrl+u", "half a page up"),
+      (.halfPageDown, "ctrl+d", "half a page down"),
       (.choose, "enter", "open"),
       (.filter, "/", "filter by name"),
       (.nextPane, "tab", "next pane"),
@@ -115,14 +124,14 @@ extension Keymap {
     _ section: String, _ contexts: [Context], _ rows: [(Command, String, String)]
   ) -> [Binding] {
     rows.map { command, names, text in
-      let keys = names.split(separator: " ").map { name -> Key in
+      let keys = names.split(separator: " ").map { name -> KeySequence in
         guard case .success(let key) = Key.named(String(name)) else {
           preconditionFailure("the table of keys names \(name)")
         }
-        return key
+        return KeySequence(key)
       }
       return Binding(
-        section: section, command: command, contexts: contexts, keys: keys, text: text)
+        section: section, command: command, contexts: contexts, sequences: keys, text: text)
     }
   }
 }

@@ -85,5 +85,11 @@ public struct Settings: Equatable, Sendable {
   public var soundReceived: String?
   public var keymap = Keymap()
 
+  /// The keymap without the changes of single commands.
+  var keymapName: Keymap.Name {
+    get { keymap.name }
+    set { keymap = Keymap(newValue) }
+  }
+
   public init() {}
 }

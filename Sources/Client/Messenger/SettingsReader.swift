@@ -9,7 +9,7 @@ struct SettingsReader {
   static let keys = [
     "url", "user", "token_command", "ca", "profiles", "theme", "messages", "clock", "list",
     "sidebar", "mouse", "color", "history_entries", "highlight", "notify", "away_after_s", "bell",
-    "sounds", "keys",
+    "sounds", "keymap", "keys",
   ]
 
   private(set) var settings: Settings
@@ -24,7 +24,7 @@ struct SettingsReader {
       report(fault.line, fault.key, "\(fault.found); \(fault.expected)")
     }
     guard let root = document.root, !root.isNull else { return }
-    let pairs = pairs(of: root, "")
+    let pairs = Self.ordered(pairs(of: root, ""))
     for pair in pairs {
       guard Self.keys.contains(pair.key) else {
         reportUnknown(pair, "", "key", known: Self.keys)
@@ -34,6 +34,11 @@ struct SettingsReader {
     }
     // Last, since they inherit what is after them in the file, too.
     for pair in pairs where pair.key == "profiles" { readProfiles(pair) }
+  }
+
+  /// Single keys change the keymap, wherever it is named.
+  private static func ordered(_ pairs: [YAMLNode.Pair]) -> [YAMLNode.Pair] {
+    pairs.filter { $0.key == "keymap" } + pairs.filter { $0.key != "keymap" }
   }
 
   private mutating func readProfiles(_ pair: YAMLNode.Pair) {
@@ -65,7 +70,7 @@ struct SettingsReader {
   private mutating func readProfile(_ profile: YAMLNode.Pair) {
     if profile.value.isNull { return }
     let known = Self.keys.filter { $0 != "profiles" }
-    let pairs = pairs(of: profile.value, "")
+    let pairs = Self.ordered(pairs(of: profile.value, ""))
     let keys = Set(pairs.map(\.key))
     // A token is a user's at one relay: it must not be sent to another relay, and would be stronger
     // than another user's name.
@@ -109,6 +114,7 @@ struct SettingsReader {
       }
     case "bell": decide(pair, \.bell)
     case "sounds": readSounds(pair)
+    case "keymap": choose(pair, \.keymapName)
     default: readKeys(pair)
     }
   }
@@ -240,28 +246,42 @@ struct SettingsReader {
       if command == .quit, keys.isEmpty {
         report(inner.line, "keys.quit", "requires a key")
       } else {
-        settings.keymap.remap(command, to: keys)
+        settings.keymap.remap(command, toSequences: keys)
       }
     }
     for conflict in settings.keymap.conflicts {
       let given = conflict.commands.filter { lines[$0] != nil }
       guard let command = given.max(by: { lines[$0, default: 0] < lines[$1, default: 0] })
       else { continue }
-      let others = conflict.commands.filter { $0 != command }.map(\.rawValue)
       report(
         lines[command, default: pair.line], "keys.\(command.rawValue)",
-        "\(conflict.key.label) is already a key of \(others.joined(separator: ", ")); "
-          + "choose another key for one of them")
+        Self.describe(conflict, of: command))
     }
   }
 
-  private mutating func readKey(_ node: YAMLNode, _ command: Command) -> Key? {
+  /// Says which other command has the key, and whether one is the beginning of the other.
+  private static func describe(_ conflict: Keymap.Conflict, of command: Command) -> String {
+    let isLater = conflict.commands[1] == command
+    let key = isLater ? conflict.key : conflict.other
+    let other = isLater ? conflict.other : conflict.key
+    let owner = conflict.commands[isLater ? 0 : 1].rawValue
+    if key == other {
+      return "\(key.label) is already a key of \(owner); choose another key for one of them"
+    }
+    return key.extends(other)
+      ? "\(key.label) begins with \(other.label), which is already a key of \(owner); "
+        + "choose other keys for one of them"
+      : "\(key.label) is the beginning of \(other.label), which are already keys of \(owner); "
+        + "choose other keys for one of them"
+  }
+
+  private mutating func readKey(_ node: YAMLNode, _ command: Command) -> KeySequence? {
     let path = "keys.\(command.rawValue)"
     guard let name = node.text else {
       report(node.line, path, "\(node.shown) is not a key; expected \(Key.names)")
       return nil
     }
-    switch Key.named(name) {
+    switch KeySequence.named(name) {
     case .failure(.unknown):
       report(node.line, path, "\(node.shown) is not a key; expected \(Key.names)")
       return nil

@@ -112,6 +112,7 @@ extension Chat {
   func draw(status row: Rect, _ theme: Theme, _ drawing: inout Drawing) {
     guard !row.isEmpty else { return }
     let place = Position(column: row.column + 1, row: row.row)
+    if let pendingHints { return draw(hints: pendingHints, in: row, theme, &drawing) }
     if let notice, notice.until > now {
       draw(notice, above: row, theme, &drawing)
       return
