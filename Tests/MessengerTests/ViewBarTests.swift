@@ -1,7 +1,18 @@
+import Terminal
 import Testing
 import Wire
 
 @testable import Messenger
+
+@Suite struct `A notice of several lines` {
+  @Test func `is not cut by the line between the panes`() {
+    var chat = Sample.busy(80, 24)
+    let text = (1...20).map { "word\($0)" }.joined(separator: " ")
+    chat.complain(text)
+    let drawn = (0..<24).map { chat.draw(.plain).grid.text(row: $0) }.joined()
+    #expect((1...20).allSatisfy { drawn.contains("word\($0)") })
+  }
+}
 
 @Suite struct `The bars` {
   private func rows(_ chat: Chat) -> [String] {

@@ -11,11 +11,12 @@ extension Chat {
     draw(title: layout.title, showing: top, theme, &drawing)
     draw(search: layout.search, theme, &drawing)
     draw(composer: layout, theme, &drawing)
-    draw(status: layout.status, theme, &drawing)
     for row in 0..<layout.divider.rows {
       drawing.grid.write(
         "│", at: Position(column: layout.divider.column, row: layout.divider.row + row), theme.rule)
     }
+    // Last: a long notice has rows of the panes.
+    draw(status: layout.status, theme, &drawing)
     draw(completion: layout, theme, &drawing)
     draw(overlay: layout, theme, &drawing)
     return drawing
