@@ -29,6 +29,8 @@ extension Chat {
     case .shared(let states): take(states, &effects)
     case .takenOver(let lines, let originals): takeOver(lines, originals: originals, &effects)
     case .takenBack(let room, let id, let edits): takenBack(id, in: room, edits: edits)
+    case .edited(let text): takeEdited(text, &effects)
+    case .notEdited(let reason): takeNotEdited(reason, &effects)
     case .failed(let text): complain(text)
     case .done(let text): complain(text, isError: false)
     }
@@ -144,7 +146,8 @@ extension Chat {
   /// Whether the user looks at the screen, as far as that is known. A terminal that does not report
   /// its focus, such as tmux by default, is watched while keys are pressed.
   var isWatched: Bool {
-    hasFocus ?? (settings.awayAfterSeconds == 0 || now - times.lastInput < awayAfterMilliseconds)
+    if editorRoom != nil { return false }
+    return hasFocus ?? (settings.awayAfterSeconds == 0 || now - times.lastInput < awayAfterMilliseconds)
   }
 
   private var awayAfterMilliseconds: Int64 { Int64(settings.awayAfterSeconds) * 1000 }

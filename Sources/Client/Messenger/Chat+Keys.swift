@@ -27,7 +27,7 @@ extension Chat {
     }
   }
 
-  private mutating func noteInput(_ effects: inout [Effect]) {
+  mutating func noteInput(_ effects: inout [Effect]) {
     let wasWatched = isWatched
     times.lastInput = now
     if !wasWatched, isWatched {
@@ -245,6 +245,7 @@ extension Chat {
     case .send:
       if completion != nil { return acceptCompletion(&effects) }
       sendWritten(&effects)
+    case .editor: openEditor(&effects)
     case .clearDraft: clearDraft(&effects)
     case .olderSent: recallSent(1, &effects)
     case .newerSent: recallSent(-1, &effects)

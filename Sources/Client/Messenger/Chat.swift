@@ -127,6 +127,8 @@ public struct Chat: Sendable {
   var recall: Recall?
   /// The `seq` of the message that is being replied to or edited: it may not be loaded any more.
   var compositionTarget: Int64?
+  /// The conversation whose text is in the user's editor, which covers the screen.
+  var editorRoom: String?
   /// The keys of a sequence that is not complete.
   var pendingKeys: PendingKeys?
   /// The candidates for Tab, and which is selected.

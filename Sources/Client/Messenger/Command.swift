@@ -51,6 +51,8 @@ public enum Command: String, CaseIterable, Hashable, Sendable {
   case deleteToStart = "delete-to-start"
   case deleteToEnd = "delete-to-end"
   case yank
+  /// Opens the text in `$VISUAL` or `$EDITOR`.
+  case editor
   /// Clears the composer, or brings back what was cleared.
   case clearDraft = "clear-draft"
   /// A text that was sent before, instead of the draft.

@@ -42,6 +42,9 @@ public enum Effect: Equatable, Sendable {
   /// The draft becomes the message that the next effect sends: delete it when that is stored.
   case endDraft(room: String, Draft.Version)
   case saveNames([String: String])
+  /// Let the user change a text in an editor. Answer with `edited` or `notEdited`; until then the
+  /// screen is not seen.
+  case edit(String, limitBytes: Int)
   case copy(String)
   case open(String)
   case notify(title: String, body: String)

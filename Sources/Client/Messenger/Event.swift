@@ -38,6 +38,9 @@ public enum Event: Sendable {
   case takenOver([Chat.Outgoing], originals: [String: Entry])
   /// A message will not be sent; with `edits`, its text goes back into the composer.
   case takenBack(room: String, id: String, edits: Bool)
+  /// What the user's editor has left, or why there is nothing.
+  case edited(String)
+  case notEdited(String)
   /// An effect failed.
   case failed(String)
   /// An effect without visible result was performed.

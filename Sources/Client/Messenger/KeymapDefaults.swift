@@ -55,6 +55,7 @@ extension Keymap {
         (.selectMessage, "shift+up ctrl+up", "select a message"),
         (.olderSent, "ctrl+p", "a text that you sent before; the draft waits"),
         (.newerSent, "ctrl+n", "the next sent text; after the newest, the draft"),
+        (.editor, "ctrl+x", "write in $VISUAL or $EDITOR; its text comes back here"),
         (.clearDraft, "alt+z", "clear what is written; again: bring it back"),
       ])
     + section(

@@ -96,6 +96,22 @@ public final class TerminalDevice {
     }
   }
 
+  /// Restores the terminal from whatever another program has left that was given it after `leave`,
+  /// also one that crashed: the modes, the foreground, the mouse, pastes, and the kinds of keys.
+  public func reclaim() {
+    guard !isEntered else { return }
+    cterminal_foreground(descriptor)
+    var bytes: [UInt8] = []
+    bytes.append(
+      ascii: """
+        \u{1B}\\\u{1B}[?2026l\u{1B}[?1003l\u{1B}[?1006l\u{1B}[?1002l\u{1B}[?1000l\u{1B}[?2004l\
+        \u{1B}[?1004l\u{1B}[?1l\u{1B}>\u{1B}[r\u{1B}(B\u{1B}[m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l
+        """)
+    unsafe bytes.withUnsafeBufferPointer { bytes in
+      unsafe cterminal_restore(descriptor, &given, bytes.baseAddress, bytes.count)
+    }
+  }
+
   /// Stops the process and its process group, like Ctrl+Z; returns when it is continued. Then call
   /// `enter` again and redraw everything. Must be called on the main thread.
   public func suspend() {

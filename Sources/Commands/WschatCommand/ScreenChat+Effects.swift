@@ -56,6 +56,7 @@ extension ScreenChat {
       endedDraft = .init(version)
       waitingDrafts.removeAll { $0.room == room && $0.base == version }
     case .saveNames(let names): keep { $0.save(names: names) }
+    case .edit(let text, let limitBytes): edit(text, limitBytes: limitBytes)
     case .copy(let text):
       if let bytes = ControlString.copy(text) {
         show(bytes)

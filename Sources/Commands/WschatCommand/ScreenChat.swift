@@ -35,6 +35,7 @@ final class ScreenChat {
     static let archive: UInt64 = 8
     static let sharing: UInt64 = 9
     static let find: UInt64 = 10
+    static let children: UInt64 = 11
   }
 
   /// The minimum interval between two frames that are caused by other users: more are not
@@ -91,13 +92,18 @@ final class ScreenChat {
   var lastComplaint = ""
 
   private var differ: Differ
-  private var registration: Registration?
-  private var output: [UInt8] = []
+  /// Of the terminal; `nil` while an editor has it, or when it is gone.
+  var registration: Registration?
+  var output: [UInt8] = []
   /// The terminal does not accept output.
-  private var isBlocked = false
+  var isBlocked = false
+  /// The editor that has the terminal.
+  var editing: Editing?
+  /// SIGCHLD, while there is an editor.
+  var children: SignalSource?
   private var isStale = true
   /// The title of the window, as it was set last.
-  private var shownTitle = ""
+  var shownTitle = ""
   /// A key must be answered now, not with the next frame.
   private var isUrgent = true
   private var drawnAt = Instant(nanoseconds: 0)
@@ -157,6 +163,7 @@ final class ScreenChat {
     output += TerminalDevice.questions
     perform()
     loop.run(self)
+    stopEditing()
     chat.putAway(&effects)
     perform()
     flushArchive()
@@ -244,7 +251,7 @@ final class ScreenChat {
     isUrgent = true
   }
 
-  private func resize() {
+  func resize() {
     differ.forget()
     if let size = try? device.size() { take(.resized(size), isUrgent: true) }
   }
@@ -257,10 +264,7 @@ final class ScreenChat {
 
   func suspend() {
     output.removeAll()
-    // Restores the default action of the signal, as the shell expects of a job.
-    if let stopRegistration { loop.deregister(stopRegistration) }
-    stopRegistration = nil
-    stops = nil
+    unwatchStops()
     device.suspend()
     shownTitle = ""
     // Execution resumes here when the shell continues the job.
@@ -274,17 +278,24 @@ final class ScreenChat {
     }
   }
 
-  private func watchForStops() throws(SystemError) {
+  /// Restores the default action of the signal, as the shell expects of a job.
+  func unwatchStops() {
+    if let stopRegistration { loop.deregister(stopRegistration) }
+    stopRegistration = nil
+    stops = nil
+  }
+
+  func watchForStops() throws(SystemError) {
     let source = try SignalSource([SIGTSTP])
     stopRegistration = try loop.register(
       source.descriptor, for: .readable, token: Token.stops)
     stops = consume source
   }
 
-  func show(_ bytes: [UInt8]) { output += bytes }
+  func show(_ bytes: [UInt8]) { if editing == nil { output += bytes } }
 
   private func draw() {
-    guard isStale else { return }
+    guard isStale, editing == nil else { return }
     // A slow terminal is sent only the latest frame, not all of them.
     guard output.isEmpty || !isBlocked else { return }
     let wait = Self.frameMilliseconds - loop.now.milliseconds(since: drawnAt)
@@ -342,11 +353,14 @@ extension ScreenChat: EventHandler {
         switch signal {
         case SIGWINCH: resize()
         case SIGCONT: redraw()
+        // Ctrl+C in an editor is the editor's.
+        case SIGINT where editing != nil: break
         default: quit()
         }
       }
     case Token.stops:
       while stops?.next() != nil { suspend() }
+    case Token.children: childEnded()
     case Token.renewal: takeToken()
     case Token.archive: archiveWasWritten()
     default: clients.ready(registration, token: token, readiness)

@@ -71,6 +71,16 @@ void cterminal_restore(
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+void cterminal_foreground(int descriptor) {
+  // From the background, this would stop the process.
+  sigset_t background, before;
+  sigemptyset(&background);
+  sigaddset(&background, SIGTTOU);
+  pthread_sigmask(SIG_BLOCK, &background, &before);
+  tcsetpgrp(descriptor, getpgrp());
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 // At exit
 
 static const int fatal[] = {

@@ -106,6 +106,14 @@ public enum ChildProgram {
     return Outcome(status: status)
   }
 
+  /// Returns how it has ended; `nil` if it has not.
+  public static func outcome(of id: Int32) -> Outcome? {
+    var status: Int32 = 0
+    var result = unsafe waitpid(id, &status, WNOHANG)
+    while result < 0, errno == EINTR { result = unsafe waitpid(id, &status, WNOHANG) }
+    return result == id ? Outcome(status: status) : nil
+  }
+
   /// Returns a pipe that no program inherits, except by `Stream.descriptor`.
   public static func pipe() throws(SystemError) -> (reader: Int32, writer: Int32) {
     var ends: [Int32] = [0, 0]

@@ -27,5 +27,7 @@ void cterminal_disarm(void);
 // modes, also from the background. Discards unread input.
 void cterminal_restore(
     int descriptor, const void *modes, const uint8_t *bytes, size_t count);
+// Makes this process's group the terminal's foreground again, also from the background.
+void cterminal_foreground(int descriptor);
 
 #endif
