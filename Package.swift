@@ -133,6 +133,7 @@ let package = Package(
       "Client", ["WebSocket", "EventLoop", "Platform", "TLS", "Wire", "Mixing", deque]),
     Floor.client.module(
       "Archive", ["Wire", "Platform", "Mixing", "Folding", "SQLite", "CSQLite"]),
+    Floor.client.module("Pictures", ["CZlib"]),
     Floor.client.module("Terminal", ["CTerminal", "CUtf8proc", "Platform"]),
     Floor.client.module("Messenger", ["Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"]),
 
@@ -149,8 +150,9 @@ let package = Package(
     command(
       "WschatCommand", folder: Floor.commands.folder("WschatCommand"),
       [
-        "CommandMain", "Archive", "Client", "EventLoop", "Platform", "Messenger", "Terminal",
-        "TLS", "Wire", argumentParser,
+        "CommandMain", "Archive", "Client", "EventLoop", "Platform", "Messenger", "Mixing",
+        "Pictures",
+        "Terminal", "TLS", "Wire", argumentParser,
       ], excluding: ["wschat.1"]),
 
     // The load test: its logic as a module of its own, so that it can be tested.
@@ -237,6 +239,7 @@ let package = Package(
     tests(
       "Directories", ["Directories", "Relay", "Wire", "Platform", "TestSupport"],
       excluding: ["directory.py"]),
+    tests("Pictures", ["Pictures", "CZlib"]),
     tests("Terminal", ["Terminal", "Platform", "Mixing", "TestSupport"]),
     tests(
       "Messenger",

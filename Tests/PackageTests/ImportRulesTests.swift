@@ -29,6 +29,7 @@ import Testing
     ],
     "Client/Client": ["WebSocket", "EventLoop", "Platform", "TLS", "Wire", "Mixing"],
     "Client/Archive": ["Wire", "Platform", "Mixing", "Folding", "SQLite", "CSQLite"],
+    "Client/Pictures": ["CZlib"],
     "Client/Terminal": ["CTerminal", "CUtf8proc", "Platform"],
     "Client/Messenger": ["Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"],
     "Commands/CommandMain": ["Platform", "ArgumentParser"],
@@ -37,8 +38,8 @@ import Testing
       "EventLoop", "Platform", "Wire", "ArgumentParser",
     ],
     "Commands/WschatCommand": [
-      "CommandMain", "Archive", "Client", "EventLoop", "Platform", "Messenger", "Terminal", "TLS",
-      "Wire", "ArgumentParser",
+      "CommandMain", "Archive", "Client", "EventLoop", "Platform", "Messenger", "Mixing",
+      "Pictures", "Terminal", "TLS", "Wire", "ArgumentParser",
     ],
     "swarm/Swarm": [
       "Client", "EventLoop", "Platform", "Postgres", "Terminal", "Wire", "WebSocket", "YAML",
