@@ -19,6 +19,11 @@ public struct Capabilities: Equatable, Sendable {
   public var synchronizesOutput = false
   /// The kitty keyboard protocol; known only from the terminal's reply.
   public var hasKittyKeyboard = false
+  /// The kitty graphics protocol; known only from the terminal's reply.
+  public var hasKittyGraphics = false
+  /// Whether the terminal may be asked for it: tmux and screen pass no pictures on, and the Linux
+  /// console prints the question.
+  public var mayHaveGraphics: Bool
   /// Whether the background is dark; nil if unknown.
   public var isDark: Bool?
   /// nil if the terminal is not known to support any; also within tmux, which passes none on.
@@ -29,6 +34,9 @@ public struct Capabilities: Equatable, Sendable {
     let terminal = environment("TERM") ?? ""
     isFullScreen = !terminal.isEmpty && terminal != "dumb" && terminal != "unknown"
     hasTitle = isFullScreen && terminal != "linux"
+    mayHaveGraphics =
+      hasTitle && environment("TMUX") == nil && !terminal.hasPrefix("screen")
+      && !terminal.hasPrefix("tmux")
     depth = Self.depth(terminal, environment)
     isDark = Self.isDark(environment("COLORFGBG"))
     notificationForm = Self.notificationForm(terminal, environment)
@@ -46,6 +54,7 @@ public struct Capabilities: Equatable, Sendable {
       isDark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
     case .mode(2026, let isKnown): synchronizesOutput = isKnown
     case .keyboard: hasKittyKeyboard = true
+    case .graphics(let isKnown): hasKittyGraphics = isKnown
     case .mode, .attributes: break
     }
   }

@@ -86,13 +86,15 @@ public enum ControlString {
   }
 
   /// RFC 4648 §4.
-  private static func base64(_ text: String) -> [UInt8] {
+  private static func base64(_ text: String) -> [UInt8] { base64(Array(text.utf8)) }
+
+  static func base64(_ bytes: [UInt8]) -> [UInt8] {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     var encoded: [UInt8] = []
-    encoded.reserveCapacity(text.utf8.count / 3 * 4 + 4)
+    encoded.reserveCapacity(bytes.count / 3 * 4 + 4)
     var bits: UInt32 = 0
     var count = 0
-    for byte in text.utf8 {
+    for byte in bytes {
       bits = bits << 8 | UInt32(byte)
       count += 1
       if count % 3 == 0 {

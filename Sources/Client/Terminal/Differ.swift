@@ -18,6 +18,8 @@ public struct Differ: Sendable {
 
   /// The current content of the terminal; nil if it is not known.
   private var shown: Grid?
+  /// The pictures that the terminal shows.
+  private var pictures: [Grid.Picture] = []
   private var pen = Pen()
 
   public init(depth: ColorDepth = .trueColor, isSynchronized: Bool = false) {
@@ -37,11 +39,14 @@ public struct Differ: Sendable {
       shown = nil
       pen = Pen()
       bytes.append(ascii: "\u{1B}[?25l\u{1B}[m\u{1B}[H\u{1B}[2J")
+      // Some terminals keep them when the screen is cleared.
+      removePictures({ _ in true }, into: &bytes)
     }
     let previous = shown ?? Grid(next.size)
     for row in 0..<next.size.rows {
       writeRow(row, from: previous[row: row], to: next[row: row], into: &bytes)
     }
+    placePictures(next.pictures, into: &bytes)
     placeCursor(next, into: &bytes)
     shown = next
     if bytes.count == content {
@@ -49,6 +54,27 @@ public struct Differ: Sendable {
     } else if isSynchronized {
       bytes.append(ascii: "\u{1B}[?2026l")
     }
+  }
+
+  /// Makes the terminal show these pictures; those that stay where they are cost nothing.
+  private mutating func placePictures(_ next: [Grid.Picture], into bytes: inout [UInt8]) {
+    if next == pictures { return }
+    let (wanted, present) = (Set(next), Set(pictures))
+    removePictures({ !wanted.contains($0) }, into: &bytes)
+    for picture in next where !present.contains(picture) {
+      hideCursor(into: &bytes)
+      pen.move(
+        to: Position(column: picture.rect.column, row: picture.rect.row), into: &bytes)
+      bytes += KittyGraphics.place(picture)
+    }
+    pictures = next
+  }
+
+  private mutating func removePictures(
+    _ isUnwanted: (Grid.Picture) -> Bool, into bytes: inout [UInt8]
+  ) {
+    for picture in pictures where isUnwanted(picture) { bytes += KittyGraphics.remove(picture) }
+    pictures.removeAll(where: isUnwanted)
   }
 
   private mutating func writeRow(

@@ -7,6 +7,8 @@ public struct Grid: Equatable, Sendable {
   private var cells: [Cell]
   /// The position of the terminal's cursor; `nil` hides it.
   public var cursor: Position?
+  /// See `place(picture:in:_:)`.
+  public internal(set) var pictures: [Picture] = []
 
   /// Creates a blank grid in one style.
   public init(_ size: Size, style: Style = Style()) {

@@ -18,6 +18,8 @@ public enum TerminalReply: Equatable, Sendable {
   case mode(Int, isKnown: Bool)
   /// The flags of the kitty keyboard protocol.
   case keyboard(flags: Int)
+  /// The kitty graphics protocol: whether a picture could be shown.
+  case graphics(isKnown: Bool)
   /// DA1: the last reply; every terminal sends it.
   case attributes
 }

@@ -28,7 +28,7 @@ public struct InputParser: Sendable {
     case consoleFunction
     /// A key in the form of SS3 (xterm).
     case shift3
-    /// ECMA-48 §5.6: OSC, which is kept in `sequence`, or another string, which is discarded.
+    /// ECMA-48 §5.6: OSC or APC, which is kept in `sequence`, or another string, which is discarded.
     case string(isCommand: Bool, hasEscape: Bool)
     /// The next bytes belong to the previous sequence (a click in X10's form).
     case skip(Int)
@@ -40,6 +40,8 @@ public struct InputParser: Sendable {
   var hasAlt = false
   var sequence: [UInt8] = []
   var isTooLong = false
+  /// Whether the string is APC.
+  var isApplication = false
   var text = TypedText()
   var paste: PastedText
   var events: [InputEvent] = []
@@ -141,8 +143,11 @@ public struct InputParser: Sendable {
     case UInt8(ascii: "["): begin(.control)
     case UInt8(ascii: "O"): begin(.shift3)
     case UInt8(ascii: "]"): begin(.string(isCommand: true, hasEscape: false))
-    // DCS, SOS, PM, APC.
-    case UInt8(ascii: "P"), UInt8(ascii: "X"), UInt8(ascii: "^"), UInt8(ascii: "_"):
+    case UInt8(ascii: "_"):
+      begin(.string(isCommand: true, hasEscape: false))
+      isApplication = true
+    // DCS, SOS, PM.
+    case UInt8(ascii: "P"), UInt8(ascii: "X"), UInt8(ascii: "^"):
       begin(.string(isCommand: false, hasEscape: false))
     default:
       state = .ground
@@ -162,6 +167,7 @@ public struct InputParser: Sendable {
     state = next
     sequence.removeAll(keepingCapacity: true)
     isTooLong = false
+    isApplication = false
   }
 
   private mutating func keep(_ byte: UInt8) {
@@ -219,8 +225,11 @@ public struct InputParser: Sendable {
   }
 
   private mutating func endString(isCommand: Bool) {
-    guard isCommand, !isTooLong, let reply = TerminalReply(command: sequence) else { return }
-    events.append(.reply(reply))
+    guard isCommand, !isTooLong else { return }
+    let reply =
+      isApplication
+      ? TerminalReply(application: sequence) : TerminalReply(command: sequence)
+    if let reply { events.append(.reply(reply)) }
   }
 
   /// Returns the key for a control character.

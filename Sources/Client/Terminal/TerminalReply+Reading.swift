@@ -12,6 +12,13 @@ extension TerminalReply {
     }
   }
 
+  /// Decodes an APC reply of the kitty graphics protocol: `Gi=31;OK`, or `Gi=31;` and an error.
+  init?(application: [UInt8]) {
+    let text = String(decoding: application, as: UTF8.self)
+    guard text.hasPrefix("Gi=31;") else { return nil }
+    self = .graphics(isKnown: text == "Gi=31;OK")
+  }
+
   /// Decodes an OSC reply: `11;rgb:1e1e/1e1e/2e2e` (xterm, "Operating System Commands"). Other
   /// colours, those of OSC 4 and 10, are ignored.
   init?(command: [UInt8]) {
