@@ -89,8 +89,8 @@ import YAML
     (
       "zzz: 1",
       "1: zzz: is not a known key; known: url, user, token_command, ca, profiles, theme, messages, "
-        + "clock, list, sidebar, mouse, color, history_entries, highlight, notify, away_after_s, bell, "
-        + "sounds, keymap, keys"
+        + "clock, list, sidebar, pictures, mouse, color, history_entries, highlight, notify, "
+        + "away_after_s, bell, sounds, keymap, keys"
     ),
     (
       "theme: dark\ntheme: dark",

@@ -204,6 +204,7 @@ extension Chat {
     conversation.peer = row.peer
     if let peer = row.peer, row.title != peer { names[peer] = row.title }
     conversation.presence = row.presence ?? conversation.presence
+    if row.peer != nil { conversation.hasPicture = row.avatar != nil }
     conversation.lastSeen = row.lastSeen ?? conversation.lastSeen
     // Listed rooms are also shown to users who are not members.
     let isMember = !row.listed || row.read > 0 || conversation.isMember
@@ -288,6 +289,7 @@ extension Chat {
       conversation.title = person.name
       conversation.peer = person.user
       conversation.isBot = person.isBot
+      conversation.hasPicture = person.avatar != nil
       conversation.presence = person.presence
       conversation.lastSeen = person.lastSeen ?? conversation.lastSeen
       conversation.order = min(conversation.order, conversations.count)

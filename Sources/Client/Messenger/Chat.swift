@@ -117,6 +117,11 @@ public struct Chat: Sendable {
   /// The display names of users.
   public var names: [String: String] = [:]
 
+  /// Whether pictures are shown in the list, with initials for those who have none.
+  public var showsPictures = false
+  /// The numbers under which the terminal knows the pictures of users.
+  public var pictures: [String: UInt32] = [:]
+
   /// The conversation on the right; `nil` for none.
   public var timeline: Timeline?
   public var composer = TextEditor()

@@ -37,6 +37,8 @@ public struct Conversation: Equatable, Sendable {
   /// The other user of a direct room.
   public var peer: String?
   public var isBot = false
+  /// Whether the directory has a picture of the other user.
+  public var hasPicture = false
   public var presence: Presence?
   /// Milliseconds since 1970.
   public var lastSeen: Int64?

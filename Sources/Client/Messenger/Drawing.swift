@@ -16,6 +16,11 @@ public struct Drawing: Sendable {
   /// Later ones cover earlier ones.
   public var targets: [(rect: Rect, target: Target)] = []
 
+  /// The people whose pictures were drawn, and those whose pictures would have been if they were
+  /// loaded.
+  public internal(set) var pictures: [String] = []
+  public internal(set) var wantedPictures: [String] = []
+
   public init(grid: Grid) { self.grid = grid }
 
   /// Returns the target at a position.

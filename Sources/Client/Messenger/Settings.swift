@@ -25,6 +25,13 @@ public struct Settings: Equatable, Sendable {
     case compact
   }
 
+  /// Pictures of people.
+  public enum Pictures: String, Sendable, CaseIterable {
+    /// Where the terminal says that it can show them.
+    case auto
+    case off
+  }
+
   /// The number of colours to use.
   public enum Color: String, Sendable, CaseIterable {
     /// What the terminal supports, or none if `NO_COLOR` is set.
@@ -66,6 +73,8 @@ public struct Settings: Equatable, Sendable {
   public var list = List.full
   /// Whether the list is beside the conversation, also while it is not focused.
   public var hasSidebar = true
+  /// Whether pictures of people are shown where the terminal can.
+  public var pictures = Pictures.auto
   public var usesMouse = false
   public var color = Color.auto
   /// The maximum number of entries of each conversation stored on this machine; 0 for all.

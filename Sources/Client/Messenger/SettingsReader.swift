@@ -8,8 +8,8 @@ struct SettingsReader {
   /// The file's keys, in the order of the example file.
   static let keys = [
     "url", "user", "token_command", "ca", "profiles", "theme", "messages", "clock", "list",
-    "sidebar", "mouse", "color", "history_entries", "highlight", "notify", "away_after_s", "bell",
-    "sounds", "keymap", "keys",
+    "sidebar", "pictures", "mouse", "color", "history_entries", "highlight", "notify",
+    "away_after_s", "bell", "sounds", "keymap", "keys",
   ]
 
   private(set) var settings: Settings
@@ -96,6 +96,7 @@ struct SettingsReader {
     case "clock": choose(pair, \.clock)
     case "list": choose(pair, \.list)
     case "sidebar": decide(pair, \.hasSidebar)
+    case "pictures": choose(pair, \.pictures)
     case "mouse": decide(pair, \.usesMouse)
     case "color": choose(pair, \.color)
     case "history_entries":

@@ -62,7 +62,9 @@ extension ScreenChat: ClientHandler {
   func takeToken() {
     guard let result = renewal?.take(), exitCode == nil else { return }
     switch result {
-    case .success(let token): client.renew(token: token)
+    case .success(let token):
+      self.token = token
+      client.renew(token: token)
     case .failure(let failure): take(.failed("\(failure)"))
     }
   }

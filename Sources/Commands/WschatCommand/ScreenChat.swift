@@ -36,6 +36,7 @@ final class ScreenChat {
     static let sharing: UInt64 = 9
     static let find: UInt64 = 10
     static let children: UInt64 = 11
+    static let pictures: UInt64 = 12
   }
 
   /// The minimum interval between two frames that are caused by other users: more are not
@@ -45,6 +46,10 @@ final class ScreenChat {
   static let flushMilliseconds = 100
 
   let options: Options
+  let configuration: Client.Configuration
+  /// The token after the last renewal.
+  var token: String?
+  var pictures = TerminalPictures()
   let loop: EventLoop
   let clients: ClientLoop
   let client: Client
@@ -101,7 +106,7 @@ final class ScreenChat {
   var editing: Editing?
   /// SIGCHLD, while there is an editor.
   var children: SignalSource?
-  private var isStale = true
+  var isStale = true
   /// The title of the window, as it was set last.
   var shownTitle = ""
   /// A key must be answered now, not with the next frame.
@@ -119,6 +124,7 @@ final class ScreenChat {
     _ configuration: Client.Configuration, _ options: Options, tokens: TokenCommand?
   ) throws {
     self.options = options
+    self.configuration = configuration
     loop = try EventLoop()
     clients = try ClientLoop(loop)
     client = Client(configuration, on: clients)
@@ -160,6 +166,9 @@ final class ScreenChat {
     openFirst()
     client.handler = self
     client.start()
+    if capabilities.mayHaveGraphics, options.settings.pictures == .auto {
+      output += KittyGraphics.question
+    }
     output += TerminalDevice.questions
     perform()
     loop.run(self)
@@ -167,6 +176,9 @@ final class ScreenChat {
     chat.putAway(&effects)
     perform()
     flushArchive()
+    deletePictures()
+    flushOutput()
+    pictures.loader?.end()
     device.leave()
     if let lastWords { write("wschat: \(TerminalText.line(lastWords))\n", to: STDERR_FILENO) }
     return exitCode ?? .success
@@ -244,6 +256,7 @@ final class ScreenChat {
     let before = capabilities
     capabilities.refine(with: reply)
     guard capabilities != before else { return }
+    showPictures()
     if capabilities.hasKittyKeyboard { try? device.useKittyKeyboard(into: &output) }
     theme = Theme(options.settings, capabilities)
     differ.isSynchronized = capabilities.synchronizesOutput
@@ -257,6 +270,7 @@ final class ScreenChat {
   }
 
   func redraw() {
+    deletePictures()
     differ.forget()
     isStale = true
     isUrgent = true
@@ -271,6 +285,7 @@ final class ScreenChat {
     do {
       try watchForStops()
       try device.enter(into: &output)
+      deletePictures()
       resize()
     } catch {
       lastWords = "\(error)"
@@ -299,21 +314,24 @@ final class ScreenChat {
     // A slow terminal is sent only the latest frame, not all of them.
     guard output.isEmpty || !isBlocked else { return }
     let wait = Self.frameMilliseconds - loop.now.milliseconds(since: drawnAt)
-    guard isUrgent || wait <= 0 else {
-      if frameTimer == nil {
-        frameTimer = loop.schedule(afterMilliseconds: wait, token: Token.frame)
-      }
-      return
-    }
+    guard isUrgent || wait <= 0 else { return scheduleFrame(afterMilliseconds: wait) }
     isStale = false
     isUrgent = false
     drawnAt = loop.now
     chat.prepareToDraw()
-    differ.frame(chat.draw(theme).grid, into: &output)
+    let drawing = chat.draw(theme)
+    differ.frame(drawing.grid, into: &output)
+    followPictures(drawing)
     guard capabilities.hasTitle else { return }
     let title = chat.windowTitle
     if title != shownTitle { output += ControlString.title(title) }
     shownTitle = title
+  }
+
+  func scheduleFrame(afterMilliseconds wait: Int) {
+    if frameTimer == nil {
+      frameTimer = loop.schedule(afterMilliseconds: wait, token: Token.frame)
+    }
   }
 
   private func flushOutput() {
@@ -363,6 +381,7 @@ extension ScreenChat: EventHandler {
     case Token.children: childEnded()
     case Token.renewal: takeToken()
     case Token.archive: archiveWasWritten()
+    case Token.pictures: takePictures()
     default: clients.ready(registration, token: token, readiness)
     }
   }

@@ -19,6 +19,7 @@ extension Chat {
     draw(status: layout.status, theme, &drawing)
     draw(completion: layout, theme, &drawing)
     draw(overlay: layout, theme, &drawing)
+    if showsPictures { drawing.grid.dropCoveredPictures() }
     return drawing
   }
 

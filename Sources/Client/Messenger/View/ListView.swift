@@ -138,8 +138,12 @@ extension Chat {
     let person = Style(
       theme.color(of: conversation.peer ?? conversation.room), on: .standard, .bold)
     let initials = conversation.peer == nil ? "#" : ShownText.initials(of: conversation.title)
-    let start = 6
-    _ = write(initials, 3, 0, person, 2)
+    let start = nameColumn(rows: row.rows)
+    if showsPictures {
+      draw(pictureOf: conversation, initials: initials, in: row, person, &drawing)
+    } else {
+      _ = write(initials, 3, 0, person, 2)
+    }
 
     // From right to left: time, badge, and the name in the remaining columns.
     var end = row.columns - 1

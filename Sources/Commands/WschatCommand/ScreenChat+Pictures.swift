@@ -1,0 +1,91 @@
+import Client
+import Messenger
+import Pictures
+import Terminal
+
+/// Pictures of people: loaded when a row of the list wants them, sent to the terminal once, and
+/// placed by the differ.
+extension ScreenChat {
+  /// The pictures that the terminal has.
+  struct TerminalPictures {
+    /// The most that the terminal keeps for wschat, each of 16 KiB; beyond it, those that were drawn
+    /// least recently are deleted.
+    static let limit = 128
+    /// Unlikely to be another program's: the numbers are the terminal's, not the program's.
+    static let firstID: UInt32 = 0x7763_0000
+
+    var loader: PictureLoader?
+    /// What was loaded and not deleted from the terminal, by person.
+    var loaded: [String: Picture] = [:]
+    /// Those that were sent, the most recently drawn last.
+    var sent: [String] = []
+    var nextID = firstID
+  }
+
+  /// Begins to show pictures, if the terminal can and the user wants them.
+  func showPictures() {
+    guard capabilities.hasKittyGraphics, options.settings.pictures == .auto, !chat.showsPictures
+    else { return }
+    guard
+      let loader = try? PictureLoader(
+        stateFolder: options.stateFolder, on: loop, token: Token.pictures)
+    else { return }
+    pictures.loader = loader
+    chat.showsPictures = true
+  }
+
+  /// Follows what a frame has drawn.
+  func followPictures(_ drawing: Drawing) {
+    guard let loader = pictures.loader else { return }
+    if !drawing.wantedPictures.isEmpty {
+      let request = PictureRequest(
+        url: configuration.url, trust: configuration.trust, user: chat.user,
+        token: token ?? configuration.token)
+      for person in drawing.wantedPictures {
+        if let picture = pictures.loaded[person] {
+          send(picture, of: person)
+          scheduleFrame(afterMilliseconds: Self.frameMilliseconds)
+        } else if isLetIn {
+          loader.load(person, request)
+        }
+      }
+    }
+    for person in drawing.pictures {
+      guard let place = pictures.sent.firstIndex(of: person) else { continue }
+      pictures.sent.remove(at: place)
+      pictures.sent.append(person)
+    }
+  }
+
+  func takePictures() {
+    for (person, picture) in pictures.loader?.take() ?? [] {
+      guard let picture else { continue }
+      pictures.loaded[person] = picture
+      send(picture, of: person)
+    }
+  }
+
+  private func send(_ picture: Picture, of person: String) {
+    guard chat.pictures[person] == nil else { return }
+    let id = pictures.nextID
+    pictures.nextID += 1
+    show(KittyGraphics.send(id, width: picture.width, height: picture.height, picture.bytes))
+    chat.pictures[person] = id
+    pictures.sent.append(person)
+    while pictures.sent.count > TerminalPictures.limit {
+      let oldest = pictures.sent.removeFirst()
+      if let id = chat.pictures.removeValue(forKey: oldest) { show(KittyGraphics.delete(id)) }
+      // Loaded again from the disk.
+      pictures.loaded[oldest] = nil
+      pictures.loader?.forget(oldest)
+    }
+    isStale = true
+  }
+
+  /// Deletes the pictures from the terminal; the next frame sends those that it draws again.
+  func deletePictures() {
+    for id in chat.pictures.values.sorted() { show(KittyGraphics.delete(id)) }
+    chat.pictures = [:]
+    pictures.sent = []
+  }
+}

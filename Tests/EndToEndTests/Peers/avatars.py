@@ -1,0 +1,59 @@
+"""A server of pictures, good and hostile ones, `avatars.py PEOPLE`: writes the people whose pictures
+they are into that file. Ends with a line on its standard input."""
+import http.server
+import struct
+import sys
+import threading
+import zlib
+
+
+def chunk(kind, data):
+    body = kind + data
+    return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+
+
+def png(width, height, rows):
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows))
+            + chunk(b"IEND", b""))
+
+
+def plain(side, color):
+    return png(side, side, (b"\0" + bytes(color) * side) * side)
+
+
+good = plain(100, (255, 0, 0))
+PICTURES = {
+    "ann": ("image/png", good),
+    "gus": ("image/png", plain(900, (0, 128, 0))),
+    "bomb": ("image/png", png(14000, 14000, bytes((3 * 14000 + 1) * 1000))),
+    "cut": ("image/png", good[:-20]),
+    "jay": ("image/jpeg", b"\xff\xd8\xff\xe0" + bytes(500)),
+    "lie": ("image/png", b"<html>" + bytes(500)),
+    "long": ("image/png", png(10, 10, bytes(1 << 20))),
+}
+
+
+class Pictures(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        kind, body = PICTURES[self.path[1:]]
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pictures)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+base = f"http://127.0.0.1:{server.server_port}"
+with open(sys.argv[1], "w") as file:
+    for name in PICTURES:
+        file.write(f"- {{ user: {name}, name: {name.title()}, avatar: '{base}/{name}' }}\n")
+    file.write("- { user: none, name: None }\n")
+print("ready", flush=True)
+sys.stdin.readline()
+server.shutdown()

@@ -1,0 +1,105 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+extension `End to end` {
+  /// Pictures of people, on a terminal that answers as kitty does.
+  @Suite struct `wschat with pictures` {
+    /// A relay whose directory has people with pictures, two of which are good.
+    private final class World {
+      let folder: TemporaryFolder
+      let server: ChildProcess
+      let relay: RelayProcess
+
+      init() throws {
+        folder = try TemporaryFolder()
+        server = try ChildProcess(
+          ["/usr/bin/python3", "-B", Programs.peer("avatars.py"), folder["people.yaml"]])
+        guard server.readLine() == "ready" else { throw Unexpected(server.errors) }
+        relay = try RelayProcess(
+          "directory: { kind: local, file: \(folder["people.yaml"]), private_avatars: true }",
+          in: folder)
+      }
+
+      deinit { server.write("\n") }
+    }
+
+    /// What the terminal has after each step.
+    private func terminal(
+      _ world: World, answer: String = "OK", configuration: String = "", _ steps: [String]
+    ) throws -> [String] {
+      try world.folder.write(configuration, to: "config/wschat/config.yaml")
+      let terminal = try ChildProcess(
+        ["/usr/bin/python3", "-B", Programs.peer("kitty.py"), answer] + steps
+          + ["--", Programs.wschat, world.relay.url, "--user", "ada"],
+        environment: [
+          "XDG_CONFIG_HOME=\(world.folder["config"])", "XDG_STATE_HOME=\(world.folder["state"])",
+          "HOME=\(world.folder.path)", "SWIFT_BACKTRACE=enable=no",
+        ], input: "")
+      #expect(try terminal.wait() == .exit(0), "\(terminal.errors)")
+      return terminal.output.split(separator: "\n").map(String.init)
+    }
+
+    private static let two = """
+      {"images": [[64, 64, [0, 128, 0, 255]], [64, 64, [255, 0, 0, 255]]], \
+      "places": [[4, 2], [4, 2]], "queries": 1,
+      """
+
+    private func isTwo(_ state: String) -> Bool {
+      state.hasPrefix(Self.two.replacing("\n", with: "").replacing("\r", with: ""))
+    }
+
+    @Test func `good ones are placed, and the others are initials`() throws {
+      let world = try World()
+      let states = try terminal(
+        world,
+        [
+          "places:2", "shown:Bomb", "size:90x30", "shown:[2J", "places:2", "type:\\x1bOP",
+          "places:0", "type:\\x1b", "places:2", "type:\\x0c", "shown:a=t", "places:2",
+          "type:\\x11", "done",
+        ])
+      #expect(states.count == 14, "\(states)")
+      for index in [0, 4, 8, 11] where index < states.count {
+        #expect(isTwo(states[index]), "\(index): \(states[index])")
+      }
+      // Nothing is left in the terminal.
+      #expect(
+        states.last?.hasPrefix(#"{"images": [], "places": [], "queries": 1"#) == true,
+        "\(states.last ?? "")")
+      // Kept on the disk for the next time, as they are sent, and nothing of the others.
+      let listing = try ChildProcess(
+        ["find", world.folder["state/wschat/pictures"], "-type", "f", "-printf", "%m %s\n"],
+        input: "")
+      try listing.wait()
+      #expect(listing.output == "600 16384\n600 16384\n")
+    }
+
+    @Test func `they come from the disk when the relay has none any more`() throws {
+      let world = try World()
+      _ = try terminal(world, ["places:2", "type:\\x11", "done"])
+      world.server.write("\n")
+      try world.server.wait()
+      let states = try terminal(world, ["places:2", "type:\\x11", "done"])
+      #expect(isTwo(states[0]), "\(states)")
+    }
+
+    @Test(arguments: [
+      ("none", "", 1), ("ENOTSUP:no", "", 1), ("OK", "pictures: off\n", 0),
+    ]) func `a terminal that cannot, or a user who does not want it, has initials`(
+      answer: String, configuration: String, queries: Int
+    ) throws {
+      let world = try World()
+      let states = try terminal(
+        world, answer: answer, configuration: configuration,
+        ["shown:Bomb", "shown:Gus", "type:x", "shown:x", "type:\\x11", "done"])
+      for state in states {
+        #expect(
+          state.hasPrefix(#"{"images": [], "places": [], "queries": \#(queries)"#), "\(state)")
+      }
+      #expect(!isFolder(world.folder["state/wschat/pictures"]))
+    }
+
+    private func isFolder(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+  }
+}
