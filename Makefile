@@ -219,19 +219,22 @@ cluster-faults: build
 	  case $$status in 0 | 4) ;; *) exit $$status ;; esac; done
 
 # Writes bench.json and bench.html to BENCH_BUILT. Fails if a ratio is below the one in baseline.json.
-# To take a new baseline: cp .build/bench/bench.json LoadTests/results/baseline.json
+# UWEBSOCKETS is a checkout of uWebSockets with its uSockets, for the comparison with it.
 # BENCH adds flags: make bench BENCH='--rows room,dms'
 BENCH_BUILT := .build/bench
 BENCH_RESULTS := LoadTests/results
 BENCH_BASELINE := $(BENCH_RESULTS)/baseline.json
 BENCH_PEERS := golang-github-centrifugal-centrifuge-dev nats-server libnginx-mod-nchan nodejs node-ws
+UWEBSOCKETS ?=
 BENCH_FLAGS = --built $(BENCH_BUILT) --json $(BENCH_BUILT)/bench.json \
   --html $(BENCH_BUILT)/bench.html \
   $(if $(wildcard $(BENCH_BASELINE)),--baseline $(BENCH_BASELINE)) \
   --fact "Swift=$$($(SWIFT) --version 2>/dev/null | sed -n 's/.*Swift version \([^ ]*\).*/\1/p')" \
   --fact "SQLite=$$(pkg-config --modversion sqlite3 2>/dev/null)" \
-  --fact "peers=$$(dpkg-query -W -f '$${Package} $${Version}, ' $(BENCH_PEERS) 2>/dev/null)" \
-  --fact "commit=$$(git describe --always --dirty 2>/dev/null)"
+  --fact "peers=$$(dpkg-query -W -f '$${Package} $${Version}, ' $(BENCH_PEERS) 2>/dev/null | sed 's/, $$//')" \
+  --fact "commit=$$(git describe --always --dirty 2>/dev/null)" \
+  $(if $(UWEBSOCKETS),--uwebsockets '$(UWEBSOCKETS)' --fact "uWebSockets=$$(git \
+    --git-dir='$(UWEBSOCKETS)/.git' describe --tags --always 2>/dev/null || echo 'of unknown version')")
 
 bench bench-full: build $(BENCH_BUILT)/floor
 	@config/setup bench || echo 'bench: continues without the missing servers' >&2

@@ -8,7 +8,7 @@ import Testing
 @Suite struct `swarm bench, end to end` {
   @Test func `floor and relay are measured in turn, and JSON and page are written`() throws {
     let folder = try TemporaryFolder()
-    try Self.buildFloor(in: folder.path)
+    try Floor.build(in: folder.path)
     let (json, page) = (folder["bench.json"], folder["bench.html"])
     let arguments =
       "--quick --no-peers --rows room-1 --built '\(folder.path)' --json '\(json)' --html '\(page)'"
@@ -56,7 +56,7 @@ import Testing
 
   @Test func `the floor echoes messages of any length`() throws {
     let folder = try TemporaryFolder()
-    try Self.buildFloor(in: folder.path)
+    try Floor.build(in: folder.path)
     let places = BenchProgram.Places(commands: folder.path, built: folder.path, peers: folder.path)
     let server = try BenchServer(
       .floor(places, deliveryBytes: 240), in: folder.path, processor: nil)
@@ -73,11 +73,5 @@ import Testing
       #expect(result.missing == 0)
       #expect(result.connectionsLost == 0)
     }
-  }
-
-  private static func buildFloor(in folder: String) throws {
-    let sources = Project["LoadTests/floor"]
-    let built = try Shell.run("cc -O2 -Wall -Wextra -Werror -o '\(folder)/floor' '\(sources)'/*.c")
-    #expect(built.exitCode == 0, "\(built.output)")
   }
 }

@@ -14,6 +14,7 @@ enum PlantedBench {
       .init(floor: 50_000, relay: 1_000),
     ]
     pair.peers = [
+      .init(name: BenchRow.libraryName, figure: 80_000, runs: [100_000, 80_000, 40_000]),
       .init(name: "node", figure: 96_400), .init(name: "nats", figure: nil, note: "not installed"),
     ]
     pair.details = [.init("deliver p99, ms", 0.000_012)]
@@ -82,7 +83,9 @@ enum PlantedBench {
     let text = BenchTable.text(of: PlantedBench.report())
     let lines = text.split(separator: "\n").map(String.init)
     let room = try #require(lines.first { $0.hasPrefix("room-1") })
-    for cell in ["100 k", "125 k", "1.25", "≥ 0.96 × floor", "yes", "node 96.4 k · nats -"] {
+    for cell in [
+      "100 k", "80.0 k", "125 k", "1.25", "1.56", "≥ 0.96 × floor", "yes", "node 96.4 k · nats -",
+    ] {
       #expect(room.contains("  \(cell)"), "\(cell)")
     }
     let ack = try #require(lines.first { $0.hasPrefix("ack-p99") })
@@ -118,6 +121,8 @@ enum PlantedBench {
     #expect(Tags.fault(in: page) == nil)
     #expect(page.contains("2 of 3 goals met, 1 faults"))
     for row in PlantedBench.report().rows { #expect(page.contains(row.work)) }
+    #expect(page.contains("Relay, relative to uWebSockets"))
+    #expect(page.contains("room of 1,000: highest 2.50, lowest 0.03, as fast 1.00, relay 1.56"))
     #expect(page.contains("A &quot;fast&quot; one"))
   }
 

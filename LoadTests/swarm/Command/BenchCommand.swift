@@ -61,6 +61,12 @@ struct BenchCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "A checkout of uWebSockets with its uSockets: its server is compiled with it, and measured in turn with the relay.",
+      valueName: "folder"), completion: .directory)
+  var uwebsockets: String?
+
+  @Option(
+    help: ArgumentHelp(
       "A fact about the machine, for the report, such as \"Swift=6.3\".", valueName: "name=text"))
   var fact: [String] = []
 
@@ -94,12 +100,22 @@ struct BenchCommand: ParsableCommand {
 
   private func settings() throws -> Bench.Settings {
     guard !(quick && full) else { throw ValidationError("--quick and --full cannot be combined") }
+    guard !(noPeers && uwebsockets != nil) else {
+      throw ValidationError("--no-peers and --uwebsockets cannot be combined")
+    }
     var settings = Bench.Settings(
       commands: try Self.ownFolder(), built: try Self.absolute(built),
       peers: try Self.absolute(peers))
     settings.extent = quick ? .quick : full ? .full : .usual
     settings.rows = rows?.split(separator: ",").map(String.init)
     settings.withPeers = !noPeers
+    settings.uWebSockets = try uwebsockets.map { path in
+      guard let found = Self.resolved(path) else {
+        throw ValidationError(
+          "there is no folder \(path): --uwebsockets names a checkout of uWebSockets")
+      }
+      return found
+    }
     settings.facts = fact.map {
       let parts = $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       return .init(String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
@@ -126,10 +142,15 @@ struct BenchCommand: ParsableCommand {
 
   /// Returns an absolute path, because servers run in other working directories.
   private static func absolute(_ path: String) throws -> String {
-    guard let resolved = unsafe realpath(path, nil) else {
+    guard let resolved = resolved(path) else {
       throw ValidationError(
         "there is no folder \(path): run `make bench` in the folder that contains it")
     }
+    return resolved
+  }
+
+  private static func resolved(_ path: String) -> String? {
+    guard let resolved = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(resolved) }
     return unsafe String(cString: resolved)
   }

@@ -5,7 +5,7 @@ extension Bench {
     var row = row
     row.floorAlone = try idleBytes(start(.floor(places, deliveryBytes: deliveryBytes())), &row)
     row.alone = try idleBytes(start(.relay(places)), &row)
-    row.peers = peers(try deliveryBytes()) { server in
+    row.peers = peers(try deliveryBytes(), withLibrary: true) { server in
       var scratch = row
       return (try idleBytes(server, &scratch), scratch.fault ?? "")
     }
@@ -42,6 +42,8 @@ extension Bench {
     let bytes = try deliveryBytes()
     let floor = try start(.floor(places, deliveryBytes: bytes))
     let relay = try start(.relay(places))
+    var library = libraryRuns(bytes)
+    library?.warmUp { _ = try connects($0) }
     var costs: [Double] = []
     for _ in 0..<pairs {
       let below = try connects(floor)
@@ -49,6 +51,10 @@ extension Bench {
       row.pairs.append(
         .init(floor: below.result.connectsPerSecond, relay: above.result.connectsPerSecond))
       costs.append(above.serverSeconds * 1e6 / Double(above.result.connections))
+      library?.add { server in
+        let run = try connects(server)
+        return (run.result.connectsPerSecond, run.fault)
+      }
       row.fault = row.fault ?? below.fault ?? above.fault
       if above.result.isSaturated {
         row.notes = ["the load generator was the limit: the server could have done more"]
@@ -56,8 +62,11 @@ extension Bench {
     }
     if let cost = BenchRow.median(costs) { row.details.append(.init("µs CPU each", cost)) }
     [floor, relay].forEach { $0.stop() }
-    row.notes.append("connections to the floor end after the handshake: it has no join")
-    row.peers = peers(bytes) { server in
+    row.notes.append(
+      "connections to the floor end after the handshake: it has no join; those of uWebSockets, node and"
+        + " nchan join a room in the handshake")
+    if let peer = library?.end() { row.peers.append(peer) }
+    row.peers += peers(bytes) { server in
       _ = try connects(server)
       let sample = try connects(server)
       return (sample.result.connectsPerSecond, sample.fault ?? "")

@@ -9,8 +9,10 @@ extension Bench {
       .relay(places, loops: row.isShared ? 2 : 1, echo: load.isEcho), placement)
     let single = row.isShared ? try start(.relay(places, echo: load.isEcho), placement) : nil
     let servers = [floor, relay] + (single.map { [$0] } ?? [])
+    var library = row.isShared ? nil : libraryRuns(bytes)
     // The first run of each is not counted: memory, buffers and branch predictors are cold.
     for server in servers { _ = try sample(load, server, placement, seconds: 0.3) }
+    library?.warmUp { _ = try sample(load, $0, placement, seconds: 0.3) }
     var samples: [BenchSample] = []
     var rates: [Double] = []
     for _ in 0..<pairs {
@@ -20,6 +22,10 @@ extension Bench {
       row.pairs.append(
         .init(floor: below.deliveriesPerCPUSecond, relay: sample.deliveriesPerCPUSecond))
       samples.append(sample)
+      library?.add { server in
+        let run = try self.sample(load, server, placement)
+        return (run.deliveriesPerCPUSecond, run.fault)
+      }
       if let single {
         rates.append(try self.sample(load, single, placement).result.deliveriesPerSecond)
       }
@@ -35,7 +41,8 @@ extension Bench {
       )
     }
     servers.forEach { $0.stop() }
-    if !row.isShared { row.peers = peers(load, bytes) }
+    if let peer = library?.end() { row.peers.append(peer) }
+    if !row.isShared { row.peers += peers(load, bytes) }
   }
 
   private func sample(
@@ -74,12 +81,24 @@ extension Bench {
     }
   }
 
-  /// - Parameter measure: Returns `nil` if the server does not support the load.
+  /// Starts the library; `nil` if it is not to be measured.
+  func libraryRuns(_ bytes: Int) -> LibraryRuns? {
+    hasLibrary
+      ? LibraryRuns { try start(.library(places, deliveryBytes: bytes)) } : nil
+  }
+
+  /// - Parameters:
+  ///   - withLibrary: Whether the library is measured like the others, once.
+  ///   - measure: Returns `nil` if the server does not support the load.
   func peers(
-    _ bytes: Int, _ measure: (BenchServer) throws -> (figure: Double, note: String)?
+    _ bytes: Int, withLibrary: Bool = false,
+    _ measure: (BenchServer) throws -> (figure: Double, note: String)?
   ) -> [BenchRow.Peer] {
     guard settings.withPeers else { return [] }
-    return BenchProgram.peers(places, deliveryBytes: bytes).compactMap { program in
+    let library =
+      withLibrary && hasLibrary ? [BenchProgram.library(places, deliveryBytes: bytes)] : []
+    let programs = library + BenchProgram.peers(places, deliveryBytes: bytes)
+    return programs.compactMap { program in
       guard program.isPresent else {
         return .init(name: program.name, figure: nil, note: "not installed")
       }

@@ -20,6 +20,8 @@ public final class Bench {
     public var built: String
     /// `LoadTests/peers`.
     public var peers: String
+    /// The folder of uWebSockets, with which its server is compiled; `nil`: it is not measured.
+    public var uWebSockets: String?
     /// Facts supplied by the caller: the compiler, the libraries.
     public var facts: [BenchReport.Fact] = []
 
@@ -58,7 +60,8 @@ public final class Bench {
     self.settings = settings
     self.tell = tell
     places = BenchProgram.Places(
-      commands: settings.commands, built: settings.built, peers: settings.peers)
+      commands: settings.commands, built: settings.built, peers: settings.peers,
+      uWebSockets: settings.uWebSockets ?? "")
     items = try Self.chosen(settings)
     report = BenchReport(
       date: BenchMachine.date, extent: settings.extent,
@@ -73,6 +76,21 @@ public final class Bench {
     } catch {
       throw Failure(description: "processors 0 and 1 are required: \(error)")
     }
+    try compileLibrary()
+  }
+
+  /// Whether uWebSockets is measured.
+  var hasLibrary: Bool { settings.withPeers && settings.uWebSockets != nil }
+
+  private func compileLibrary() throws(Failure) {
+    guard settings.withPeers else { return }
+    guard hasLibrary else {
+      tell("uWebSockets is left out: --uwebsockets FOLDER names a checkout to compile it from")
+      report.facts.append(.init(BenchRow.libraryName, "left out: no --uwebsockets"))
+      return
+    }
+    tell("compiling the server for uWebSockets")
+    try places.library.compile()
   }
 
   private static func chosen(_ settings: Settings) throws(Failure) -> [BenchItem] {

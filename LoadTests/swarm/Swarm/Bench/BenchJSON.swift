@@ -64,6 +64,9 @@ public enum BenchJSON {
           $0.member("name", peer.name)
           figure("figure", peer.figure, &$0)
           if !peer.note.isEmpty { $0.member("note", peer.note) }
+          if !peer.runs.isEmpty {
+            $0.member("runs") { $0.array(peer.runs) { $1.number($0) } }
+          }
         }
       }
     }
@@ -129,7 +132,9 @@ public enum BenchJSON {
       row.floorAlone = node.figure("floor")
     }
     row.peers = node.each("peers") {
-      .init(name: $0.words("name"), figure: $0.figure("figure"), note: $0.words("note"))
+      .init(
+        name: $0.words("name"), figure: $0.figure("figure"), note: $0.words("note"),
+        runs: $0.figures("runs"))
     }
     row.points = node.each("points") {
       .init(line: $0.words("line"), x: $0.figure("x") ?? 0, y: $0.figure("y") ?? 0)

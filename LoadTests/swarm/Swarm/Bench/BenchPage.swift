@@ -54,17 +54,17 @@ public enum BenchPage {
   private static func rows(_ title: String, _ rows: [BenchRow], _ page: inout Markup) {
     guard !rows.isEmpty else { return }
     page.element("h2", title)
-    page.table(["work", "", "floor", "relay", "ratio", "goal", "met?", "peers"]) { page in
+    page.table(Array(BenchTable.titles.dropFirst())) { page in
       for row in rows {
         let cells = BenchTable.cells(of: row)
         page.element("tr") { page in
           page.element("td", cells[1])
-          for cell in cells[2...6] { page.element("td", cell) }
+          for cell in cells[2...8] { page.element("td", cell) }
           page.element("td") { page in
             let style = row.fault != nil ? "bad" : row.isMet == false ? "warn" : "good"
-            page.element("b", ["class": style], cells[7])
+            page.element("b", ["class": style], cells[9])
           }
-          page.element("td", ["class": "words"], cells[8])
+          page.element("td", ["class": "words"], cells[10])
         }
       }
     }
@@ -83,14 +83,14 @@ public enum BenchPage {
     let rows = report.rows.filter { !$0.pairs.isEmpty }
     let (apart, shared) = (rows.filter { !$0.isShared }, rows.filter(\.isShared))
     return [
-      relay(apart, "Relay, relative to the floor"), peers(apart),
+      relay(apart, "Relay, relative to the floor"), library(apart), peers(apart),
       relay(shared, "Two loops, relative to the floor"),
     ].compactMap { $0 } + report.rows.compactMap(sweep)
   }
 
   /// Plots the ratios with the spread of each row's pairs, which shows how reliable they are.
   private static func relay(_ rows: [BenchRow], _ title: String) -> Plot? {
-    ofFloor(
+    ratios(
       rows, title,
       "Median and extremes of each row's pairs, and the goal.",
       [
@@ -107,11 +107,23 @@ public enum BenchPage {
       ])
   }
 
+  private static func library(_ rows: [BenchRow]) -> Plot? {
+    ratios(
+      rows.filter { !$0.libraryRatios.isEmpty }, "Relay, relative to \(BenchRow.libraryName)",
+      "Median and extremes of each row's pairs; 1 is as fast.",
+      [
+        ("highest", { $0.libraryRatios.max() }), ("lowest", { $0.libraryRatios.min() }),
+        ("as fast", { _ in 1 }), ("relay", { $0.libraryRatio }),
+      ])
+  }
+
   private static func peers(_ rows: [BenchRow]) -> Plot? {
     var names: [String] = []
-    for peer in rows.flatMap(\.peers) where !names.contains(peer.name) { names.append(peer.name) }
-    return ofFloor(
-      rows.filter { !$0.peers.isEmpty }, "Other servers, relative to the floor",
+    for peer in rows.flatMap(\.otherPeers) where !names.contains(peer.name) {
+      names.append(peer.name)
+    }
+    return ratios(
+      rows.filter { !$0.otherPeers.isEmpty }, "Other servers, relative to the floor",
       "Measured once each.",
       names.prefix(4).map { name in
         (
@@ -124,7 +136,7 @@ public enum BenchPage {
       })
   }
 
-  private static func ofFloor(
+  private static func ratios(
     _ rows: [BenchRow], _ title: String, _ caption: String,
     _ lines: [(name: String, value: (BenchRow) -> Double?)]
   ) -> Plot? {

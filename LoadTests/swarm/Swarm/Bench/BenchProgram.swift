@@ -35,6 +35,12 @@ extension BenchProgram {
     var built: String
     /// `LoadTests/peers`.
     var peers: String
+    /// The folder of uWebSockets; empty if there is none.
+    var uWebSockets = ""
+
+    var library: LibraryServer {
+      LibraryServer(library: uWebSockets, source: "\(peers)/uwebsockets.cpp", built: built)
+    }
   }
 
   /// The size of texts in the relay's rooms. Its deliveries are larger because of their metadata;
@@ -78,6 +84,15 @@ extension BenchProgram {
     BenchProgram(
       name: "floor", words: ["\(places.built)/floor"], dialect: .plain, path: "/",
       echoPath: "/echo", textBytes: deliveryBytes - frameHeaderBytes)
+  }
+
+  /// The library that is measured in turn with floor and relay; it also echoes.
+  static func library(_ places: Places, deliveryBytes: Int) -> BenchProgram {
+    var program = BenchProgram(
+      name: BenchRow.libraryName, words: [places.library.program], dialect: .plain, path: "/",
+      echoPath: "/echo", textBytes: deliveryBytes - frameHeaderBytes)
+    program.dialect.name = BenchRow.libraryName
+    return program
   }
 
   /// Other servers that do the same work.

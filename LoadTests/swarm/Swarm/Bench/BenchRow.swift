@@ -50,12 +50,16 @@ public struct BenchRow: Equatable, Sendable {
     public var figure: Double?
     /// Additional information.
     public var note: String
+    /// Its figures if it was measured in turn with floor and relay: one for each of the row's pairs.
+    /// Empty if it was measured once.
+    public var runs: [Double]
 
     /// Creates a peer.
-    public init(name: String, figure: Double?, note: String = "") {
+    public init(name: String, figure: Double?, note: String = "", runs: [Double] = []) {
       self.name = name
       self.figure = figure
       self.note = note
+      self.runs = runs
     }
   }
 
@@ -138,6 +142,28 @@ extension BenchRow {
   public var ratio: Double? {
     Self.median(pairs.filter { $0.floor > 0 }.map { $0.relay / $0.floor })
   }
+
+  /// The name of the library that goals refer to. It is measured in turn with floor and relay.
+  public static let libraryName = "uWebSockets"
+
+  /// The library; `nil` if it was not measured.
+  public var library: Peer? { peers.first { $0.name == Self.libraryName } }
+
+  /// The peers except the library.
+  public var otherPeers: [Peer] { peers.filter { $0.name != Self.libraryName } }
+
+  /// The ratios of relay to library: one for each pair, or one alone.
+  public var libraryRatios: [Double] {
+    guard let library else { return [] }
+    if !library.runs.isEmpty, library.runs.count == pairs.count {
+      return zip(pairs, library.runs).filter { $1 > 0 }.map { $0.relay / $1 }
+    }
+    guard let relay, let figure = library.figure, figure > 0 else { return [] }
+    return [relay / figure]
+  }
+
+  /// The ratio of relay to library: the median.
+  public var libraryRatio: Double? { Self.median(libraryRatios) }
 
   /// Whether the goal was reached; `nil` if there is none or nothing was measured.
   public var isMet: Bool? {

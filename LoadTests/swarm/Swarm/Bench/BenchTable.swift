@@ -27,16 +27,27 @@ public enum BenchTable {
     }
   }
 
-  static let titles = ["", "work", "", "floor", "relay", "ratio", "goal", "met?", "peers"]
+  static let titles = [
+    "", "work", "", "floor", BenchRow.libraryName, "relay", "÷ floor", "÷ \(BenchRow.libraryName)",
+    "goal", "met?", "peers",
+  ]
+  /// Text is aligned to the left, figures to the right.
+  static let isFigure = [
+    false, false, false, true, true, true, true, true, true, false, false,
+  ]
+  /// The cell of what does not exist or was not measured.
+  static let absent = "-"
 
   private static func table(_ rows: [BenchRow]) -> [String] {
     let cells = [titles] + rows.map(cells)
     let widths = titles.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
-    // Text is aligned to the left, figures to the right.
-    let isFigure = [false, false, false, true, true, true, true, false, false]
+    // What no row has is left out.
+    let columns = titles.indices.filter { column in
+      cells.dropFirst().contains { $0[column] != absent }
+    }
     return cells.map { row in
       var line = ""
-      for (column, cell) in row.enumerated() {
+      for (column, cell) in columns.map({ ($0, row[$0]) }) {
         let space = String(repeating: " ", count: widths[column] - cell.count)
         line += (isFigure[column] ? space + cell : cell + space) + "  "
       }
@@ -49,19 +60,21 @@ public enum BenchTable {
   static func cells(of row: BenchRow) -> [String] {
     [
       row.id, row.work, row.unit.rawValue,
-      row.floor.map { figure($0, row.unit) } ?? "-",
-      row.relay.map { figure($0, row.unit) } ?? "-",
-      row.ratio.map { hundredths($0) } ?? "-",
-      row.goal.map { goal($0, row) } ?? "-",
+      row.floor.map { figure($0, row.unit) } ?? absent,
+      row.library?.figure.map { figure($0, row.unit) } ?? absent,
+      row.relay.map { figure($0, row.unit) } ?? absent,
+      row.ratio.map { hundredths($0) } ?? absent,
+      row.libraryRatio.map { hundredths($0) } ?? absent,
+      row.goal.map { goal($0, row) } ?? absent,
       met(row),
-      row.peers.map { "\($0.name) \($0.figure.map { figure($0, row.unit) } ?? "-")" }
+      row.otherPeers.map { "\($0.name) \($0.figure.map { figure($0, row.unit) } ?? absent)" }
         .joined(separator: " · "),
     ]
   }
 
   static func met(_ row: BenchRow) -> String {
     if row.fault != nil { return "fault" }
-    return row.isMet.map { $0 ? "yes" : "no" } ?? "-"
+    return row.isMet.map { $0 ? "yes" : "no" } ?? absent
   }
 
   static func goal(_ goal: BenchRow.Goal, _ row: BenchRow) -> String {
@@ -90,7 +103,7 @@ public enum BenchTable {
     }
   }
 
-  private static func hundredths(_ value: Double) -> String {
+  static func hundredths(_ value: Double) -> String {
     guard let all = Int64(exactly: (value * 100).rounded()) else { return "\(value)" }
     let rest = all.magnitude % 100
     return (all < 0 ? "-" : "") + "\(all.magnitude / 100).\(rest < 10 ? "0" : "")\(rest)"

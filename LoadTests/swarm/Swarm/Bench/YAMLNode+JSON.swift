@@ -17,6 +17,11 @@ extension YAMLNode {
     member(key)?.text.flatMap(Double.init).flatMap { $0.isFinite ? $0 : nil }
   }
 
+  /// Returns the numbers of a list.
+  func figures(_ key: String) -> [Double] {
+    (member(key)?.list ?? []).compactMap { $0.text.flatMap(Double.init) }.filter(\.isFinite)
+  }
+
   /// Returns the elements of a list, each converted.
   func each<Element>(_ key: String, _ element: (YAMLNode) -> Element) -> [Element] {
     (member(key)?.list ?? []).map(element)
