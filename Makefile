@@ -3,7 +3,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: run build check test test-browsers test-machine test-fresh bench bench-full conformance faults simulate \
   simulate-bugs fuzz fuzz-coverage fuzz-bugs test-tsan test-asan pictures bench-screen bench-hostile format lint \
-  install uninstall help
+  install uninstall help bench-baseline bench-figures
 
 # Swift has no fixed place: PATH is searched first, then the default of its installer.
 SWIFT := $(shell command -v swift || { [ -x /opt/swift/usr/bin/swift ] && echo /opt/swift/usr/bin/swift; })
@@ -37,8 +37,10 @@ help:
 	@echo "make conformance       test relay and client with the Autobahn suite; CASES='2,7.1.*' EXCLUDE=9 for less"
 	@echo 'make faults            test a relay with kills, stops, full disks and power losses, for five minutes'
 	@echo 'make cluster-faults    test three relays on one PostgreSQL with kills, cuts, stops and failovers, for seven minutes'
-	@echo 'make bench             compare the relay with a floor and its peers, in a quarter of an hour'
-	@echo 'make bench-full        the same, including the rows that take longer'
+	@echo 'make bench             compare the relay with a floor and its peers, in a quarter of an hour; with'
+	@echo '                       uWebSockets, too: UWEBSOCKETS=/path/to/uWebSockets'
+	@echo 'make bench-full        the same, including the rows that take longer: how costs grow'
+	@echo 'make bench-baseline    make the last run the baseline, and its tables those of the documents'
 	@echo 'make bench-cluster     measure relays that share a PostgreSQL'
 	@echo 'make bench-screen      measure wschat on its terminal'
 	@echo 'make bench-hostile     measure how much one user can slow down others'
@@ -241,6 +243,17 @@ bench bench-full: build $(BENCH_BUILT)/floor
 	@if command -v go >/dev/null && [ -d $(GO_SOURCES)/src/github.com/centrifugal/centrifuge ]; \
 	  then $(MAKE) --no-print-directory $(BENCH_BUILT)/centrifuge; fi
 	@.build/release/swarm bench $(if $(filter bench-full,$@),--full) $(BENCH_FLAGS) $(BENCH)
+
+BENCH_DOCUMENTS := README.md $(BENCH_RESULTS)/bench.md
+
+# Makes the last run of `make bench-full` or `make bench` the one that later runs are compared with.
+bench-baseline: build
+	@.build/release/swarm figures $(BENCH_BUILT)/bench.json $(BENCH_DOCUMENTS)
+	@cp $(BENCH_BUILT)/bench.json $(BENCH_BASELINE)
+
+# Writes the tables of the baseline again, after a change of their form.
+bench-figures: build
+	@.build/release/swarm figures $(BENCH_BASELINE) $(BENCH_DOCUMENTS)
 
 FLOOR := $(wildcard LoadTests/floor/*.[ch])
 $(BENCH_BUILT)/floor: $(FLOOR)
