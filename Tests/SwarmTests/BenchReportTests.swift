@@ -132,7 +132,7 @@ enum PlantedBench {
       #expect(BenchItem.all.filter { $0.ids.contains(name) && $0.matches(name) }.count == 1)
     }
     #expect(BenchItem.all.filter { $0.matches("room") }.flatMap(\.ids).count == 3)
-    #expect(BenchItem.all.filter { $0.matches("two") }.count == 5)
+    #expect(BenchItem.all.filter { $0.matches("two") }.count == 11)
   }
 }
 

@@ -149,6 +149,19 @@ import WebSocket
     }
   }
 
+  @Test func `the lanes come in turn, always with five digits`() {
+    let count = 12
+    var frame = RawFrame(publish: "{lane}", textBytes: 17, lanes: count, isBinary: true, key: 0)
+    var output: [UInt8] = []
+    for _ in 0..<30 { frame.append(at: 0, to: &output) }
+    let size = output.count / 30
+    let lanes = (1...30).map {
+      String(decoding: output[($0 * size - 5)..<($0 * size)], as: UTF8.self)
+    }
+    #expect(lanes == (1...30).map { RawText.lane($0 % count) })
+    #expect(lanes[8...12] == ["00009", "00010", "00011", "00000", "00001"])
+  }
+
   @Test func `braces that name nothing are braces`() {
     #expect(
       RawText.pieces("{{room}}{x}") == [

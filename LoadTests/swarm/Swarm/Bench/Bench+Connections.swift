@@ -13,14 +13,22 @@ extension Bench {
   }
 
   private func idleBytes(_ server: BenchServer, _ row: inout BenchRow) throws -> Double {
-    let connections = isQuick ? 1000 : 10_000
+    try idleBytes(
+      server, connections: isQuick ? 1000 : 10_000, processor: BenchPlacement.apart.load, &row)
+  }
+
+  /// Returns the growth of the server's resident memory per silent connection.
+  func idleBytes(
+    _ server: BenchServer, connections: Int, processor: Int?, _ row: inout BenchRow
+  ) throws -> Double {
     guard var plan = plan(.room(members: 100, window: 1), server) else { return 0 }
     plan.work = .idle
     plan.seconds = 0.1
-    plan.processor = BenchPlacement.apart.load
+    plan.processor = processor
     // Memory that the first hundred connections allocate once is not counted.
     _ = try RawLoad(plan).play()
     plan.rooms = connections / plan.membersPerRoom
+    plan.sourceAddresses = Self.sources(for: connections)
     name(&plan, server)
     server.waitUntilIdle()
     let before = server.residentBytes

@@ -78,15 +78,27 @@ extension Bench {
     return Self.judged([delivery, commit, all])
   }
 
-  /// Judges each row by the ratio of the relay's most expensive point to its cheapest.
+  /// Returns how much the cost grows: the largest ratio of a cost to one at a smaller size. A cost
+  /// that falls is below 1.
+  ///
+  /// - Parameter costs: In the order of the sizes.
+  static func growth(_ costs: [Double]) -> Double? {
+    var growth: Double?
+    var least = Double.infinity
+    for cost in costs {
+      if least > 0, least.isFinite { growth = max(growth ?? 0, cost / least) }
+      least = min(least, cost)
+    }
+    return growth
+  }
+
+  /// Judges each row by the growth of the relay's cost.
   static func judged(_ rows: [BenchRow]) -> [BenchRow] {
     rows.map { row in
       var row = row
       row.fault = rows.compactMap(\.fault).first
       let costs = row.points.filter { $0.line != "floor" }
-      if let least = costs.map(\.y).min(), let most = costs.map(\.y).max(), least > 0 {
-        row.alone = most / least
-      }
+      row.alone = growth(costs.map(\.y))
       let figures = costs.map {
         "\(BenchTable.figure($0.y, .microseconds)) at \(BenchTable.figure($0.x, .entries))"
       }

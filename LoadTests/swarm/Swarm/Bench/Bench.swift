@@ -95,7 +95,7 @@ public final class Bench {
 
   private static func chosen(_ settings: Settings) throws(Failure) -> [BenchItem] {
     guard let rows = settings.rows else {
-      return BenchItem.all
+      return BenchItem.all.filter { settings.extent == .full || !$0.isLong }
     }
     for name in rows where !BenchItem.all.contains(where: { $0.matches(name) }) {
       throw Failure(

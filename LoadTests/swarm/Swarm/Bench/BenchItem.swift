@@ -4,6 +4,8 @@ struct BenchItem: Sendable {
   var ids: [String]
   /// The title shown while it runs.
   var title: String
+  /// Whether it takes long, so that it is measured by a full run, or by its name.
+  var isLong = false
   /// Measures. An error is recorded in the rows as their fault.
   var measure: @Sendable (Bench) throws -> [BenchRow]
 }
@@ -14,7 +16,7 @@ extension BenchItem {
     echoes + rooms + directMessages + [
       idle, connects, acksOfDirectMessages, acksOfRoom, comingBack,
     ]
-    + [append, appendRooms, stored, subscribers, roomsJoined] + twoLoops
+    + [append, appendRooms, stored, subscribers, roomsJoined] + twoLoops + slopes
 
   /// The goal is the ratio to the floor that the best in-memory library reaches.
   private static let echoes = [1, 16].map { depth in

@@ -172,7 +172,9 @@ public enum BenchPage {
     for point in row.points where !names.contains(point.line) { names.append(point.line) }
     return Plot(
       title: row.id,
-      caption: "µs of processor time by count, both logarithmic.",
+      caption: row.points[0].line == "bytes"
+        ? "Bytes by count, both logarithmic."
+        : "µs of processor time by count, both logarithmic.",
       across: .logarithmic(row.points.map(\.x)), upwards: .logarithmic(row.points.map(\.y)),
       acrossUnit: "",
       lines: names.prefix(4).map { name in

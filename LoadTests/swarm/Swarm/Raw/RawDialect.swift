@@ -2,8 +2,8 @@
 /// delivery.
 ///
 /// Texts may contain the placeholders `{room}`, `{user}` and `{run}` (a tag that is new for each
-/// run); ``publish`` also `{number}` (of the send, twelve digits) and `{text}`, ``resume`` also
-/// `{after}`.
+/// run); ``publish`` also `{number}` (of the send, twelve digits), `{text}` and `{lane}` (the number
+/// modulo ``RawLoad/Plan/lanes``, five digits), ``resume`` also `{after}`.
 public struct RawDialect: Equatable, Sendable {
   /// One step from the open WebSocket to membership of the room.
   public enum Step: Equatable, Sendable {

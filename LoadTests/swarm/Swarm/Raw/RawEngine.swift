@@ -118,6 +118,9 @@ struct RawEngine {
     guard (RawLoad.Plan.textBytesMinimum...65_536).contains(plan.textBytes) else {
       throw usage("a text must have \(RawLoad.Plan.textBytesMinimum) to 65536 bytes")
     }
+    guard (1...RawLoad.Plan.lanesMaximum).contains(plan.lanes) else {
+      throw usage("there must be 1 to \(RawLoad.Plan.lanesMaximum) lanes")
+    }
     guard plan.sampleEvery > 0, plan.connectsAtOnce > 0, plan.seconds > 0,
       plan.warmUpSeconds >= 0, plan.patienceMilliseconds > 0
     else { throw usage("seconds, patience, samples and concurrent connects must be more than 0") }
@@ -181,7 +184,8 @@ struct RawEngine {
         senderOf[connection] = Int32(senders.count)
         let frame = RawFrame(
           publish: RawText.filled(plan.dialect.publish, values(of: connection)),
-          textBytes: plan.textBytes, isBinary: plan.dialect.isBinary, key: random.maskKey())
+          textBytes: plan.textBytes, lanes: plan.lanes, isBinary: plan.dialect.isBinary,
+          key: random.maskKey())
         senders.append(RawSender(connection: connection, frame: frame))
       }
       if first < senders.count { speaking.append(room) }

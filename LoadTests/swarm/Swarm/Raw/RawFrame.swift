@@ -1,23 +1,27 @@
 internal import WebSocket
 
-/// One sender's frame, masked once: for each send only the digits of the time and the number are
-/// rewritten, in masked form.
+/// One sender's frame, masked once: for each send only the digits of the time, the number and the
+/// lane are rewritten, in masked form.
 ///
 /// RFC 6455 §5.3 requires a fresh key for each frame, to stop scripts from choosing the bytes that
 /// proxies see. Here both ends are trusted, so one random key per connection is sufficient.
 struct RawFrame {
   static let numberDigits = 12
+  static let laneDigits = 5
 
   private var bytes: [UInt8]
   private let key: UInt32
   private let payloadStart: Int
   private let stamps: [Int]
   private let numbers: [Int]
+  private let lanes: [Int]
+  private let laneCount: Int
   private var number = 0
 
   /// - Parameters:
   ///   - publish: A dialect's text, with rooms and users filled in.
-  init(publish: String, textBytes: Int, isBinary: Bool, key: UInt32) {
+  ///   - lanes: The number of values of `{lane}`.
+  init(publish: String, textBytes: Int, lanes laneCount: Int = 1, isBinary: Bool, key: UInt32) {
     let digits = String(repeating: "0", count: Self.numberDigits)
     let stamp = String(repeating: "0", count: RawStamp.bytes)
     let mark = String(UnicodeScalar(RawDialect.mark))
@@ -25,11 +29,15 @@ struct RawFrame {
     var payload: [UInt8] = []
     var stamps: [Int] = []
     var numbers: [Int] = []
+    var lanes: [Int] = []
     for piece in RawText.pieces(publish) {
       switch piece {
       case .placeholder("number"):
         numbers.append(payload.count)
         payload += digits.utf8
+      case .placeholder("lane"):
+        lanes.append(payload.count)
+        payload += RawText.lane(0).utf8
       case .placeholder("text"):
         stamps.append(payload.count + 1)
         payload += (mark + stamp + filler).utf8
@@ -42,6 +50,8 @@ struct RawFrame {
     self.key = key
     self.stamps = stamps
     self.numbers = numbers
+    self.lanes = lanes
+    self.laneCount = laneCount
   }
 
   /// Returns a complete client frame.
@@ -77,6 +87,13 @@ struct RawFrame {
         index -= 1
       }
     }
+    for place in lanes {
+      var rest = number % laneCount
+      for index in stride(from: place + Self.laneDigits - 1, through: place, by: -1) {
+        set(48 + UInt8(rest % 10), at: index)
+        rest /= 10
+      }
+    }
     output.append(contentsOf: bytes)
   }
 
@@ -94,7 +111,13 @@ enum RawText {
     case placeholder(String)
   }
 
-  static let names = ["room", "user", "run", "number", "text", "after"]
+  static let names = ["room", "user", "run", "number", "text", "lane", "after"]
+
+  /// Returns the value of `{lane}` for a number.
+  static func lane(_ number: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, RawFrame.laneDigits - digits.count)) + digits
+  }
 
   /// Splits a text; braces that contain no known name are literal.
   static func pieces(_ text: String) -> [Piece] {

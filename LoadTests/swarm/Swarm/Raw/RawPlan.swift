@@ -51,6 +51,9 @@ extension RawLoad {
     public var layout: [Room] = []
     /// What the connections do.
     public var work = Work.publish(.window(1))
+    /// The values of `{lane}` in turn: the number of rooms to which each connection sends, if the
+    /// dialect names them so.
+    public var lanes = 1
     /// For a window.
     public var release = Release.delivery
     /// The length of a text, which is ASCII.
@@ -76,6 +79,8 @@ extension RawLoad {
 
     /// The minimum length of a text: the mark and the time in hexadecimal.
     public static let textBytesMinimum = 17
+    /// The largest number of ``lanes``: `{lane}` has five digits.
+    public static let lanesMaximum = 100_000
 
     /// Creates a plan for one connection, to be extended.
     public init(url: String, dialect: RawDialect) {
