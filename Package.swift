@@ -200,7 +200,7 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: [
         "WebSocket", "Wire", "Relay", "Gateway", "Server", "RelayConfiguration", "Hostile",
-        containers,
+        "Pictures", "CZlib", containers,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: strict),
     .target(

@@ -27,6 +27,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case stream
   /// A batch of requests.
   case batch
+  /// A picture of a person.
+  case png
   /// A configuration file.
   case configuration
   /// Actions of clients on the relay itself: its shards, sequencer and a store.
@@ -52,6 +54,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .wireServer: try WireTargets.checkServer(&choices)
     case .stream: try HTTPTargets.checkStream(choices.rest)
     case .batch: try HTTPTargets.checkBatch(choices.rest)
+    case .png: try PNGTarget.check(&choices)
     case .relay: try RelayTarget.check(choices)
     case .configuration: try ConfigurationTarget.check(choices.rest)
     }
