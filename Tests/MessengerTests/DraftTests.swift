@@ -135,6 +135,14 @@ import Wire
     #expect(harness.chat.composer.text == "there")
   }
 
+  @Test func `a draft of a conversation that was left does not come back`() {
+    var harness = Harness.talking()
+    harness.take(.drafts([Harness.room: [draft("secret", 1, 5)]]))
+    harness.press(Key(.character("x"), .alt), Key(.enter))
+    harness.open(Harness.room)
+    #expect(harness.chat.composer.isEmpty)
+  }
+
   @Test func `a slash command leaves no draft`() {
     var harness = Harness.talking()
     harness.type("/pin")

@@ -38,6 +38,7 @@ extension Chat {
     guard let conversation = conversations[room], conversation.draftVersion == base else { return }
     conversations[room]?.draftVersion = version
     if let version {
+      if drafts[room] == nil { drafts[room] = [] }
       conversations[room]?.draftSeen = max(conversation.draftSeen, version.number)
     }
   }
@@ -46,14 +47,10 @@ extension Chat {
 
   /// Takes the stored drafts of all conversations, each list with the newest first.
   mutating func take(drafts: [String: [Draft]]) {
+    // There may be thousands of conversations, few of which have a draft.
+    let rooms = Set(drafts.keys).union(self.drafts.keys)
     self.drafts = drafts
-    for (room, conversation) in conversations {
-      let list = drafts[room] ?? []
-      if list.isEmpty, conversation.draftVersion == nil, conversation.otherDrafts.isEmpty {
-        continue
-      }
-      merge(list, into: room)
-    }
+    for room in rooms { merge(drafts[room] ?? [], into: room) }
   }
 
   mutating func merge(_ list: [Draft], into room: String) {

@@ -33,6 +33,7 @@ extension Chat {
     }
     // Somebody of the directory stays a person to write to, and a listed room a room to enter.
     conversations[room] = nil
+    drafts[room] = nil
     if conversation.order != .max {
       var fresh = Conversation(room: room, title: conversation.title, peer: conversation.peer)
       fresh.order = conversation.order
