@@ -12,14 +12,16 @@ extension `End to end` {
       let server: ChildProcess
       let relay: RelayProcess
 
-      init() throws {
+      init(_ configuration: String = "") throws {
         folder = try TemporaryFolder()
         server = try ChildProcess(
           ["/usr/bin/python3", "-B", Programs.peer("avatars.py"), folder["people.yaml"]])
         guard server.readLine() == "ready" else { throw Unexpected(server.errors) }
         relay = try RelayProcess(
-          "directory: { kind: local, file: \(folder["people.yaml"]), private_avatars: true }",
-          in: folder)
+          """
+          directory: { kind: local, file: \(folder["people.yaml"]), private_avatars: true }
+          \(configuration)
+          """, in: folder)
       }
 
       deinit { server.write("\n") }
@@ -27,12 +29,13 @@ extension `End to end` {
 
     /// What the terminal has after each step.
     private func terminal(
-      _ world: World, answer: String = "OK", configuration: String = "", _ steps: [String]
+      _ world: World, answer: String = "OK", configuration: String = "",
+      arguments: [String] = ["--user", "ada"], _ steps: [String]
     ) throws -> [String] {
       try world.folder.write(configuration, to: "config/wschat/config.yaml")
       let terminal = try ChildProcess(
         ["/usr/bin/python3", "-B", Programs.peer("kitty.py"), answer] + steps
-          + ["--", Programs.wschat, world.relay.url, "--user", "ada"],
+          + ["--", Programs.wschat, world.relay.url] + arguments,
         environment: [
           "XDG_CONFIG_HOME=\(world.folder["config"])", "XDG_STATE_HOME=\(world.folder["state"])",
           "HOME=\(world.folder.path)", "SWIFT_BACKTRACE=enable=no",
@@ -73,6 +76,31 @@ extension `End to end` {
         input: "")
       try listing.wait()
       #expect(listing.output == "600 16384\n600 16384\n")
+    }
+
+    @Test func `they come over TLS, with the user's token`() throws {
+      let certificates = try Certificates()
+      try certificates.use("server", key: "server")
+      let secret = "0123456789abcdef0123456789abcdef"
+      let world = try World(
+        "\(certificates.configuration)\nauth: { mode: jwt, secret: \(secret) }")
+      let token = try ChildProcess(
+        [Programs.relay, "token", "--user", "ada", "--config", world.folder["relay.yaml"]],
+        input: "")
+      #expect(try token.wait() == .exit(0), "\(token.errors)")
+      let line = token.output.filter { !$0.isWhitespace }
+      let states = try terminal(
+        world, arguments: ["--ca", certificates.authority, "--token", line],
+        ["places:2", "type:\\x11", "done"])
+      #expect(states.first.map(isTwo) == true, "\(states)")
+      // Without its authority there is neither a conversation nor a picture.
+      let other = try ChildProcess(
+        [
+          "/usr/bin/python3", "-B", Programs.peer("kitty.py"), "OK", "done", "--",
+          Programs.wschat, world.relay.url, "--token", line,
+        ], environment: ["HOME=\(world.folder["other"])"], input: "")
+      #expect(try other.wait() == .exit(0), "\(other.errors)")
+      #expect(other.output.hasPrefix(#"{"images": [], "places": []"#), "\(other.output)")
     }
 
     @Test func `they come from the disk when the relay has none any more`() throws {

@@ -2,6 +2,7 @@ import Client
 import EventLoop
 import Pictures
 import Platform
+import Wire
 
 /// Loads pictures of people in a thread of its own, one after the other: from the disk, or from the
 /// relay.
@@ -63,7 +64,7 @@ final class PictureLoader {
 
   /// Asks for the picture of a person, once.
   func load(_ person: String, _ request: PictureRequest) {
-    guard waiting < Self.waitingLimit, requests < Self.requestsLimit,
+    guard UserName.isValid(person), waiting < Self.waitingLimit, requests < Self.requestsLimit,
       asked.insert(person).inserted
     else { return }
     waiting += 1

@@ -15,7 +15,7 @@ extension ScreenChat {
     static let firstID: UInt32 = 0x7763_0000
 
     var loader: PictureLoader?
-    /// What was loaded and not deleted from the terminal, by person.
+    /// What was loaded, by person; at most twice as many.
     var loaded: [String: Picture] = [:]
     /// Those that were sent, the most recently drawn last.
     var sent: [String] = []
@@ -34,39 +34,50 @@ extension ScreenChat {
     chat.showsPictures = true
   }
 
-  /// Follows what a frame has drawn.
+  /// Follows what a frame has drawn. One picture is sent with each frame, so that keys are answered
+  /// meanwhile, also over a slow line: no frame is drawn while the terminal takes no output.
   func followPictures(_ drawing: Drawing) {
     guard let loader = pictures.loader else { return }
-    if !drawing.wantedPictures.isEmpty {
-      let request = PictureRequest(
-        url: configuration.url, trust: configuration.trust, user: chat.user,
-        token: token ?? configuration.token)
-      for person in drawing.wantedPictures {
-        if let picture = pictures.loaded[person] {
-          send(picture, of: person)
-          scheduleFrame(afterMilliseconds: Self.frameMilliseconds)
-        } else if isLetIn {
-          loader.load(person, request)
-        }
-      }
-    }
     for person in drawing.pictures {
       guard let place = pictures.sent.firstIndex(of: person) else { continue }
       pictures.sent.remove(at: place)
       pictures.sent.append(person)
     }
+    guard !drawing.wantedPictures.isEmpty else { return }
+    let request = PictureRequest(
+      url: configuration.url, trust: configuration.trust, user: chat.user,
+      token: token ?? configuration.token)
+    var isSent = false
+    for person in drawing.wantedPictures {
+      if let picture = pictures.loaded[person] {
+        if !isSent { send(picture, of: person) }
+        isSent = true
+      } else if isLetIn {
+        loader.load(person, request)
+      }
+    }
+    guard isSent else { return }
+    isStale = true
+    scheduleFrame(afterMilliseconds: Self.frameMilliseconds)
   }
 
   func takePictures() {
     for (person, picture) in pictures.loader?.take() ?? [] {
       guard let picture else { continue }
       pictures.loaded[person] = picture
-      send(picture, of: person)
+      isStale = true
     }
+    guard pictures.loaded.count > 2 * TerminalPictures.limit else { return }
+    for person in pictures.loaded.keys where chat.pictures[person] == nil { forget(person) }
+  }
+
+  /// A picture that is wanted again is loaded again from the disk.
+  private func forget(_ person: String) {
+    pictures.loaded[person] = nil
+    pictures.loader?.forget(person)
   }
 
   private func send(_ picture: Picture, of person: String) {
-    guard chat.pictures[person] == nil else { return }
     let id = pictures.nextID
     pictures.nextID += 1
     show(KittyGraphics.send(id, width: picture.width, height: picture.height, picture.bytes))
@@ -75,11 +86,8 @@ extension ScreenChat {
     while pictures.sent.count > TerminalPictures.limit {
       let oldest = pictures.sent.removeFirst()
       if let id = chat.pictures.removeValue(forKey: oldest) { show(KittyGraphics.delete(id)) }
-      // Loaded again from the disk.
-      pictures.loaded[oldest] = nil
-      pictures.loader?.forget(oldest)
+      forget(oldest)
     }
-    isStale = true
   }
 
   /// Deletes the pictures from the terminal; the next frame sends those that it draws again.
