@@ -17,6 +17,8 @@ import Wire
     for id in 1...5 {
       try archive.enqueue(.init(room: "general", id: "\(id)", text: "not sent \(id)"), at: 1)
     }
+    var version: Archive.Draft.Version?
+    #expect(try archive.keep(draft: "typed", of: "general", version: &version))
     try archive.close()
   }
 
@@ -54,6 +56,7 @@ import Wire
     #expect(archive.damage != nil)
     #expect(try ids(archive) == ["1", "2", "3", "4", "5"])
     #expect(try archive.rooms().isEmpty)
+    #expect(try archive.drafts().mapValues { $0.map(\.text) } == ["general": ["typed"]])
     #expect(try archive.outbox()[2].send == .init(room: "general", id: "3", text: "not sent 3"))
     for rest in [".partial", ".partial-wal", ".rescued"] { #expect(!exists(folder.file + rest)) }
   }
@@ -76,6 +79,23 @@ import Wire
     archive.append(.text(8))
     #expect(try archive.seqs() == [8])
     #expect(exists("\(folder.file).damaged"))
+  }
+
+  @Test func `whose drafts were read is not taken for the new one`() throws {
+    var version: Archive.Draft.Version?
+    do {
+      let archive = try Archive(path: folder.file)
+      #expect(try archive.keep(draft: "old", of: "general", version: &version))
+      try archive.close()
+    }
+    try write(Array("certainly not a database".utf8), to: folder.file)
+    let archive = try Archive(path: folder.file)
+    #expect(archive.damage != nil)
+    var other: Archive.Draft.Version?
+    #expect(try archive.keep(draft: "new", of: "general", version: &other))
+    #expect(other?.branch == version?.branch)
+    #expect(try archive.keep(draft: "old, changed", of: "general", version: &version))
+    #expect(try archive.drafts()["general"]?.map(\.text) == ["old, changed", "new"])
   }
 
   @Test func `is left where it is while another wschat has it open`() throws {

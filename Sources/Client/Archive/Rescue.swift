@@ -1,8 +1,8 @@
 internal import SQLite
 internal import Wire
 
-/// Replaces a damaged file: moves it aside and puts a new one with its outbox in its place. The
-/// caller must be the only process that has the file open or can open it.
+/// Replaces a damaged file: moves it aside and puts a new one with its outbox and its drafts in its
+/// place. The caller must be the only process that has the file open or can open it.
 ///
 /// If it is interrupted at any point, either the damaged file is still in place, or everything that
 /// was read from it is in `Location.rescuedPath`, and the next process that opens the file finishes
@@ -11,7 +11,8 @@ enum Rescue {
   /// - Returns: The number of outgoing messages that were saved.
   static func moveAside(_ location: Location) throws(ArchiveError) -> Int {
     let outbox = readOutbox(location)
-    try make(Location(path: location.partialPath), with: outbox)
+    let drafts = readDrafts(location)
+    try make(Location(path: location.partialPath), with: outbox, drafts)
     try location.rename(location.partialPath, to: location.rescuedPath)
     location.syncFolder()
     try finish(location)
@@ -54,6 +55,23 @@ enum Rescue {
     return found.sorted { $0.key < $1.key }.map(\.value)
   }
 
+  /// Returns the readable drafts, the one that was changed first at the beginning.
+  private static func readDrafts(_ location: Location) -> [(room: String, text: String)] {
+    guard let database = try? Database(path: location.path, mode: .readWrite) else { return [] }
+    var drafts: [(room: String, text: String)] = []
+    do throws(SQLiteError) {
+      var select = try Statement("SELECT room, text FROM drafts ORDER BY version", on: database)
+      while try select.step() { drafts.append((select.text(0), select.text(1))) }
+    } catch {
+      // What was read until then.
+    }
+    return drafts
+  }
+
+  /// The first revision of the new file is one of these: processes that have read the old one do
+  /// not take its drafts for these.
+  private static let revisions: Range<Int64> = 1 << 32..<1 << 48
+
   /// Whether the relay could decode the message, and so whether it is intact.
   private static func isWhole(_ outgoing: Archive.Outgoing) -> Bool {
     let json = ClientMessage.send(outgoing.send).json
@@ -61,7 +79,8 @@ enum Rescue {
   }
 
   private static func make(
-    _ location: Location, with outbox: [Archive.Outgoing]
+    _ location: Location, with outbox: [Archive.Outgoing],
+    _ drafts: [(room: String, text: String)]
   ) throws(ArchiveError) {
     for path in [location.path, location.logPath, location.sharedMemoryPath] {
       location.remove(path)
@@ -71,6 +90,11 @@ enum Rescue {
       let store = try Store(location)
       try store.durableTransaction { (store) throws(SQLiteError) in
         for outgoing in outbox { try store.insert(outgoing, owner: 0) }
+        let first = Int64.random(in: revisions)
+        try store.database.execute("UPDATE revisions SET last = \(first)")
+        for draft in drafts {
+          _ = try store.keep(draft: draft.text, of: draft.room, inPlaceOf: nil)
+        }
       }
       // Moves everything into the one file that is renamed.
       let progress = try store.database.checkpoint(.truncate)
