@@ -85,6 +85,21 @@ extension `End to end` {
       try terminal.wait(for: "the text") { $0.composer.contains("› more") }
     }
 
+    @Test func `several messages are copied at once, with time and name`() throws {
+      let relay = try RelayProcess()
+      let terminal = try open(relay)
+      for text in ["one", "two", "three"] { try terminal.say(text) }
+      try terminal.wait(for: "its ack") { $0.messages(with: "three").contains { $0.contains("✓") } }
+      try terminal.press("S-Up", "S-Up")
+      try terminal.wait(for: "copy 2 messages")
+      try terminal.type("c")
+      try terminal.wait(for: "Copied 2 messages.")
+      let lines = try #require(terminal.clipboard).split(separator: "\n")
+      #expect(lines.count == 2)
+      #expect(lines.first?.hasSuffix("  ada: two") == true)
+      #expect(lines.last?.hasSuffix("  ada: three") == true)
+    }
+
     @Test func `Alt and a digit open the conversation of that place`() throws {
       let relay = try RelayProcess()
       let terminal = try open(relay)

@@ -10,8 +10,15 @@ extension Chat {
 
   mutating func performOnMessages(_ command: Command, _ effects: inout [Effect]) {
     switch command {
+    case .up, .down, .first, .last, .halfPageUp, .halfPageDown: endUnmarkedSelection()
+    default: break
+    }
+    switch command {
     case .up: moveSelection(-1, &effects)
     case .down: moveSelection(1, &effects)
+    case .extendUp: extendSelection(-1, &effects)
+    case .extendDown: extendSelection(1, &effects)
+    case .mark: mark()
     case .halfPageUp: moveSelectionByHalf(-1, &effects)
     case .halfPageDown: moveSelectionByHalf(1, &effects)
     case .first:
@@ -22,6 +29,7 @@ extension Chat {
     case .last:
       showNewest(&effects)
       if let last = timeline?.messages.last { select(last.key) }
+    case .cancel where isSelecting: timeline?.anchor = nil
     case .cancel: cancelOnMessages()
     case .choose, .send:
       guard let message = selectedMessage, !actions(for: message).isEmpty else { return }
@@ -66,7 +74,7 @@ extension Chat {
   mutating func act(_ command: Command, on message: Message, _ effects: inout [Effect]) {
     overlay = nil
     switch command {
-    case .copy: effects.append(.copy(message.text))
+    case .copy: copy(message, &effects)
     case .reply:
       if case .edit = composition { endEditing() }
       composition = .reply(message.key)

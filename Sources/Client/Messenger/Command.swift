@@ -63,6 +63,10 @@ public enum Command: String, CaseIterable, Hashable, Sendable {
   case halfPageUp = "half-page-up"
   case halfPageDown = "half-page-down"
   // On the selected message.
+  case extendUp = "extend-up"
+  case extendDown = "extend-down"
+  /// Begins or ends a selection of several messages.
+  case mark
   case copy, reply, edit, delete, react, forward
   case openLink = "open-link"
   case retry, discard

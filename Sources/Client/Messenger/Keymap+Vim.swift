@@ -20,7 +20,7 @@ extension Keymap {
   static let vimChanges: [(section: String, command: Command, keys: String, text: String)] = [
     ("Messages", .first, "g g, home", "oldest loaded message"),
     ("Messages", .newest, "G, end", "newest message"),
-    ("Messages", .copy, "y y", "copy"),
+    ("Messages", .copy, "y y", "copy; several with time and name"),
     ("Messages", .delete, "d d, delete", "delete"),
     ("Messages", .edit, "c c, e", "edit"),
     ("Messages", .openLink, "g x, o", "open the link"),

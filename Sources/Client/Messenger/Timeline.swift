@@ -15,7 +15,11 @@ public struct Timeline: Equatable, Sendable {
   /// Where the message of `scroll` was found last.
   var hint = Hint()
   /// The message to which actions apply.
-  public var selected: Message.Key?
+  public var selected: Message.Key? { didSet { if selected == nil { anchor = nil } } }
+  /// The other end of the selection, if several messages are selected.
+  var anchor: Message.Key?
+  /// Whether keys that move the selected message keep the anchor: after the key that marks.
+  var isMarked = false
   /// The line "new" is drawn above the first message after this `seq`; `nil` for no line.
   public var unreadAfter: Int64?
   /// The number of messages that arrived while the user had scrolled up.

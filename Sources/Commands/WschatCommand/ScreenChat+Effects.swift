@@ -57,12 +57,16 @@ extension ScreenChat {
       waitingDrafts.removeAll { $0.room == room && $0.base == version }
     case .saveNames(let names): keep { $0.save(names: names) }
     case .edit(let text, let limitBytes): edit(text, limitBytes: limitBytes)
-    case .copy(let text):
+    case .copy(let text, let count):
       if let bytes = ControlString.copy(text) {
         show(bytes)
-        take(.done("Copied."))
+        take(.done(count == 1 ? "Copied." : "Copied \(count) messages."))
       } else {
-        take(.failed("The text is too long for the terminal's clipboard."))
+        let what = count == 1 ? "The text is" : "The \(count) messages are"
+        take(
+          .failed(
+            "\(what) too long for the terminal's clipboard, which takes "
+              + "\(ControlString.copyLimitBytes / 4 * 3 / 1000) kB. Nothing was copied."))
       }
     case .open(let url):
       guard Launcher.has("xdg-open") else {

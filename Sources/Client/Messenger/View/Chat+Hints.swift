@@ -51,6 +51,14 @@ extension Chat {
   /// The actions that are possible on the selected message, the usual ones first.
   private var hintsOnMessage: [(Command, String)] {
     guard let message = selectedMessage else { return [(.up, "choose a message")] }
+    if isSelecting {
+      let count = selection.count
+      return [
+        (.copy, count == 1 ? "copy" : "copy \(count) messages"),
+        (timeline?.isMarked == true ? .up : .extendUp, "older"),
+        (timeline?.isMarked == true ? .down : .extendDown, "newer"),
+      ]
+    }
     let possible = Set(actions(for: message))
     let all: [(Command, String)] = [
       (.retry, "resend"), (.discard, "discard"), (.reply, "reply"), (.react, "react"),

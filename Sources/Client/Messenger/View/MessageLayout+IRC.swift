@@ -30,7 +30,7 @@ extension MessageLayout {
   }
 
   func appendIRC(_ message: Message, to block: inout MessageBlock) {
-    let isSelected = timeline.selected == message.key
+    let isSelected = isSelected(message)
     let look = isSelected ? theme.selected : open
     let place = ircColumns
     var rows = body(of: message, look)

@@ -14,6 +14,8 @@ struct MessageLayout {
   let currentMatch: Message.Key?
   let query: String
   let mentions: Mentions
+  /// The selected messages, if they are several.
+  let selection: Set<Message.Key>
 
   /// Messages of one user within five minutes form a group.
   private static let groupMilliseconds: Int64 = 5 * 60 * 1000
@@ -28,9 +30,14 @@ struct MessageLayout {
     let search = chat.search
     query = search?.query.text ?? ""
     mentions = chat.mentions
+    selection = chat.isSelecting ? Set(chat.selection.map(\.key)) : []
     currentMatch = search.flatMap {
       $0.matches.indices.contains($0.selected) ? $0.matches[$0.selected] : nil
     }
+  }
+
+  func isSelected(_ message: Message) -> Bool {
+    timeline.selected == message.key || selection.contains(message.key)
   }
 
   var isPlain: Bool { chat.settings.messages == .plain }
@@ -64,7 +71,7 @@ struct MessageLayout {
     } else {
       append(message, named: showsName, to: &block)
     }
-    if timeline.selected == message.key {
+    if isSelected(message) {
       for row in block.above..<block.lines.count {
         block.lines[row].put("▌", at: 0, theme.accent)
       }
@@ -87,7 +94,7 @@ struct MessageLayout {
 
   /// Appends the bubble, then the lines below it.
   private func append(_ message: Message, named: Bool, to block: inout MessageBlock) {
-    let isSelected = timeline.selected == message.key
+    let isSelected = isSelected(message)
     let look =
       isSelected ? theme.selected : isPlain ? open : message.isOwn ? theme.own : theme.other
     var rows: [Row] = []
@@ -112,7 +119,7 @@ struct MessageLayout {
     _ row: Row, at start: Int, _ width: Int, _ look: Theme.Bubble, _ message: Message
   ) -> Line {
     var line = Line()
-    let isSelected = timeline.selected == message.key
+    let isSelected = isSelected(message)
     if !isPlain || isSelected {
       if look.fill != Style() {
         line.fill = Line.Fill(
