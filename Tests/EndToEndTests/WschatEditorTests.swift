@@ -99,8 +99,8 @@ extension `End to end` {
     }
 
     @Test(arguments: [
-      ("head -c 70000 /dev/zero | tr '\\\\0' a >\"$1\"", "more than 65536 bytes"),
-      ("printf '\\\\377' >\"$1\"", "not UTF-8"),
+      ("head -c 70000 /dev/zero | tr '\\0' a >\"$1\"", "more than 65536 bytes"),
+      ("printf '\\377' >\"$1\"", "not UTF-8"),
     ])
     func `a file that cannot be taken is kept, and named`(script: String, report: String) throws {
       let relay = try RelayProcess()

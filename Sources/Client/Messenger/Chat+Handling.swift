@@ -147,7 +147,8 @@ extension Chat {
   /// its focus, such as tmux by default, is watched while keys are pressed.
   var isWatched: Bool {
     if editorRoom != nil { return false }
-    return hasFocus ?? (settings.awayAfterSeconds == 0 || now - times.lastInput < awayAfterMilliseconds)
+    return hasFocus
+      ?? (settings.awayAfterSeconds == 0 || now - times.lastInput < awayAfterMilliseconds)
   }
 
   private var awayAfterMilliseconds: Int64 { Int64(settings.awayAfterSeconds) * 1000 }

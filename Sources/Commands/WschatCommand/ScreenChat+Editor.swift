@@ -36,8 +36,7 @@ extension ScreenChat {
           source.descriptor, for: .readable, token: Token.children)
         self.children = consume source
         leaveTerminal()
-        // The variable is a command with arguments, for a shell, as in git(1) and crontab(1).
-        let process = try ChildProgram.start(["/bin/sh", "-c", "\(command) \"$@\"", "sh", file.path])
+        let process = try ChildProgram.start(Self.words(for: command) + [file.path])
         editing = Editing(
           file: file, command: command, limitBytes: limitBytes, process: process,
           registration: children)
@@ -50,6 +49,14 @@ extension ScreenChat {
       returnToTerminal()
       take(.notEdited("The editor was not started: \(error)"))
     }
+  }
+
+  /// Returns the program and its first arguments. The variable is a command with arguments, for a
+  /// shell, as in git(1) and crontab(1). A simple one replaces the shell, so that signals reach it;
+  /// with any other, the shell outlives Ctrl+C, which may mean something to the editor.
+  private static func words(for command: String) -> [String] {
+    let isSimple = !command.contains { "=;&|<>(){}`\n".contains($0) }
+    return ["/bin/sh", "-c", "\(isSimple ? "exec" : "trap : INT;") \(command) \"$@\"", "sh"]
   }
 
   /// A child has ended: perhaps the editor.
