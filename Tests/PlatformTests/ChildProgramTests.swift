@@ -53,6 +53,22 @@ import Testing
     }
   }
 
+  @Test func `how a program has ended is known only once it has`() throws {
+    let (reader, writer) = try ChildProgram.pipe()
+    defer { close(reader) }
+    let id = try ChildProgram.start(
+      ["sh", "-c", "read -r line; exit 7"], input: .descriptor(reader))
+    #expect(ChildProgram.outcome(of: id) == nil)
+    close(writer)
+    var outcome: ChildProgram.Outcome?
+    #expect(
+      becomesTrue {
+        outcome = ChildProgram.outcome(of: id)
+        return outcome != nil
+      })
+    #expect(outcome == .exit(7))
+  }
+
   @Test func `a program that does not exist is not started`() {
     #expect(throws: ChildProgram.Failure.notStarted(SystemError("start /no/such", code: ENOENT))) {
       try ChildProgram.output(of: ["/no/such"], limitBytes: 1)

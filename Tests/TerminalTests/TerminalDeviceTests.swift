@@ -135,6 +135,35 @@ extension `The driver of a terminal` {
     device.leave()
   }
 
+  @Test func `what another program has left of the modes is undone before it is entered again`()
+    throws
+  {
+    let terminal = try Pseudoterminal()
+    let modes = terminal.modes
+    let device = try TerminalDevice(input: terminal.slave, output: terminal.slave)
+    var output: [UInt8] = []
+    try device.enter(into: &output)
+    try device.write(&output)
+    device.reclaim()
+    #expect(terminal.modes != modes, "an entered one stays as it is")
+    device.leave()
+    _ = terminal.written()
+    var spoiled = termios()
+    _ = unsafe tcgetattr(terminal.slave, &spoiled)
+    unsafe cfmakeraw(&spoiled)
+    _ = unsafe tcsetattr(terminal.slave, TCSANOW, &spoiled)
+    #expect(terminal.modes != modes)
+    device.reclaim()
+    #expect(terminal.modes == modes)
+    let undone = terminal.written()
+    for mode in [1000, 1002, 1003, 1006, 2004, 1004, 1, 1049] {
+      #expect(undone.contains("\u{1B}[?\(mode)l"))
+    }
+    try device.enter(into: &output)
+    device.leave()
+    #expect(terminal.modes == modes)
+  }
+
   @Test func `typed bytes are read unchanged, and none if there are none`() throws {
     let terminal = try Pseudoterminal()
     let device = try TerminalDevice(input: terminal.slave, output: terminal.slave)
