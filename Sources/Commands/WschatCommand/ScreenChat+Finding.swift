@@ -48,7 +48,9 @@ extension ScreenChat {
         .init(
           text: search.text, entries: Array(search.found.prefix(current.wanted)),
           isComplete: !isSearched || search.isComplete, unindexed: search.unindexed,
-          older: current.older)))
+          older: current.older)),
+      // The end of the search is the answer to a key.
+      isUrgent: isDone)
   }
 
   /// Requests a page of older entries.
