@@ -55,10 +55,10 @@ class Bench:
             self.relay.communicate()
         self.relay = None
 
-    def sender(self, count, per_second):
+    def sender(self, count, per_second, *text):
         return subprocess.Popen(
             [sys.executable, "-B", f"{HERE}/sender.py", f"ws://127.0.0.1:{self.port}/ws?user=bo", "general",
-             str(count), str(per_second)], stdout=subprocess.PIPE, text=True)
+             str(count), str(per_second), *text], stdout=subprocess.PIPE, text=True)
 
     def wschat(self):
         return Terminal(
@@ -80,6 +80,8 @@ class Bench:
         # The round trip is displayed: wschat is connected, and joins the room immediately.
         terminal.wait_for_frame(" ms")
         terminal.idle(0.5)
+        # The oldest message, for the search.
+        self.sender(1, 0, "which of these messages has the needle").communicate()
         began = time.monotonic()
         sending = self.sender(self.entries, 0)
         last = f"message {self.entries} of {self.entries}"
@@ -97,10 +99,8 @@ class Bench:
         self.row(f"{self.entries:,} entries arrive, are kept and shown",
                  f"{time.monotonic() - began:.1f} s")
         terminal.quit()
-        for path in glob.glob(f"{self.folder}/state/wschat/*.db"):
-            with contextlib.closing(sqlite3.connect(path)) as cache:
-                count = cache.execute("SELECT count(*) FROM entries").fetchone()[0]
-                self.row("entries in the cache, by its own count", f"{count:,}")
+        self.row("entries in the cache, by its own count",
+                 f"{self.cache('SELECT count(*) FROM entries'):,}")
 
     def opening(self, what, times=11):
         """Measures from the start of the program to the end of the frame with the newest entry."""
@@ -117,6 +117,43 @@ class Bench:
                  f"{results[len(results) // 2] * 1000:.1f} ms", "100 ms")
         self.row(f"opens from the cache, {what}: slowest of {times}", f"{results[-1] * 1000:.1f} ms")
         self.row(f"memory after that, {what} (most)", f"{memory / MEBIBYTE:.1f} MiB", "60 MiB")
+
+    def cache(self, query):
+        """Returns the first value of a query of the cache."""
+        for path in glob.glob(f"{self.folder}/state/wschat/*.db"):
+            with contextlib.closing(sqlite3.connect(path)) as cache:
+                return cache.execute(query).fetchone()[0]
+
+    def searching(self, times=31):
+        """Measures from a paste into the search of all conversations to the frame with the match."""
+        terminal = self.wschat()
+        terminal.wait_for_frame(f"message {self.entries} of {self.entries}")
+        began = time.monotonic()
+        while self.cache("SELECT max(position) - through FROM entries, indexing") >= 2048:
+            if time.monotonic() - began > 120:
+                raise Late("the messages are not indexed")
+            terminal.idle(0.2)
+        terminal.press("\x12")
+        terminal.wait_for_frame("conversations")
+        for what, query, match in [
+                ("a rare word, of the oldest message", "need", "needle"),
+                ("three words, two of them in each message", "mess whic need", "needle"),
+                ("a word of each message", "mess", str(self.entries))]:
+            results = []
+            for _ in range(times):
+                terminal.idle(0.05)
+                terminal.forget()
+                began = time.monotonic()
+                terminal.press(f"\x1b[200~{query}\x1b[201~")
+                results.append(terminal.wait_for_frame(match, seconds=5) - began)
+                terminal.press("\x15")
+            results.sort()
+            self.row(f"search over {self.entries:,} messages, {what}: median of {times}",
+                     f"{results[times // 2] * 1000:.1f} ms", "50 ms")
+            self.row(f"search over {self.entries:,} messages, {what}: slowest", f"{results[-1] * 1000:.1f} ms")
+        terminal.press("\x1b")
+        terminal.idle(0.2)
+        terminal.quit()
 
     def key(self, terminal, character):
         """Measures from a key to the end of the frame that shows it."""
@@ -197,6 +234,7 @@ class Bench:
             self.stop_relay()
             self.opening("without one")
             self.start_relay()
+            self.searching()
             self.keys_at_rest()
             self.torrent()
         finally:

@@ -14,7 +14,7 @@ import websockets
 WINDOW = 500
 
 
-async def main(url, room, count, per_second):
+async def main(url, room, count, per_second, text=""):
     prefix = uuid.uuid4().hex
     async with websockets.connect(url, max_queue=None) as connection:
         acknowledged = 0
@@ -42,10 +42,11 @@ async def main(url, room, count, per_second):
             await room_for_more.acquire()
             await connection.send(json.dumps({
                 "type": "send", "room": room, "id": f"{prefix}-{number}",
-                "text": f"message {number} of {count}, which is about as long as such messages are"}))
+                "text": text
+                or f"message {number} of {count}, which is about as long as such messages are"}))
         await reading
         print(f"{count / (time.monotonic() - began):.0f}")
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])))
+    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), *sys.argv[5:]))
