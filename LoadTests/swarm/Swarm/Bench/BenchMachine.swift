@@ -13,7 +13,8 @@ enum BenchMachine {
     return [
       .init("processor", processor ?? "unknown"),
       .init("cores", "\(ProcessorCount.usable)"),
-      .init("kernel", "Linux \(release)"),
+      // Without what a distribution or a host adds to it.
+      .init("kernel", "Linux \(release.prefix { $0 != "-" })"),
     ]
   }
 
