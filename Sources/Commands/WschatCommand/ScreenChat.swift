@@ -112,13 +112,13 @@ final class ScreenChat {
   /// A key must be answered now, not with the next frame.
   private var isUrgent = true
   private var drawnAt = Instant(nanoseconds: 0)
-  private var frameTimer: TimerID?
-  private var tickTimer: TimerID?
-  private var escapeTimer: TimerID?
+  var frameTimer: TimerID?
+  var tickTimer: TimerID?
+  var escapeTimer: TimerID?
   /// SIGTSTP from other processes; Ctrl+Z is an ordinary key.
-  private var stops: SignalSource?
+  var stops: SignalSource?
   private var stopRegistration: Registration?
-  private var flushTimer: TimerID?
+  var flushTimer: TimerID?
 
   init(
     _ configuration: Client.Configuration, _ options: Options, tokens: TokenCommand?
@@ -217,7 +217,7 @@ final class ScreenChat {
 
   // MARK: The terminal
 
-  private func readTerminal() {
+  func readTerminal() {
     do {
       while let bytes = try device.read() {
         if bytes.isEmpty { return }
@@ -237,7 +237,7 @@ final class ScreenChat {
     quit(code)
   }
 
-  private func take(_ inputs: [InputEvent]) {
+  func take(_ inputs: [InputEvent]) {
     for input in inputs {
       if case .reply(let reply) = input {
         learn(reply)
@@ -309,7 +309,7 @@ final class ScreenChat {
 
   func show(_ bytes: [UInt8]) { if editing == nil { output += bytes } }
 
-  private func draw() {
+  func draw() {
     guard isStale, editing == nil else { return }
     // A slow terminal is sent only the latest frame, not all of them.
     guard output.isEmpty || !isBlocked else { return }
@@ -334,7 +334,7 @@ final class ScreenChat {
     }
   }
 
-  private func flushOutput() {
+  func flushOutput() {
     guard !output.isEmpty, let registration else { return }
     do {
       try device.write(&output)
@@ -347,7 +347,7 @@ final class ScreenChat {
     }
   }
 
-  private func scheduleTick() {
+  func scheduleTick() {
     guard let deadline = chat.deadline else { return }
     let wait = Int(clamping: max(0, deadline - WallClock.milliseconds))
     let at = loop.now.adding(milliseconds: wait)
@@ -359,58 +359,5 @@ final class ScreenChat {
     guard flushTimer == nil else { return }
     flushTimer = loop.schedule(
       afterMilliseconds: Self.flushMilliseconds, token: Token.flush)
-  }
-}
-
-extension ScreenChat: EventHandler {
-  func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
-    switch token {
-    case Token.terminal: readTerminal()
-    case Token.signals:
-      while let signal = signals.next() {
-        switch signal {
-        case SIGWINCH: resize()
-        case SIGCONT: redraw()
-        // Ctrl+C in an editor is the editor's.
-        case SIGINT where editing != nil: break
-        default: quit()
-        }
-      }
-    case Token.stops:
-      while stops?.next() != nil { suspend() }
-    case Token.children: childEnded()
-    case Token.renewal: takeToken()
-    case Token.archive: archiveWasWritten()
-    case Token.pictures: takePictures()
-    default: clients.ready(registration, token: token, readiness)
-    }
-  }
-
-  func timerFired(_ timer: TimerID, token: UInt64) {
-    switch token {
-    case Token.tick:
-      tickTimer = nil
-      take(.tick)
-    case Token.frame: frameTimer = nil
-    case Token.find: findOn()
-    case Token.escape:
-      escapeTimer = nil
-      take(parser.timeout())
-    case Token.sharing:
-      share()
-    case Token.flush:
-      flushTimer = nil
-      flushArchive()
-    default: clients.timerFired(timer, token: token)
-    }
-  }
-
-  func beforeSleep() {
-    if exitCode == nil {
-      draw()
-      scheduleTick()
-    }
-    flushOutput()
-    clients.beforeSleep()
   }
 }

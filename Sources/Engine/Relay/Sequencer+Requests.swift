@@ -223,8 +223,7 @@ extension Sequencer {
 
   /// Throws if an entry would exceed the limit of its batch or the last possible `seq`.
   private mutating func checkSpace(
-    for append: LogRequest.Append, _ bodyBytes: Int, in room: Int, _ loop: Int,
-    _ batch: inout Batch
+    for append: LogRequest.Append, _ bodyBytes: Int, in room: Int, _ loop: Int, _ batch: inout Batch
   ) throws(WireError) {
     if rooms[room].head >= Entry.sequenceLimit {
       throw WireError(
