@@ -134,7 +134,7 @@ import Wire
 
   @Test func `the help lists all of them`() {
     var harness = Harness.talking()
-    harness.take(.resized(Size(columns: 100, rows: 120)))
+    harness.take(.resized(Size(columns: 100, rows: 200)))
     say("/help", in: &harness)
     let text = picture(harness.chat.draw(.dark()))
     for command in SlashCommand.all { #expect(text.contains(command.usage), "\(command.usage)") }
