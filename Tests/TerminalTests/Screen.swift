@@ -20,6 +20,10 @@ struct Screen {
   private(set) var deepest = ColorDepth.none
   private let widths: Widths
   private var cells: [[Cell]]
+  /// The links of the cells: id and URL, or nothing.
+  private(set) var links: [[String]]
+  /// The link that is open.
+  private(set) var link = ""
   private var column = 0
   private var row = 0
   private var isCursorShown = false
@@ -31,6 +35,7 @@ struct Screen {
     // It need not be empty at the start.
     let junk = Cell(character: filling, width: 1, style: Style(.palette(1), on: .palette(2)))
     cells = Array(repeating: Array(repeating: junk, count: size.columns), count: size.rows)
+    links = Array(repeating: Array(repeating: "", count: size.columns), count: size.rows)
   }
 
   /// The columns of a cluster on this terminal.
@@ -49,12 +54,19 @@ struct Screen {
     while let character = rest.popFirst() {
       switch character {
       case "\u{1B}":
-        guard rest.popFirst() == "[" else { return complain("not a control sequence") }
+        let kind = rest.popFirst()
+        if kind == "]" {
+          rest = open(rest)
+          continue
+        }
+        guard kind == "[" else { return complain("not a control sequence") }
         let parameters = rest.prefix { !("@"..."~").contains($0) }
         rest = rest.dropFirst(parameters.count)
         guard let final = rest.popFirst() else { return complain("cut off") }
         obey(final, String(parameters))
-      case "\r": column = 0
+      case "\r":
+        if !link.isEmpty { complain("a movement within a link") }
+        column = 0
       case "\n", "\r\n", "\t": complain("a control character")
       default:
         for (cluster, width) in columns(of: character) { put(cluster, width) }
@@ -64,6 +76,18 @@ struct Screen {
 
   private mutating func complain(_ what: String) { complaints.append(what) }
 
+  /// Obeys OSC 8, of which the first characters are gone.
+  private mutating func open(_ text: Substring) -> Substring {
+    guard text.hasPrefix("8;"), let end = text.firstRange(of: "\u{1B}\\") else {
+      complain("OSC \(text.prefix(20))")
+      return text
+    }
+    let parameters = text[..<end.lowerBound].dropFirst(2)
+    link = parameters == ";" ? "" : String(parameters)
+    if !link.isEmpty, !link.hasPrefix("id=") { complain("a link without an id") }
+    return text[end.upperBound...]
+  }
+
   private mutating func put(_ character: Character, _ width: Int) {
     if width == 0 { return complain("no width: \(character.unicodeScalars.map(\.value))") }
     let end = cells[row].count
@@ -72,6 +96,7 @@ struct Screen {
     if start < 0 { return }
     for index in start..<start + width { clear(index) }
     cells[row][start] = Cell(character: character, width: UInt8(width), style: style)
+    for index in start..<start + width { links[row][index] = link }
     if width == 2 { cells[row][start + 1] = Cell(character: " ", width: 0, style: style) }
     column = min(end - 1, start + width)
   }
@@ -81,11 +106,13 @@ struct Screen {
     if cells[row][index].width == 0 { cells[row][index - 1] = .blank(cells[row][index - 1].style) }
     if cells[row][index].width == 2 { cells[row][index + 1] = .blank(cells[row][index + 1].style) }
     cells[row][index] = .blank(style)
+    links[row][index] = ""
   }
 
   private mutating func obey(_ final: Character, _ parameters: String) {
     let numbers = parameters.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) }
     let first = numbers.first.flatMap { $0 } ?? 1
+    if final != "m", !link.isEmpty { complain("CSI \(parameters)\(final) within a link") }
     switch (final, parameters) {
     case ("h", "?2026"): isSynchronized = true
     case ("l", "?2026"): isSynchronized = false
@@ -99,6 +126,7 @@ struct Screen {
     case ("J", "2"):
       for index in cells.indices {
         cells[index] = Array(repeating: .blank(style), count: grid.size.columns)
+        links[index] = Array(repeating: "", count: grid.size.columns)
       }
     case ("K", ""):
       for index in column..<grid.size.columns { clear(index) }
@@ -165,6 +193,7 @@ struct Screen {
   /// The visible attributes of a blank.
   private static func seen(_ cell: Cell, _ depth: ColorDepth) -> Cell {
     var cell = cell
+    cell.style.link = 0
     cell.style.foreground = cell.style.foreground.lowered(to: depth)
     cell.style.background = cell.style.background.lowered(to: depth)
     if cell.character == " ",

@@ -135,6 +135,22 @@ extension `The driver of a terminal` {
     device.leave()
   }
 
+  @Test func `a link that was cut off is closed`() throws {
+    let terminal = try Pseudoterminal()
+    let device = try TerminalDevice(
+      input: terminal.slave, output: terminal.slave, usesLinks: true)
+    var output: [UInt8] = []
+    try device.enter(into: &output)
+    try device.write(&output)
+    _ = terminal.written()
+    output = Array("\u{1B}]8;id=1;http://a".utf8)
+    try device.write(&output)
+    device.leave()
+    #expect(
+      terminal.written().hasPrefix(
+        "\u{1B}]8;id=1;http://a\u{1B}\\\u{1B}[?2026l\u{1B}]8;;\u{1B}\\"))
+  }
+
   @Test func `what another program has left of the modes is undone before it is entered again`()
     throws
   {

@@ -24,6 +24,8 @@ public struct Capabilities: Equatable, Sendable {
   /// Whether the terminal may be asked for it: tmux and screen pass no pictures on, and the Linux
   /// console prints the question.
   public var mayHaveGraphics: Bool
+  /// Whether links are written for a click to open (OSC 8).
+  public var hasLinks: Bool
   /// Whether the background is dark; nil if unknown.
   public var isDark: Bool?
   /// nil if the terminal is not known to support any; also within tmux, which passes none on.
@@ -37,6 +39,7 @@ public struct Capabilities: Equatable, Sendable {
     mayHaveGraphics =
       hasTitle && environment("TMUX") == nil && !terminal.hasPrefix("screen")
       && !terminal.hasPrefix("tmux")
+    hasLinks = Self.hasLinks(terminal, environment)
     depth = Self.depth(terminal, environment)
     isDark = Self.isDark(environment("COLORFGBG"))
     notificationForm = Self.notificationForm(terminal, environment)
@@ -84,6 +87,42 @@ public struct Capabilities: Equatable, Sendable {
       (0...15).contains(index)
     else { return nil }
     return index < 7 || index == 8
+  }
+
+  /// By the kind of terminal, because none can be asked. Others should ignore what they do not know,
+  /// but the Linux console and old versions print it, or end it elsewhere.
+  private static func hasLinks(
+    _ terminal: String, _ environment: (String) -> String?
+  ) -> Bool {
+    if terminal.isEmpty || terminal == "dumb" || terminal == "linux" { return false }
+    let program = environment("TERM_PROGRAM") ?? ""
+    let isTmux = environment("TMUX") != nil || terminal.hasPrefix("tmux")
+    if isTmux {
+      // It passes them on since 3.4, to the terminals around it that have them.
+      guard program == "tmux", let version = environment("TERM_PROGRAM_VERSION") else {
+        return false
+      }
+      return Self.version(ofTmux: version).map { $0 >= (3, 4) } ?? false
+    }
+    // GNU screen drops them, whatever is around it.
+    if terminal.hasPrefix("screen") { return false }
+    func number(_ name: String) -> Int { environment(name).flatMap { Int($0) } ?? 0 }
+    return ["kitty", "ghostty", "wezterm", "alacritty", "foot"].contains { terminal.contains($0) }
+      || ["iTerm.app", "WezTerm", "vscode", "ghostty", "mintty"].contains(program)
+      || ["KITTY_WINDOW_ID", "WT_SESSION"].contains { environment($0) != nil }
+      // GNOME's and others: 0.50.0 ended at a click on one.
+      || number("VTE_VERSION") > 5000
+      || number("KONSOLE_VERSION") >= 201_200
+  }
+
+  /// Parses "3.4", "3.5a", "3.6-rc2" and "next-3.7".
+  private static func version(ofTmux text: String) -> (Int, Int)? {
+    let parts = (text.hasPrefix("next-") ? text.dropFirst(5) : text[...])
+      .split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count >= 2, let major = Int(parts[0]),
+      let minor = Int(parts[1].prefix { $0.isASCII && $0.isNumber })
+    else { return nil }
+    return (major, minor)
   }
 
   private static func notificationForm(

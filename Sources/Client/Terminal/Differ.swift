@@ -9,22 +9,29 @@
 /// are written again. The terminal's automatic wrapping must be off, see `TerminalDevice`.
 ///
 /// The differ remembers what the terminal shows, so all of its output must reach the terminal, in
-/// order.
+/// order. No link is left open at the end of a frame.
 public struct Differ: Sendable {
   /// The depth to which colours are reduced. After a change call `forget()`.
   public var depth: ColorDepth
   /// Whether a frame is enclosed in DEC mode 2026, so that the terminal shows it at once.
   public var isSynchronized: Bool
+  /// Whether links are written, for a terminal that has them.
+  private let showsLinks: Bool
 
   /// The current content of the terminal; nil if it is not known.
   private var shown: Grid?
   /// The pictures that the terminal shows.
   private var pictures: [Grid.Picture] = []
   private var pen = Pen()
+  /// Of the frame that is being written.
+  private var links: [Grid.Link] = []
 
-  public init(depth: ColorDepth = .trueColor, isSynchronized: Bool = false) {
+  public init(
+    depth: ColorDepth = .trueColor, isSynchronized: Bool = false, showsLinks: Bool = false
+  ) {
     self.depth = depth
     self.isSynchronized = isSynchronized
+    self.showsLinks = showsLinks
   }
 
   /// Makes the next frame a complete one: after a resize, a resume, or output of another program.
@@ -38,14 +45,19 @@ public struct Differ: Sendable {
     if shown?.size != next.size {
       shown = nil
       pen = Pen()
+      // Output that was dropped may have had the end of one.
+      if showsLinks { bytes.append(ascii: Pen.linkEnd) }
       bytes.append(ascii: "\u{1B}[?25l\u{1B}[m\u{1B}[H\u{1B}[2J")
       // Some terminals keep them when the screen is cleared.
       removePictures({ _ in true }, into: &bytes)
     }
+    if showsLinks { links = next.links }
+    shown?.renumberLinks(as: next.links)
     let previous = shown ?? Grid(next.size)
     for row in 0..<next.size.rows {
       writeRow(row, from: previous[row: row], to: next[row: row], into: &bytes)
     }
+    pen.endLink(into: &bytes)
     placePictures(next.pictures, into: &bytes)
     placeCursor(next, into: &bytes)
     shown = next
@@ -96,6 +108,7 @@ public struct Differ: Sendable {
       if column >= tail, new.count - column > 3 {
         pen.move(to: Position(column: column, row: row), into: &bytes)
         pen.take(Style(), into: &bytes)
+        pen.endLink(into: &bytes)
         bytes.append(ascii: "\u{1B}[K")
         return
       }
@@ -123,6 +136,7 @@ public struct Differ: Sendable {
     let measure = TextWidth.measure(cell.character)
     rewriteGap(before: position, of: row, into: &bytes)
     pen.move(to: position, into: &bytes)
+    pen.take(link: cell.style.link, of: links, into: &bytes)
     let style = Style(
       cell.style.foreground.lowered(to: depth), on: cell.style.background.lowered(to: depth),
       cell.style.attributes)
@@ -135,6 +149,8 @@ public struct Differ: Sendable {
       bytes.append(ascii: "  ")
       pen.position = nil
       pen.move(to: position, into: &bytes)
+      // The movement has ended it.
+      pen.take(link: cell.style.link, of: links, into: &bytes)
     }
     bytes.append(contentsOf: cell.character.utf8)
     let end = position.column + Int(cell.width)
@@ -156,7 +172,7 @@ public struct Differ: Sendable {
       guard cell.character.utf8.count == 1, cell.width == 1,
         cell.style.foreground.lowered(to: depth) == pen.style.foreground,
         cell.style.background.lowered(to: depth) == pen.style.background,
-        cell.style.attributes == pen.style.attributes
+        cell.style.attributes == pen.style.attributes, cell.style.link == pen.link
       else { return }
     }
     for cell in gap { bytes.append(contentsOf: cell.character.utf8) }

@@ -9,6 +9,8 @@ public struct Grid: Equatable, Sendable {
   public var cursor: Position?
   /// See `place(picture:in:_:)`.
   public internal(set) var pictures: [Picture] = []
+  /// See `number(of:)`.
+  var links: [Link] = []
 
   /// Creates a blank grid in one style.
   public init(_ size: Size, style: Style = Style()) {
@@ -111,6 +113,13 @@ public struct Grid: Equatable, Sendable {
         body(&cells[index].style)
         if cells[index].width == 2 { cells[index + 1].style = cells[index].style }
       }
+    }
+  }
+
+  /// Changes the numbers of links, where cells have one.
+  mutating func changeLinks(_ body: (UInt8) -> UInt8) {
+    for index in cells.indices where cells[index].style.link > 0 {
+      cells[index].style.link = body(cells[index].style.link)
     }
   }
 

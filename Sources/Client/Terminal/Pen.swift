@@ -3,11 +3,14 @@ struct Pen: Sendable {
   /// nil if it is not known.
   var position: Position?
   private(set) var style = Style()
+  /// The link that is open, as numbered in the frame; 0 for none.
+  var link: UInt8 = 0
 
   /// Moves the cursor with the shortest sequence (ECMA-48 §8.3: CUP, CUF, CHA).
   mutating func move(to target: Position, into bytes: inout [UInt8]) {
     defer { position = target }
     if position == target { return }
+    endLink(into: &bytes)
     if let position, position.row == target.row {
       let distance = target.column - position.column
       if target.column == 0 {

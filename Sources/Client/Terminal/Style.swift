@@ -14,6 +14,8 @@ public struct Style: Hashable, Sendable {
   public var foreground: Color
   public var background: Color
   public var attributes: Attributes
+  /// The number of a link in the grid, `Grid.number(of:)`; 0 for none.
+  public var link: UInt8 = 0
 
   public init(
     _ foreground: Color = .standard, on background: Color = .standard,

@@ -13,6 +13,8 @@ public final class TerminalDevice {
   public let descriptor: Int32
   /// Whether clicks and the wheel are reported; otherwise the terminal selects text with them.
   public let usesMouse: Bool
+  /// Whether links are written, of which one may be open where output was cut off.
+  public let usesLinks: Bool
   /// Whether the terminal is in full-screen mode.
   public private(set) var isEntered = false
 
@@ -22,7 +24,7 @@ public final class TerminalDevice {
   /// Opens the terminal to which both descriptors refer.
   /// - Throws: `ENOTTY` if one of them is not a terminal.
   public init(
-    input: Int32 = 0, output: Int32 = 1, usesMouse: Bool = false
+    input: Int32 = 0, output: Int32 = 1, usesMouse: Bool = false, usesLinks: Bool = false
   ) throws(SystemError) {
     guard isatty(input) == 1 else { throw SystemError.last("standard input") }
     guard isatty(output) == 1 else { throw SystemError.last("standard output") }
@@ -36,6 +38,7 @@ public final class TerminalDevice {
     if opened < 0 { throw SystemError.last("open the terminal") }
     descriptor = opened
     self.usesMouse = usesMouse
+    self.usesLinks = usesLinks
   }
 
   deinit {
@@ -182,6 +185,7 @@ public final class TerminalDevice {
   private var restoring: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(ascii: "\u{1B}\\\u{1B}[?2026l")
+    if usesLinks { bytes.append(ascii: Pen.linkEnd) }
     // The alternate screen has its own stack of keyboard modes.
     if hasKittyKeyboard { bytes.append(ascii: "\u{1B}[<u") }
     if usesMouse { bytes.append(ascii: "\u{1B}[?1006l\u{1B}[?1002l\u{1B}[?1000l") }
