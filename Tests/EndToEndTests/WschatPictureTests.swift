@@ -128,6 +128,29 @@ extension `End to end` {
       #expect(!isFolder(world.folder["state/wschat/pictures"]))
     }
 
+    @Test(arguments: [("auto", 2), ("off", 0)])
+    func `links are written whole, for a click, and none is left open`(setting: String, count: Int)
+      throws
+    {
+      let world = try World()
+      let bo = try RawClient(world.relay, user: "bo")
+      let long = "https://example.org/" + String(repeating: "long/", count: 30) + "ä"
+      try bo.say("\(long) and http://example.org/ javascript://x/ all", in: "general", id: "1")
+      let states = try terminal(
+        world, configuration: "links: \(setting)\n",
+        arguments: ["--user", "ada", "--room", "general"],
+        ["shown:all", "size:60x20", "shown:all", "type:\\x0c", "shown:all", "type:\\x11", "done"])
+      #expect(states.count == 7)
+      let urls = [
+        "http://example.org/",
+        "https://example.org/" + String(repeating: "long/", count: 30) + "%C3%A4",
+      ].prefix(count).map { "\"\($0)\"" }.joined(separator: ", ")
+      for state in [0, 2, 4, 6] where state < states.count {
+        #expect(
+          states[state].hasSuffix("\"links\": [\(urls)], \"open\": \"\"}"), "\(states[state])")
+      }
+    }
+
     private func isFolder(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
   }
 }

@@ -26,6 +26,7 @@ import YAML
       ca: /etc/ca.pem
       theme: dark
       messages: plain
+      links: on
       mouse: true
       color: true
       history_entries: 5000
@@ -41,6 +42,7 @@ import YAML
     expected.ca = "/etc/ca.pem"
     expected.theme = .dark
     expected.messages = .plain
+    expected.links = .on
     expected.usesMouse = true
     expected.color = .rgb
     expected.historyEntries = 5000
@@ -71,6 +73,7 @@ import YAML
     ("\n\ntheme: drak", "3: theme: \"drak\" is not one of auto, dark, light"),
     ("messages:", "1: messages: empty is not one of bubbles, plain, irc"),
     ("color: 8", "1: color: \"8\" is not one of auto, none, 16, 256, true"),
+    ("links: yes", "1: links: \"yes\" is not one of auto, on, off"),
     ("mouse: yes", "1: mouse: \"yes\" is not true or false"),
     (
       "history_entries: -1",
@@ -89,7 +92,7 @@ import YAML
     (
       "zzz: 1",
       "1: zzz: is not a known key; known: url, user, token_command, ca, profiles, theme, messages, "
-        + "clock, list, sidebar, pictures, mouse, color, history_entries, highlight, notify, "
+        + "clock, list, sidebar, pictures, links, mouse, color, history_entries, highlight, notify, "
         + "away_after_s, bell, sounds, keymap, keys"
     ),
     (

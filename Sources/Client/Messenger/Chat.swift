@@ -122,6 +122,9 @@ public struct Chat: Sendable {
   /// The numbers under which the terminal knows the pictures of users.
   public var pictures: [String: UInt32] = [:]
 
+  /// Whether a click on a link opens it, by the terminal.
+  public var showsLinks = false
+
   /// The conversation on the right; `nil` for none.
   public var timeline: Timeline?
   public var composer = TextEditor()

@@ -32,6 +32,14 @@ public struct Settings: Equatable, Sendable {
     case off
   }
 
+  /// Links that a click opens.
+  public enum Links: String, Sendable, CaseIterable {
+    /// Where the terminal is known to have them.
+    case auto
+    case on
+    case off
+  }
+
   /// The number of colours to use.
   public enum Color: String, Sendable, CaseIterable {
     /// What the terminal supports, or none if `NO_COLOR` is set.
@@ -75,6 +83,7 @@ public struct Settings: Equatable, Sendable {
   public var hasSidebar = true
   /// Whether pictures of people are shown where the terminal can.
   public var pictures = Pictures.auto
+  public var links = Links.auto
   public var usesMouse = false
   public var color = Color.auto
   /// The maximum number of entries of each conversation stored on this machine; 0 for all.

@@ -8,7 +8,7 @@ struct SettingsReader {
   /// The file's keys, in the order of the example file.
   static let keys = [
     "url", "user", "token_command", "ca", "profiles", "theme", "messages", "clock", "list",
-    "sidebar", "pictures", "mouse", "color", "history_entries", "highlight", "notify",
+    "sidebar", "pictures", "links", "mouse", "color", "history_entries", "highlight", "notify",
     "away_after_s", "bell", "sounds", "keymap", "keys",
   ]
 
@@ -97,6 +97,7 @@ struct SettingsReader {
     case "list": choose(pair, \.list)
     case "sidebar": decide(pair, \.hasSidebar)
     case "pictures": choose(pair, \.pictures)
+    case "links": choose(pair, \.links)
     case "mouse": decide(pair, \.usesMouse)
     case "color": choose(pair, \.color)
     case "history_entries":

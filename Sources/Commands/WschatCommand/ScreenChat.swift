@@ -128,7 +128,8 @@ final class ScreenChat {
     loop = try EventLoop()
     clients = try ClientLoop(loop)
     client = Client(configuration, on: clients)
-    device = try TerminalDevice(usesMouse: options.settings.usesMouse)
+    device = try TerminalDevice(
+      usesMouse: options.settings.usesMouse, usesLinks: options.capabilities.hasLinks)
     signals = try SignalSource([SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGCONT])
     if let tokens {
       renewal = try TokenRenewal(tokens, on: loop, token: Token.renewal)
@@ -137,12 +138,15 @@ final class ScreenChat {
     }
     capabilities = options.capabilities
     theme = Theme(options.settings, capabilities)
-    differ = Differ(depth: capabilities.depth, isSynchronized: capabilities.synchronizesOutput)
+    differ = Differ(
+      depth: capabilities.depth, isSynchronized: capabilities.synchronizesOutput,
+      showsLinks: capabilities.hasLinks)
     chat = Chat(
       settings: options.settings, size: try device.size(), now: WallClock.milliseconds,
       relay: "\(configuration.url)", user: options.user, idPrefix: Self.idPrefix(),
       localTime: LocalTime.init(milliseconds:))
     chat.ownName = options.displayName
+    chat.showsLinks = capabilities.hasLinks
   }
 
   /// The model's messages have ids of their own, separate from those of the client.

@@ -194,6 +194,11 @@ struct Wschat: ParsableCommand {
     case .palette: capabilities.depth = .colors256
     case .rgb: capabilities.depth = .trueColor
     }
+    switch settings.links {
+    case .auto: break
+    case .on: capabilities.hasLinks = true
+    case .off: capabilities.hasLinks = false
+    }
     guard let stateFolder = Environment.folder("XDG_STATE_HOME", inHome: ".local/state") else {
       throw ValidationError(
         "neither $XDG_STATE_HOME nor $HOME is set: no folder for the history")

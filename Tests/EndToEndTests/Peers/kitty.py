@@ -8,7 +8,8 @@ kitty's graphics protocol as the command uses it. ANSWER is what the query is an
     size:CxR   resize
     done       wait until the command has ended
 
-A line of JSON after each: the pictures with their sizes, the places, and how many bytes came."""
+A line of JSON after each: the pictures with their sizes, the places, how many bytes came, the URLs of the
+links (OSC 8), and that which is open."""
 import base64
 import codecs
 import fcntl
@@ -26,9 +27,11 @@ LIMIT_SECONDS = 60
 answer, *rest = sys.argv[1:]
 steps, command = rest[:rest.index("--")], rest[rest.index("--") + 1:]
 STRING = re.compile(rb"\x1b_G(.*?)\x1b\\", re.S)
+LINK = re.compile(rb"\x1b\]8;([^;]*);(.*?)\x1b\\", re.S)
 
 images, places, transfer, queries, total = {}, {}, None, 0, 0
 pending, recent, ended = b"", b"", False
+links, everything = set(), b""
 
 
 def size(columns, rows):
@@ -72,8 +75,9 @@ def graphics(body):
 
 
 def take(data):
-    global pending, recent, total
+    global pending, recent, total, everything
     total += len(data)
+    everything += data
     recent = (recent + data)[-1 << 20:]
     if b"\x1b[c" in data:
         os.write(master, b"\x1b[?62c")
@@ -130,9 +134,15 @@ for step in steps:
             os.write(master, codecs.decode(value, "unicode_escape").encode())
         else:
             size(*map(int, value.split("x")))
+    written = LINK.findall(everything)
+    assert len(written) == everything.count(b"\x1b]8"), "a link is not complete"
+    links.update((i.decode(), url.decode("ascii")) for i, url in written if i or url)
+    assert len({i for i, url in links}) == len(links), f"one id for two links: {links}"
     print(json.dumps({
         "images": sorted(images.values()), "places": sorted(places.values()),
-        "queries": queries, "bytes": total}), flush=True)
+        "queries": queries, "bytes": total,
+        "links": sorted(url for i, url in links),
+        "open": written[-1][1].decode() if written else ""}), flush=True)
 if not ended:
     os.kill(process, 9)
 os.waitpid(process, 0)

@@ -6,6 +6,7 @@ struct Line {
     var column: Int
     var text: Substring
     var style: Style
+    var link: Grid.Link?
   }
 
   /// A background for a part of the row.
@@ -19,9 +20,11 @@ struct Line {
   var fill: Fill?
 
   /// Adds a text at a column. It must have a single line and be cleaned.
-  mutating func put(_ text: some StringProtocol, at column: Int, _ style: Style) {
+  mutating func put(
+    _ text: some StringProtocol, at column: Int, _ style: Style, link: Grid.Link? = nil
+  ) {
     guard !text.isEmpty else { return }
-    pieces.append(Piece(column: column, text: Substring(text), style: style))
+    pieces.append(Piece(column: column, text: Substring(text), style: style, link: link))
   }
 }
 
@@ -34,8 +37,10 @@ extension Grid {
         with: fill.style)
     }
     for piece in line.pieces where piece.column < rect.columns {
+      var style = piece.style
+      if let link = piece.link { style.link = number(of: link) }
       write(
-        piece.text, at: Position(column: rect.column + piece.column, row: row), piece.style,
+        piece.text, at: Position(column: rect.column + piece.column, row: row), style,
         columns: rect.columns - piece.column)
     }
     if let fill = line.fill { reverse(fill, row: row, in: rect) }

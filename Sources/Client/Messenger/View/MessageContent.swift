@@ -10,7 +10,7 @@ extension MessageLayout {
         let text = "↪ forwarded from \(ShownText.line(chat.name(of: user)))"
         rows.append(Row(ShownText.fit(text, columns: textColumns), italic(look.faint)))
       }
-      if let quote = message.quote { rows.append(row(of: quote, look)) }
+      if let quote = message.quote { rows.append(row(of: quote, in: message, look)) }
     }
     rows += text(of: message, look)
     return rows
@@ -33,7 +33,9 @@ extension MessageLayout {
     return rows
   }
 
-  private func row(of quote: Message.Quote, _ look: Theme.Bubble) -> Row {
+  private func row(
+    of quote: Message.Quote, in message: Message, _ look: Theme.Bubble
+  ) -> Row {
     var row = Row("┃ ", look.faint)
     var left = textColumns - row.columns
     if let from = quote.from {
@@ -43,7 +45,19 @@ extension MessageLayout {
       left = textColumns - row.columns
     }
     let text = quote.text.map { ShownText.line($0) } ?? "an earlier message"
-    row.append(ShownText.fit(text, columns: left), look.faint)
+    let fitted = ShownText.fit(text, columns: left)
+    // What follows a line break, which is a sign here, is not of the link.
+    let links = self.links(in: text, of: message).filter { !text[$0.range].contains("⏎") }
+    if links.isEmpty || fitted.isEmpty {
+      row.append(fitted, look.faint)
+    } else if fitted == text {
+      append(text[...], of: links, look.faint, to: &row)
+    } else {
+      // What is left of a link opens all of it, its ellipsis too if it is cut itself.
+      let end = text.index(text.startIndex, offsetBy: fitted.count - 1)
+      append(text[..<end], of: links, look.faint, to: &row)
+      row.append("…", look.faint, link: links.first { $0.range.contains(end) }?.link)
+    }
     return row
   }
 
@@ -57,6 +71,7 @@ extension MessageLayout {
     var style = look.text
     if message.state == .waiting { style.attributes.insert(.dim) }
     let marks = self.marks(in: text, of: message, style)
+    let links = marks.isEmpty ? [] : self.links(in: text, of: message)
     return Wrapping.lines(of: text, columns: textColumns).map { line in
       guard !marks.isEmpty else { return Row(line, style) }
       var row = Row()
@@ -66,7 +81,7 @@ extension MessageLayout {
         let start = max(index, range.lowerBound)
         let end = min(line.endIndex, range.upperBound)
         if index < start { row.append(line[index..<start], style) }
-        row.append(line[start..<end], marked)
+        append(line[start..<end], of: links, marked, to: &row)
         index = end
       }
       if index < line.endIndex { row.append(line[index...], style) }

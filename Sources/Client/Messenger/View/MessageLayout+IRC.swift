@@ -41,7 +41,9 @@ extension MessageLayout {
         line.fill = Line.Fill(column: 1, columns: max(0, columns - 2), style: look.fill)
       }
       if index == 0 { begin(&line, message, look, place) }
-      for piece in row.pieces { line.put(piece.text, at: place.text + piece.column, piece.style) }
+      for piece in row.pieces {
+        line.put(piece.text, at: place.text + piece.column, piece.style, link: piece.link)
+      }
       block.lines.append(line)
     }
     for row in reactions(of: message) + failure(of: message) {

@@ -130,7 +130,9 @@ struct MessageLayout {
         line.put(String(look.edges.right), at: start + width + padding, look.edge)
       }
     }
-    for piece in row.pieces { line.put(piece.text, at: start + piece.column, piece.style) }
+    for piece in row.pieces {
+      line.put(piece.text, at: start + piece.column, piece.style, link: piece.link)
+    }
     let shift = start + width - row.trailingColumns
     for piece in row.trailing { line.put(piece.text, at: shift + piece.column, piece.style) }
     return line
@@ -177,8 +179,8 @@ struct MessageLayout {
 
     init(_ text: some StringProtocol, _ style: Style) { append(text, style) }
 
-    mutating func append(_ text: some StringProtocol, _ style: Style) {
-      pieces.append(Line.Piece(column: columns, text: Substring(text), style: style))
+    mutating func append(_ text: some StringProtocol, _ style: Style, link: Grid.Link? = nil) {
+      pieces.append(Line.Piece(column: columns, text: Substring(text), style: style, link: link))
       columns += TextWidth.columns(of: text)
     }
   }
