@@ -247,6 +247,16 @@ import Wire
     #expect(harness.chat.timeline?.selected?.id == "bo-17")
   }
 
+  @Test func `gt goes through the conversations without writing into one`() throws {
+    var harness = try vim()
+    for room in ["r1", "r2", "r3"] { harness.open(room) }
+    harness.press(Key(.escape))
+    harness.type("gTgTgtj")
+    #expect(harness.chat.pane == .messages)
+    #expect(harness.chat.composer.isEmpty)
+    #expect(harness.chat.conversations.values.allSatisfy(\.draft.isEmpty))
+  }
+
   @Test func `Esc on the messages ends a reply that was begun`() throws {
     var harness = try vim()
     harness.press(Key(.escape))

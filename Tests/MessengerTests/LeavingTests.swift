@@ -5,9 +5,9 @@ import Wire
 @testable import Messenger
 
 @Suite struct `Leaving a conversation` {
-  private func left(_ harness: inout Harness) {
+  private func left(_ harness: inout Harness, _ room: String = Harness.room) {
     harness.press(Key(.character("x"), .alt))
-    #expect(harness.chat.overlay == .confirmLeaving(Harness.room))
+    #expect(harness.chat.overlay == .confirmLeaving(room))
     harness.press(Key(.character("y")))
   }
 
@@ -35,6 +35,21 @@ import Wire
     left(&harness)
     #expect(harness.chat.conversations[Harness.room]?.title == "Bo")
     #expect(harness.chat.conversations[Harness.room]?.last == nil)
+  }
+
+  @Test func `keeps a room that the relay offers, without what was said`() {
+    var harness = Harness.talking()
+    harness.see(
+      .rooms(
+        [
+          .init(
+            room: "general", title: "General", head: 0, read: 0, unread: 0, listed: true, peer: nil,
+            last: nil)
+        ], next: nil))
+    harness.open("general")
+    left(&harness, "general")
+    #expect(harness.chat.conversations["general"]?.title == "General")
+    #expect(harness.chat.listed.contains("general"))
   }
 
   @Test func `waits for messages that are on their way`() {

@@ -12,6 +12,15 @@ import Wire
     let drawn = (0..<24).map { chat.draw(.plain).grid.text(row: $0) }.joined()
     #expect((1...20).allSatisfy { drawn.contains("word\($0)") })
   }
+
+  @Test func `covers neither what is being written nor the keys`() {
+    var chat = Sample.busy(80, 24)
+    chat.composer = TextEditor("precious")
+    chat.complain((1...20).map { "word\($0)" }.joined(separator: " "))
+    let drawn = (0..<24).map { chat.draw(.plain).grid.text(row: $0) }
+    #expect(drawn.contains { $0.contains("precious") })
+    #expect(drawn.last?.contains("Ctrl+K") == true)
+  }
 }
 
 @Suite struct `The bars` {

@@ -67,7 +67,7 @@ import Testing
        ◐ B  Bo   🔕 Yes╭─ Delete this message for everyone? ────────╮even.  11:50 ✓✓
             typing…    │ It is a moth!                              │────────────────
        ○ E  Echo bot   │                                            │  12:20
-            deleted    │ Enter delete  Esc keep                     │────────────────
+            deleted    │ Enter, y delete  Esc, n keep               │────────────────
                        ╰────────────────────────────────────────────╯page.  12:21
                               │              ┃ Grace Hopper Something is in relay 70
                               │              It is a moth!                  12:38 ✓✓
@@ -186,6 +186,29 @@ import Testing
                               │  one
        Enter older match  ↓ newer match  Esc close
       """)
+  }
+
+  @Test func `the help gives back what it has covered`() {
+    var harness = Harness.talking()
+    harness.press(Key(.character("x"), .alt), Key(.function(1)))
+    #expect(harness.chat.overlay == .help(line: 0))
+    harness.press(Key(.escape))
+    #expect(harness.chat.overlay == .confirmLeaving(Harness.room))
+    harness.press(Key(.escape))
+    #expect(harness.chat.overlay == nil)
+  }
+
+  @Test func `the help has all of a description, also at 80 columns`() {
+    var chat = Sample.busy(80, 24)
+    let texts = chat.settings.keymap.help.flatMap(\.rows).map(\.text)
+    var shown = ""
+    for line in 0..<chat.helpLineCount {
+      chat.overlay = .help(line: line)
+      shown += picture(chat.draw(.plain))
+    }
+    for word in texts.flatMap({ $0.split(separator: " ") }) {
+      #expect(shown.contains(word), "\(word)")
+    }
   }
 
   @Test func `the help is the table of the keys, and scrolls to its end`() {

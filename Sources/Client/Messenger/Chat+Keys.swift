@@ -140,7 +140,7 @@ extension Chat {
       effects.append(.quit)
     case .suspend: effects.append(.suspend)
     case .redraw: effects.append(.redraw)
-    case .help: overlay = .help(line: 0)
+    case .help: openHelp()
     case .switcher: openSwitcher(forwarding: nil)
     case .nextConversation: step(1, unreadOnly: false, &effects)
     case .previousConversation: step(-1, unreadOnly: false, &effects)
@@ -223,6 +223,7 @@ extension Chat {
       guard let room = listSelection else { return }
       endFilter()
       open(room, &effects)
+      if settings.keymap.isModal { enter(.messages) }
     case .cancel:
       if isFiltering { return endFilter() }
       if timeline != nil { pane = .composer }

@@ -34,9 +34,10 @@ extension Chat {
     // Somebody of the directory stays a person to write to, and a listed room a room to enter.
     conversations[room] = nil
     drafts[room] = nil
-    if conversation.order != .max {
+    if conversation.order != .max || conversation.isOffered {
       var fresh = Conversation(room: room, title: conversation.title, peer: conversation.peer)
       fresh.order = conversation.order
+      fresh.isOffered = conversation.isOffered
       fresh.isBot = conversation.isBot
       fresh.presence = conversation.presence
       fresh.lastSeen = conversation.lastSeen

@@ -54,6 +54,7 @@ extension Chat {
       pane = .composer
       return
     }
+    notice = nil
     stopTyping(&effects)
     saveDraft(&effects)
     endRecall()
@@ -113,7 +114,10 @@ extension Chat {
           conversation.wantedUnread > 0 || conversation.isMarkedUnread
         else { continue }
       }
-      return open(listed[place], &effects)
+      let isWriting = pane == .composer
+      open(listed[place], &effects)
+      if settings.keymap.isModal, !isWriting { enter(.messages) }
+      return
     }
     if unreadOnly { complain("No unread messages.", isError: false) }
   }

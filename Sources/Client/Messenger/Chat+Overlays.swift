@@ -19,7 +19,7 @@ extension Chat {
     case .switcher(var switcher):
       guard (try? switcher.query.insert(text)) != nil else { return }
       queryChanged(&switcher)
-    case .help: overlay = nil
+    case .help: closeHelp()
     case .find: insertInFind(text, &effects)
     case .date(var date):
       if (try? date.insert(text)) != nil { overlay = .date(date) }
@@ -78,6 +78,7 @@ extension Chat {
 
   mutating func performInOverlay(_ command: Command, _ effects: inout [Effect]) {
     if command == .cancel {
+      if case .help = overlay { return closeHelp() }
       if find != nil { effects.append(.endFind) }
       overlay = nil
       return
@@ -128,6 +129,19 @@ extension Chat {
     case .confirmLeaving(let room): leave(room, &effects)
     default: break
     }
+  }
+
+  /// Shows the keys; what they cover comes back afterwards, except for a search, which goes on by
+  /// answers.
+  mutating func openHelp() {
+    if case .help = overlay { return }
+    covered = find == nil ? overlay : nil
+    overlay = .help(line: 0)
+  }
+
+  mutating func closeHelp() {
+    overlay = covered
+    covered = nil
   }
 
   private mutating func scrollHelp(_ command: Command, from line: Int) {

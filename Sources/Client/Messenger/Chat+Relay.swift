@@ -206,6 +206,7 @@ extension Chat {
     conversation.presence = row.presence ?? conversation.presence
     if row.peer != nil { conversation.hasPicture = row.avatar != nil }
     conversation.lastSeen = row.lastSeen ?? conversation.lastSeen
+    conversation.isOffered = row.listed
     // Listed rooms are also shown to users who are not members.
     let isMember = !row.listed || row.read > 0 || conversation.isMember
     if !conversation.isJoined || conversation.latest == 0 {

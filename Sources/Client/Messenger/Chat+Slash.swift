@@ -74,12 +74,24 @@ extension Chat {
     }
     clearComposer(&effects)
     open(room, &effects)
+    warnIfUnknown(room)
     guard words.count > 1 else { return }
     let draft = composer.text
     let text = words[1].drop(while: \.isWhitespace)
     composer = TextEditor(text.hasPrefix("/") ? "/\(text)" : String(text))
     sendComposed(&effects)
     if composer.isEmpty { composer = TextEditor(draft) }
+  }
+
+  /// A mistyped name is a valid one; nobody would notice.
+  private mutating func warnIfUnknown(_ room: String) {
+    guard directory == .complete, let conversation = conversations[room],
+      let peer = conversation.peer, conversation.order == .max, conversation.presence == nil,
+      conversation.last == nil,
+      !conversation.isMember
+    else { return }
+    complain(
+      "The relay knows no user called \(peer); what you write waits for that name.", isError: false)
   }
 
   /// Changes a setting that takes effect at once.

@@ -144,6 +144,8 @@ public struct Chat: Sendable {
   public var search: Search?
   public var pane = Pane.composer
   public var overlay: Overlay?
+  /// What the help covers.
+  var covered: Overlay?
   public var notice: Notice?
   /// Whether the terminal is focused; `nil` if it does not report that.
   public var hasFocus: Bool?

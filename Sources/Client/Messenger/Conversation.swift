@@ -63,9 +63,10 @@ public struct Conversation: Equatable, Sendable {
   var wasJoined = false
   /// The relay has refused a join: it is repeated only when the user opens the room.
   var isJoinRefused = false
-  /// Its position in the directory or among the listed rooms, which ranks it after conversations
-  /// with messages.
+  /// Its position in the directory, which ranks it after conversations with messages.
   var order = Int.max
+  /// Whether the relay offers the room to every user.
+  var isOffered = false
   public var last: Preview?
   public var typing: [Typing] = []
   /// The marks of other users; empty in a large room.

@@ -60,7 +60,11 @@ extension ScreenChat {
     case .copy(let text, let count):
       if let bytes = ControlString.copy(text) {
         show(bytes)
-        take(.done(count == 1 ? "Copied." : "Copied \(count) messages."))
+        // tmux does not say whether it takes what a program copies; by default it does not.
+        let condition =
+          Environment["TMUX"] == nil
+          ? "" : " In tmux this needs `set -g set-clipboard on`; see wschat(1)."
+        take(.done((count == 1 ? "Copied." : "Copied \(count) messages.") + condition))
       } else {
         let what = count == 1 ? "The text is" : "The \(count) messages are"
         take(

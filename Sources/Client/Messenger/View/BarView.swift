@@ -130,15 +130,24 @@ extension Chat {
     }
   }
 
-  /// Draws a notice; one that is longer than the row covers the rows above as well.
+  /// Draws a notice. One that is longer than the row covers rows of the messages, and not what is being
+  /// written; only where there is no room for that, the rows above.
   private func draw(
     _ notice: Notice, above row: Rect, _ theme: Theme, _ drawing: inout Drawing
   ) {
     let lines = Wrapping.lines(of: ShownText.line(notice.text), columns: max(1, row.columns - 2))
       .prefix(max(1, min(4, size.rows / 2)))
+    var bottom = row.row
+    if lines.count > 1 {
+      let messages = layout.messages
+      if messages.rows > lines.count {
+        bottom = messages.row + messages.rows - 1
+        draw(hints: hints, in: row, theme, &drawing)
+      }
+    }
     for (index, line) in lines.enumerated() {
       var row = row
-      row.row -= lines.count - 1 - index
+      row.row = bottom - (lines.count - 1 - index)
       if lines.count > 1 { drawing.grid.fill(row, with: theme.panel) }
       drawing.grid.write(
         fitting: String(line), at: Position(column: row.column + 1, row: row.row),

@@ -15,7 +15,7 @@ extension Chat {
       case .section(let title):
         drawing.grid.write(fitting: title, at: place, theme.accent, columns: inner.columns - 2)
       case .keys(let keys, let what):
-        let split = min(keyColumns, inner.columns / 2)
+        let split = min(keyColumns, (inner.columns - 2) / 2)
         drawing.grid.write(fitting: keys, at: place, theme.panel, columns: split - 1)
         drawing.grid.write(
           fitting: what, at: Position(column: place.column + split, row: place.row), theme.faint,
@@ -60,12 +60,23 @@ extension Chat {
 
   private var helpLines: [HelpLine] {
     var lines = directoryLines
+    let columns = helpTextColumns
+    let split = min(helpColumns.keys, columns / 2)
     for (section, rows) in help {
       if !lines.isEmpty { lines.append(.gap) }
       lines.append(.section(section))
-      lines += rows.map { .keys($0.keys, $0.text) }
+      for row in rows {
+        for (index, text) in Wrapping.lines(of: row.text, columns: columns - split).enumerated() {
+          lines.append(.keys(index == 0 ? row.keys : "", String(text)))
+        }
+      }
     }
     return lines
+  }
+
+  /// The columns of a line, at the size of the screen.
+  private var helpTextColumns: Int {
+    max(20, min(helpColumns.all, size.columns - 4) - 2)
   }
 
   /// Why the directory of people cannot be read, in full: the list has room for its beginning only.
@@ -75,9 +86,8 @@ extension Chat {
     let text =
       "\(ShownText.line(reason))\(code) It is tried again in "
       + "\(Moment.left(until: times.nextPeople, now: now))."
-    let columns = max(20, min(helpColumns.all, size.columns - 4) - 2)
     return [.section("The directory of people")]
-      + Wrapping.lines(of: text, columns: columns).map { .text(String($0)) }
+      + Wrapping.lines(of: text, columns: helpTextColumns).map { .text(String($0)) }
   }
 
   func draw(completion layout: Layout, _ theme: Theme, _ drawing: inout Drawing) {

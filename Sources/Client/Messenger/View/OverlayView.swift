@@ -122,8 +122,11 @@ extension Chat {
 
   private func draw(leavingOf room: String, _ theme: Theme, _ drawing: inout Drawing) {
     let title = conversations[room]?.title ?? room
+    let hasDraft =
+      timeline?.room == room ? !composer.isBlank : conversations[room]?.draft.isEmpty == false
     ask(
-      "Leave \(ShownText.line(title))?", "Its messages are deleted on this machine.", "leave",
+      "Leave \(ShownText.line(title))?",
+      "Its messages\(hasDraft ? " and draft" : "") are deleted on this machine.", "leave",
       "stay", theme, &drawing)
   }
 
@@ -139,9 +142,11 @@ extension Chat {
       at: Position(column: inner.column + 1, row: inner.row), theme.faint,
       columns: inner.columns - 2)
     let keys = [
-      (label(.choose, in: .overlay), yes), (label(.cancel, in: .overlay), no),
+      (label(.choose, in: .overlay), "y", yes), (label(.cancel, in: .overlay), "n", no),
     ]
-    let hints = keys.compactMap { key, what in key.map { (key: $0, what: what) } }
+    let hints = keys.map { key, letter, what in
+      (key: key.map { "\($0), \(letter)" } ?? letter, what: what)
+    }
     if inner.rows > 2 { draw(hints: hints, in: inner.line(2), theme, &drawing) }
   }
 
