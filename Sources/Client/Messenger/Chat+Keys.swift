@@ -52,6 +52,7 @@ extension Chat {
 
   private mutating func take(_ key: Key, _ effects: inout [Effect]) {
     isListScrolled = false
+    entersMessages = false
     // Without a selected message its keys are text.
     if pane == .messages, selectedMessage == nil {
       pane = .composer
@@ -222,8 +223,7 @@ extension Chat {
     case .choose, .send:
       guard let room = listSelection else { return }
       endFilter()
-      open(room, &effects)
-      if settings.keymap.isModal { enter(.messages) }
+      openByCommand(room, &effects)
     case .cancel:
       if isFiltering { return endFilter() }
       if timeline != nil { pane = .composer }

@@ -114,10 +114,7 @@ extension Chat {
           conversation.wantedUnread > 0 || conversation.isMarkedUnread
         else { continue }
       }
-      let isWriting = pane == .composer
-      open(listed[place], &effects)
-      if settings.keymap.isModal, !isWriting { enter(.messages) }
-      return
+      return openByCommand(listed[place], &effects)
     }
     if unreadOnly { complain("No unread messages.", isError: false) }
   }

@@ -67,7 +67,16 @@ extension Chat {
     let room = listed[place]
     overlay = nil
     endFilter()
+    openByCommand(room, &effects)
+  }
+
+  /// Opens a conversation. In a modal keymap letters stay commands, unless one is writing.
+  mutating func openByCommand(_ room: String, _ effects: inout [Effect]) {
+    let isWriting = pane == .composer
     open(room, &effects)
+    guard settings.keymap.isModal, !isWriting else { return }
+    leaveComposer()
+    entersMessages = pane == .list
   }
 
   /// Goes to the composer from wherever the keys are.

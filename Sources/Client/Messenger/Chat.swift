@@ -144,6 +144,8 @@ public struct Chat: Sendable {
   public var search: Search?
   public var pane = Pane.composer
   public var overlay: Overlay?
+  /// Whether the messages get the keys once they are loaded, unless a key is pressed before.
+  var entersMessages = false
   /// What the help covers.
   var covered: Overlay?
   public var notice: Notice?
