@@ -16,8 +16,13 @@ import websockets
 
 from render import render, save
 
-SIZES = [(80, 24), (160, 48)]
-THEMES = ["dark", "light"]
+# The name of each picture, its size and theme, further settings, and what is pressed and typed at the end.
+SCENES = [
+    *((f"{columns}x{rows}-{theme}", columns, rows, theme, "", None, "On Thursday ")
+      for columns, rows in [(80, 24), (160, 48)] for theme in ["dark", "light"]),
+    ("80x24-irc", 80, 24, "dark", "messages: irc\nlist: compact\nclock: 12h\n", None, "On Thursday "),
+    ("80x24-search", 80, 24, "dark", "", "C-r", "thursday"),
+]
 
 RELAY = """
 listen: 127.0.0.1:0
@@ -167,12 +172,12 @@ async def talk(people):
                   " open all day 🙂")
 
 
-async def scene(built, folder, port, columns, rows, theme, people):
-    """wschat as Ada sees it, in one size and one theme."""
+async def scene(built, folder, port, people, columns, rows, theme, settings, key, text):
+    """wschat as Ada sees it."""
     home = tempfile.mkdtemp(dir=folder)
     os.makedirs(f"{home}/config/wschat")
     with open(f"{home}/config/wschat/config.yaml", "w") as file:
-        file.write(f"theme: {theme}\n")
+        file.write(f"theme: {theme}\n{settings}")
     terminal = Terminal(
         home, columns, rows,
         [f"{built}/wschat", f"ws://127.0.0.1:{port}/ws", "--user", "ada", "--room", "launch"],
@@ -182,8 +187,11 @@ async def scene(built, folder, port, columns, rows, theme, people):
         await terminal.wait("Launch", "Gladly")
         await people["jules"].tell("typing", room="launch", on=True)
         await people["olek"].tell("typing", room="dm:ada:olek", on=True)
-        terminal.type("On Thursday ")
-        await terminal.wait("typing", "On Thursday", "ms")
+        if key:
+            await terminal.wait("typing", " ms")
+            terminal.press(key)
+        terminal.type(text)
+        await terminal.wait(text.strip(), " ms", "Thursday" if key else "typing")
         return terminal.picture(theme)
     finally:
         terminal.close()
@@ -203,11 +211,10 @@ async def take(built, pictures):
             await talk(people)
             people["ada"].reading.cancel()
             await people["ada"].connection.close()
-            for columns, rows in SIZES:
-                for theme in THEMES:
-                    path = f"{pictures}/{columns}x{rows}-{theme}.png"
-                    save(await scene(built, folder, port, columns, rows, theme, people), path)
-                    print(f"{path}: {os.path.getsize(path)} bytes")
+            for name, *about in SCENES:
+                path = f"{pictures}/{name}.png"
+                save(await scene(built, folder, port, people, *about), path)
+                print(f"{path}: {os.path.getsize(path)} bytes")
 
 
 def main():
