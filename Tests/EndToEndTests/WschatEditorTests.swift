@@ -182,7 +182,8 @@ extension `End to end` {
         trap 'echo interrupted >>"$file"; exit 0' INT
         trap 'echo continued' CONT
         file=$1
-        echo ready; while :; do sleep 0.02; done
+        # Nothing that forks: dash loses a signal that comes while it starts a program.
+        echo ready; while :; do read -r line; done
         """)
       let terminal = try TerminalSession(
         ["bash", "--norc", "--noprofile"],
