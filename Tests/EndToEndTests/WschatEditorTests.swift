@@ -198,6 +198,10 @@ extension `End to end` {
       try terminal.wait(for: "ready")
       try terminal.press("C-z")
       try terminal.wait(for: "Stopped")
+      // What is typed before the prompt may be dropped.
+      try terminal.wait(for: "the prompt") { screen in
+        screen.lines.last { !$0.isEmpty }?.hasPrefix("$") == true
+      }
       try terminal.type("fg\n")
       try terminal.wait(for: "continued")
       try terminal.press("C-c")
