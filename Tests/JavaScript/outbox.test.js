@@ -169,18 +169,19 @@ test("an error is permanent unless it says when to try again, and what follows k
     ["wait", 1],
   ]);
   let seq = 0;
-  let heldUntil = 0;
+  // What was refused for a while, and has to come before anything else.
+  let held;
   scripted.answer = ({ type, text, room, id, ref }) => {
     if (type !== "send") return [];
     const error = { type: "error", re: "send", room, id, ref, message: "no" };
-    if (Date.now() < heldUntil)
-      return [{ ...error, code: "unavailable", retry_after_ms: heldUntil - Date.now() }];
+    if (held && held !== id) return [{ ...error, code: "unavailable", retry_after_ms: 20 }];
     if (text === "new") return [{ ...error, code: "invented_later" }];
     if (left.get(text) > 0) {
       left.set(text, left.get(text) - 1);
-      heldUntil = Date.now() + 20;
+      held = id;
       return [{ ...error, code: text === "wait" ? "unavailable" : "invented", retry_after_ms: 20 }];
     }
+    held = undefined;
     seq += 1;
     return [{ type: "ack", room, id, ref, seq, at: 1 }];
   };
