@@ -20,17 +20,15 @@ internal import CSQLite
 
   package let handle: OpaquePointer
 
-  private static let isConfigured: Bool = {
-    csqlite_forgo_memory_statistics()
-    return true
-  }()
+  /// To be read before any function of SQLite is called, because most of them initialize it.
+  static let isConfigured: Bool = csqlite_forgo_memory_statistics() == SQLITE_OK
 
   /// Opens a connection (`sqlite3_open_v2`).
   /// - Parameter vfs: the name of the SQLite VFS; `nil` = the system's.
   package init(
     path: String, mode: Mode, vfs: String? = nil, busyTimeoutMilliseconds: Int32 = 2000
   ) throws(SQLiteError) {
-    precondition(Self.isConfigured)
+    _ = Self.isConfigured
     var handle: OpaquePointer?
     let flags = mode.flags | SQLITE_OPEN_NOMUTEX
     let code =
@@ -58,6 +56,7 @@ internal import CSQLite
   /// The database file is deleted first, and durably, before the log: without its log it could be a
   /// mixture of old and new pages, while a log without its file is never applied to a new one.
   package static func remove(path: String, vfs: String?) throws(SQLiteError) {
+    _ = Self.isConfigured
     let found =
       if let vfs { unsafe sqlite3_vfs_find(vfs) } else { unsafe sqlite3_vfs_find(nil) }
     guard let vfs = unsafe found, let delete = unsafe vfs.pointee.xDelete else { return }
