@@ -83,28 +83,45 @@ struct JSONFields {
 /// Finds a key by its length and its first eight bytes, which are compared as one word.
 private struct KeyTable: Sendable {
   private struct Row: Sendable {
-    var front: UInt64
-    var name: [UInt8]
-    var key: Int
+    var front: UInt64 = 0
+    /// The length of the name; 0 = no row.
+    var count = 0
+    var key = 0
   }
-  private var rowsByLength: [[Row]]
+
+  /// A power of two, and so many that most keys have a row of their own.
+  private static let size = 256
+  /// An open-addressing table.
+  private let rows: [Row]
+  private let names: [[UInt8]]
 
   static let shared = KeyTable()
 
   private init() {
-    rowsByLength = []
-    for key in JSONFields.Key.allCases {
-      let name = Array(key.name.utf8)
-      while rowsByLength.count <= name.count { rowsByLength.append([]) }
-      rowsByLength[name.count].append(
-        Row(front: Self.front(of: name.span), name: name, key: key.rawValue))
+    names = JSONFields.Key.allCases.map { Array($0.name.utf8) }
+    var rows = Array(repeating: Row(), count: Self.size)
+    for (key, name) in names.enumerated() {
+      let front = Self.front(of: name.span)
+      var place = Self.place(front, name.count)
+      while rows[place].count > 0 { place = (place + 1) % Self.size }
+      rows[place] = Row(front: front, count: name.count, key: key)
     }
+    self.rows = rows
   }
 
+  /// The first eight bytes, the first one lowest; missing ones are 0.
   private static func front(of name: Span<UInt8>) -> UInt64 {
+    if name.count >= 8 {
+      return unsafe name.bytes.unsafeLoadUnaligned(as: UInt64.self).littleEndian
+    }
     var word: UInt64 = 0
-    for index in 0..<min(8, name.count) { word = word << 8 | UInt64(name[index]) }
+    for index in name.indices { word |= UInt64(name[index]) << UInt64(index * 8) }
     return word
+  }
+
+  private static func place(_ front: UInt64, _ count: Int) -> Int {
+    let hash = (front ^ UInt64(truncatingIfNeeded: count)) &* 0x9E37_79B9_7F4A_7C15
+    return Int(truncatingIfNeeded: hash >> 56) % size
   }
 
   func find(_ key: JSONValue, in json: Span<UInt8>) -> Int? {
@@ -115,13 +132,21 @@ private struct KeyTable: Sendable {
   }
 
   private func find(name: Span<UInt8>) -> Int? {
-    guard name.count < rowsByLength.count else { return nil }
     let front = Self.front(of: name)
-    for row in rowsByLength[name.count] where row.front == front {
-      var index = 8
-      while index < name.count, row.name[index] == name[index] { index += 1 }
-      if index >= name.count { return row.key }
+    var place = Self.place(front, name.count)
+    while rows[place].count > 0 {
+      if rows[place].front == front, rows[place].count == name.count {
+        let key = rows[place].key
+        if name.count <= 8 || isEqual(name, names[key]) { return key }
+      }
+      place = (place + 1) % Self.size
     }
     return nil
+  }
+
+  /// Compares names of equal length whose first eight bytes are equal.
+  private func isEqual(_ a: Span<UInt8>, _ b: [UInt8]) -> Bool {
+    for index in 8..<a.count where a[index] != b[index] { return false }
+    return true
   }
 }

@@ -356,6 +356,18 @@ extension Span where Element == UInt8 {
     return true
   }
 
+  /// Whether a value is this string, written without escapes.
+  func jsonEquals(_ value: JSONValue, unescaped text: String) -> Bool {
+    guard value.kind == .string else { return false }
+    let inside = value.inside
+    let text = text.utf8.span
+    guard inside.count == text.count else { return false }
+    for offset in 0..<text.count where self[inside.lowerBound + offset] != text[offset] {
+      return false
+    }
+    return true
+  }
+
   /// The bytes as a string; invalid UTF-8 is replaced.
   var asString: String {
     unsafe withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
