@@ -91,6 +91,31 @@ extension Bench {
     return try BenchSample(plan, server, processor: BenchPlacement.apart.load)
   }
 
+  /// Measures the time from a client's first request to join a room to its answer. One client at a
+  /// time connects, so that the relay has nothing else to do.
+  func measureJoins(_ middle: BenchRow, _ late: BenchRow) throws -> [BenchRow] {
+    var (middle, late) = (middle, late)
+    let server = try start(.relay(places))
+    guard var plan = plan(.room(members: 50, window: 1), server) else { return [] }
+    let join = plan.dialect.prelude
+    plan.dialect.prelude = [.await(#"{"type":"welcome""#)] + join
+    plan.rooms = isQuick ? 2 : 20
+    plan.work = .connect
+    plan.connectsAtOnce = 1
+    var (p50, p99): ([Double], [Double]) = ([], [])
+    for _ in 0..<pairs {
+      let sample = try BenchSample(plan, server, processor: BenchPlacement.apart.load)
+      middle.fault = middle.fault ?? sample.fault
+      p50 += sample.result.latencies.milliseconds(.join, .p50).map { [$0] } ?? []
+      p99 += sample.result.latencies.milliseconds(.join, .p99).map { [$0] } ?? []
+      name(&plan, server)
+    }
+    middle.alone = BenchRow.median(p50)
+    late.alone = BenchRow.median(p99)
+    late.fault = middle.fault
+    return [middle, late]
+  }
+
   /// Measures the simultaneous return of all connections: the rate at which they receive the missed
   /// entries, and the relay's memory per connection meanwhile.
   func measureReturn(_ rate: BenchRow, _ memory: BenchRow) throws -> [BenchRow] {

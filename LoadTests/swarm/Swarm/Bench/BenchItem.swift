@@ -14,35 +14,26 @@ extension BenchItem {
   /// All measurements, in their order.
   static let all: [BenchItem] =
     echoes + rooms + directMessages + [
-      idle, connects, acksOfDirectMessages, acksOfRoom, comingBack,
+      idle, connects, join, acksOfDirectMessages, acksOfRoom, comingBack,
     ]
     + [append, appendRooms, stored, subscribers, roomsJoined] + twoLoops + slopes
 
-  /// The goal is the ratio to the floor that the best in-memory library reaches.
   private static let echoes = [1, 16].map { depth in
     pairs(
-      "echo-\(depth)", "echo, 64 B, 100 connections, depth \(depth)", goal: .ofFloor(1),
+      "echo-\(depth)", "echo, 64 B, 100 connections, depth \(depth)", goal: .ofLibrary(1),
       .echo(depth: depth))
   }
 
-  private static let rooms = [(1, 0.96), (8, nil), (32, 0.86)].map { window, factor in
+  private static let rooms = [1, 8, 32].map { window in
     pairs(
-      "room-\(window)", "room of 1,000, 128 B, \(window) in flight",
-      goal: factor.map { .ofFloor($0) }, .room(members: 1000, window: window))
+      "room-\(window)", "room of 1,000, 128 B, \(window) in flight", goal: .ofLibrary(1),
+      .room(members: 1000, window: window))
   }
 
-  /// The goal is a number per second of CPU time, on a machine whose floor is known.
-  private static let directMessages = [(1, 185_000.0), (8, 330_000.0)].map { window, library in
-    let id = "dms-\(window)"
-    let work = "500 rooms of 2, 128 B, \(window) in flight each"
-    return BenchItem(ids: [id], title: work) { bench in
-      let share = 0.8
-      let factor = try bench.machineFactor()
-      var row = BenchRow(id, work, .deliveries, goal: .atLeast(share * library * factor))
-      try bench.measurePairs(&row, .directMessages(window: window))
-      row.details.append(.init("expected of the library on this machine", library * factor))
-      return [row]
-    }
+  private static let directMessages = [1, 8].map { window in
+    pairs(
+      "dms-\(window)", "500 rooms of 2, 128 B, \(window) in flight each", goal: .ofLibrary(1),
+      .directMessages(window: window))
   }
 
   private static func pairs(
@@ -59,7 +50,7 @@ extension BenchItem {
   private static let idle = BenchItem(ids: ["idle"], title: "idle connections") { bench in
     [
       try bench.measureIdle(
-        BenchRow("idle", "idle connection, joined", .bytes, goal: .atMost(1024)))
+        BenchRow("idle", "idle connection, joined", .bytes, goal: .atMost(800)))
     ]
   }
 
@@ -69,6 +60,13 @@ extension BenchItem {
       try bench.measureConnects(
         BenchRow("connects", "new connections, to joined", .connections, goal: goal))
     ]
+  }
+
+  private static let join = BenchItem(ids: ["join", "join-p99"], title: "joins") { bench in
+    let work = "join on an idle relay, one at a time"
+    return try bench.measureJoins(
+      BenchRow("join", "\(work), p50", .milliseconds, goal: .atMost(0.15)),
+      BenchRow("join-p99", "\(work), p99", .milliseconds))
   }
 
   private static let acksOfDirectMessages = acks(

@@ -22,6 +22,8 @@ public struct BenchRow: Equatable, Sendable {
   public enum Goal: Equatable, Sendable {
     /// At least this multiple of the floor's figure in the same run.
     case ofFloor(Double)
+    /// At least this multiple of the library's figure in the same run.
+    case ofLibrary(Double)
     /// At least this.
     case atLeast(Double)
     /// At most this.
@@ -170,6 +172,7 @@ extension BenchRow {
     guard let goal, fault == nil else { return nil }
     return switch goal {
     case .ofFloor(let factor): ratio.map { $0 >= factor }
+    case .ofLibrary(let factor): libraryRatio.map { $0 >= factor }
     case .atLeast(let least): relay.map { $0 >= least }
     case .atMost(let most): relay.map { $0 <= most }
     }

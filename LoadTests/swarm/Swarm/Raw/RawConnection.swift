@@ -23,6 +23,8 @@ struct RawConnection {
   var socket = BorrowedSocket(descriptor: -1)
   var registration: Registration?
   var startedAt: UInt64 = 0
+  /// When it sent the last message of the prelude; 0 if that is answered.
+  var askedAt: UInt64 = 0
   var cut = FrameCut()
   /// The server's messages before it is a member.
   var received: [UInt8] = []

@@ -100,7 +100,9 @@ extension RawEngine {
     let prelude = comesBack(index) ? [] : plan.dialect.prelude
     while step < prelude.count {
       switch prelude[step] {
-      case .send(let text): send(text, from: index)
+      case .send(let text):
+        send(text, from: index)
+        connections[index].askedAt = Instant.now().nanoseconds
       case .await(let mark):
         guard let found = awaitMessage(mark, index) else { return }
         guard found else {
@@ -108,10 +110,18 @@ extension RawEngine {
           if atEnd { fail("\(url) closed the connection before it sent \(mark)") }
           return
         }
+        noteAnswer(index)
       }
       step += 1
     }
     open(index)
+  }
+
+  private mutating func noteAnswer(_ index: Int) {
+    guard connections[index].askedAt > 0 else { return }
+    result.latencies.record(
+      .join, intended: connections[index].askedAt, happened: Instant.now().nanoseconds)
+    connections[index].askedAt = 0
   }
 
   /// Whether it is a member of a resume, which is silent until all members return together.

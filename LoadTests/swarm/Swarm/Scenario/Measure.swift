@@ -2,6 +2,8 @@
 public enum Measure: String, CaseIterable, Sendable {
   /// From the intended start of a connection to `welcome`.
   case connect
+  /// From a client's request to join a room to its answer; only raw loads measure it.
+  case join
   /// From the intended time of a send to its `ack`.
   case ack
   /// From the intended time of a send to its `message` at a client that was online.
@@ -19,6 +21,7 @@ public enum Measure: String, CaseIterable, Sendable {
     case .deliver: 2
     case .resume: 3
     case .catchUp: 4
+    case .join: 5
     }
   }
 }
