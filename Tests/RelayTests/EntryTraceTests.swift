@@ -112,11 +112,7 @@ import Wire
   }
 
   private static func append(_ user: String, _ id: String, receivedAt: Int64) -> LogRequest {
-    guard case .append(var append) = LogRequest.append("r", user, id) else {
-      preconditionFailure("not an append")
-    }
-    append.receivedAt = receivedAt
-    return .append(append)
+    LogRequest.append("r", user, id, receivedAt: receivedAt)
   }
 
   @Test func `each entry of a batch has the time at which it was received, and the batch's stages`()

@@ -7,12 +7,12 @@ import Wire
   private let ada = SessionID(index: 0, generation: 1)
   private let bo = SessionID(index: 1, generation: 2)
 
-  private func send(_ id: String, to room: String = "r", of session: SessionID, bytes: Int = 10)
-    -> LogRequest.Append
-  {
+  private func send(
+    _ id: String, to room: String = "r", of session: SessionID, bytes: Int = 10, receivedAt: Int64
+  ) -> LogRequest.Append {
     LogRequest.Append(
       session: session, room: room, user: "u", id: id, kind: .text,
-      body: Array(repeating: 0, count: bytes), mayCreate: true)
+      body: Array(repeating: 0, count: bytes), mayCreate: true, receivedAt: receivedAt)
   }
 
   private func ids(_ requests: [LogRequest]?) -> [String] {
@@ -21,12 +21,12 @@ import Wire
 
   @Test func `gathers while the log works, and gives the next batch when it has answered`() {
     var queue = LogQueue()
-    queue.append(send("1", of: ada), receivedAt: 5)
+    queue.append(send("1", of: ada, receivedAt: 5))
     #expect(queue.isReady)
     let first = queue.takeBatch()
     #expect(ids(first) == ["1"])
-    queue.append(send("2", of: ada), receivedAt: 6)
-    queue.append(send("3", of: ada), receivedAt: 7)
+    queue.append(send("2", of: ada, receivedAt: 6))
+    queue.append(send("3", of: ada, receivedAt: 7))
     #expect(!queue.isReady)
     let busy = queue.takeBatch()
     #expect(ids(busy).isEmpty)
@@ -52,9 +52,9 @@ import Wire
 
   @Test func `is full beyond its limit, until the log takes the batch`() {
     var queue = LogQueue()
-    queue.append(send("1", of: ada, bytes: LogQueue.limitBytes / 2), receivedAt: 0)
+    queue.append(send("1", of: ada, bytes: LogQueue.limitBytes / 2, receivedAt: 0))
     #expect(!queue.isFull)
-    queue.append(send("2", of: ada, bytes: LogQueue.limitBytes / 2), receivedAt: 0)
+    queue.append(send("2", of: ada, bytes: LogQueue.limitBytes / 2, receivedAt: 0))
     #expect(queue.isFull)
     _ = queue.takeBatch()
     #expect(!queue.isFull)
@@ -62,10 +62,10 @@ import Wire
 
   @Test func `counts acks since the first send of the batch that was answered`() {
     var queue = LogQueue()
-    queue.append(send("1", of: ada), receivedAt: 5)
-    queue.append(send("2", of: ada), receivedAt: 6)
+    queue.append(send("1", of: ada, receivedAt: 5))
+    queue.append(send("2", of: ada, receivedAt: 6))
     _ = queue.takeBatch()
-    queue.append(send("3", of: ada), receivedAt: 7)
+    queue.append(send("3", of: ada, receivedAt: 7))
     queue.noteAnswered()
     queue.noteAck()
     queue.noteAck()
@@ -86,7 +86,7 @@ import Wire
     for (id, room, session) in [
       ("1", "r", ada), ("2", "s", ada), ("3", "r", bo), ("4", "r", ada),
     ] {
-      queue.append(send(id, to: room, of: session), receivedAt: 0)
+      queue.append(send(id, to: room, of: session, receivedAt: 0))
     }
     let removed = queue.removeSends([ada: ["r"]])
     #expect(removed.map(\.id) == ["1", "4"])

@@ -84,9 +84,11 @@ import Wire
   @Test func `give up the oldest as long as they exceed their limit`() {
     let one = Commit.entries([("r", 1, 1)]).frames.bytes.count
     var recent = RecentCommits(limitBytes: 2 * one)
-    for seq in 1...4 { recent.append(.entries([("r", Int64(seq), 1)])) }
+    for seq in 1...4 {
+      recent.append(RecentCommits.Element(commit: .entries([("r", Int64(seq), 1)]), rooms: []))
+    }
     #expect(recent.bytes == 4 * one)
-    let popped = (1...3).map { _ in recent.popExcess()?.spans.first?.firstSeq }
+    let popped = (1...3).map { _ in recent.popExcess()?.commit.spans.first?.firstSeq }
     #expect(popped == [1, 2, nil])
     #expect(recent.bytes == 2 * one)
   }

@@ -76,13 +76,13 @@ extension LogRequest {
 
   static func append(
     _ room: String, _ user: String, _ id: String, text: String? = nil,
-    session: SessionID = SequencerHarness.session, mayCreate: Bool = true
+    session: SessionID = SequencerHarness.session, mayCreate: Bool = true, receivedAt: Int64 = 0
   ) -> LogRequest {
     let send = ClientMessage.Send(room: room, id: id, text: text ?? id)
     return .append(
       .init(
         session: session, room: room, user: user, id: id, kind: .text, body: send.body,
-        mayCreate: mayCreate))
+        mayCreate: mayCreate, receivedAt: receivedAt))
   }
 
   static func subscribe(

@@ -177,6 +177,7 @@ extension ConnectionLoop {
     let isLoose =
       connections.capacity > Self.tableAtLeast && connections.count < connections.capacity / 4
     if isLoose || shard.isLoose { wantsToShrink = true }
+    shard.trimBuffers()
     if index == 0 { shard.tell(context.budgets.takeSpending(now: now.monotonic)) }
     context.budgets.forgetRested(now: now.monotonic)
     context.addressBudgets.forgetRested(now: now.monotonic)

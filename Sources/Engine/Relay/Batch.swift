@@ -2,18 +2,30 @@ import Wire
 
 /// A batch of requests while it is processed: its changes and its answers.
 struct Batch {
-  struct Acknowledgement {
-    var loop: Int
-    var session: SessionID
-    var ack: ServerMessage.Ack
-    /// The entry is a duplicate of one that an earlier batch has stored.
-    var wasStored: Bool
+  /// The acks for one loop, in the order of its requests: those of a batch that is stored are not
+  /// copied again.
+  struct Acks {
+    private(set) var answers: [LogAnswer] = []
+    /// The indices of those for duplicates of entries that earlier batches have stored, ascending.
+    private(set) var stored: [Int] = []
+
+    var ofStored: [LogAnswer] { stored.map { answers[$0] } }
+
+    mutating func reserveCapacity(_ count: Int) { answers.reserveCapacity(count) }
+
+    @inline(__always)
+    mutating func append(
+      _ ack: consuming ServerMessage.Ack, to session: SessionID, wasStored: Bool
+    ) {
+      if wasStored { stored.append(answers.count) }
+      answers.append(.ack(session, ack))
+    }
   }
   struct RefusedAppend {
     var loop: Int
     var session: SessionID
     var error: WireError
-    /// The number of `acks` that precede it in the order of requests.
+    /// The number of acks for its loop that precede it in the order of requests.
     var acksBefore: Int
   }
   struct Subscribing {
@@ -72,7 +84,8 @@ struct Batch {
   var received: [Int64] = []
   /// Indices of `entries` by identity.
   var identities: SlotTable
-  var acks: [Acknowledgement] = []
+  /// For each loop.
+  var acks: [Acks]
   var refusals: [RefusedAppend] = []
   var subscribing: [Subscribing] = []
   var questions: [Question] = []
@@ -115,15 +128,17 @@ struct Batch {
   /// The error of a read during the batch, which must not be stored then.
   var failure: StoreFailure?
 
-  /// - Parameter requests: their number.
-  init(number: Int, now: Int64, requests: Int) {
+  /// - Parameters:
+  ///   - requests: their number.
+  ///   - loops: the number of loops.
+  init(number: Int, now: Int64, requests: Int, loops: Int) {
     self.number = number
     self.now = now
     identities = SlotTable(capacity: requests)
     entries.reserveCapacity(requests)
     entryRooms.reserveCapacity(requests)
     received.reserveCapacity(requests)
-    acks.reserveCapacity(requests)
+    acks = Array(repeating: Acks(), count: loops)
   }
 
   /// Returns the index of the entry of this batch that the user has sent to the room with this id.
@@ -140,7 +155,8 @@ struct Batch {
   /// Refuses a request at its position among the others.
   mutating func refuse(_ session: SessionID, from loop: Int, _ error: WireError) {
     refusals.append(
-      RefusedAppend(loop: loop, session: session, error: error, acksBefore: acks.count))
+      RefusedAppend(
+        loop: loop, session: session, error: error, acksBefore: acks[loop].answers.count))
   }
 
   /// Whether another entry fits.

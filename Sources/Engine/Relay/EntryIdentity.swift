@@ -52,10 +52,10 @@ public struct EntryIdentity: Hashable, Sendable {
     }
     var hasher = SipHash(key)
     hasher.combine(UInt64(bitPattern: room))
-    for byte in sender.utf8 { hasher.combine(byte) }
+    hasher.combine(sender)
     // Marks the end of the sender's name; this byte does not occur in UTF-8.
     hasher.combine(0xFF as UInt8)
-    for byte in id.utf8 { hasher.combine(byte) }
+    hasher.combine(id)
     self.init(hash: Int64(bitPattern: hasher.finish()))
   }
 

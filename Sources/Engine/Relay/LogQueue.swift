@@ -38,13 +38,10 @@ struct LogQueue {
     bytes += Self.otherBytes
   }
 
-  mutating func append(
-    _ send: consuming LogRequest.Append, receivedAt microseconds: Int64
-  ) {
-    send.receivedAt = microseconds
+  mutating func append(_ send: consuming LogRequest.Append) {
     bytes += send.body.count + Self.sendBytes - Self.otherBytes
-    append(.append(send))
-    if gatheringSince == nil { gatheringSince = microseconds }
+    if gatheringSince == nil { gatheringSince = send.receivedAt }
+    append(.append(consume send))
   }
 
   /// Returns what has gathered, if the log is ready for it.

@@ -75,26 +75,28 @@ public enum LogRequest: Sendable {
     }
   }
 
-  /// A request to append an entry.
-  public struct Append: Sendable {
-    public var session: SessionID
-    public var room: String
-    public var user: String
-    public var id: String
-    public var kind: EntryKind
-    public var body: [UInt8]
+  /// A request to append an entry. An object, because a struct of this size is copied, with all its
+  /// references, wherever a request is looked at.
+  public final class Append: Sendable {
+    public let session: SessionID
+    public let room: String
+    public let user: String
+    public let id: String
+    public let kind: EntryKind
+    public let body: [UInt8]
     /// As in `ClientMessage.Send`; the log validates it.
-    public var reference: ClientMessage.Reference?
+    public let reference: ClientMessage.Reference?
     /// Whether this send may create the room.
-    public var mayCreate: Bool
+    public let mayCreate: Bool
     /// As in `ClientRequest`.
-    public var ref: String?
+    public let ref: String?
     /// When it was received, in microseconds of the monotonic clock.
-    public var receivedAt: Int64 = 0
+    public let receivedAt: Int64
 
     public init(
       session: SessionID, room: String, user: String, id: String, kind: EntryKind, body: [UInt8],
-      reference: ClientMessage.Reference? = nil, mayCreate: Bool, ref: String? = nil
+      reference: ClientMessage.Reference? = nil, mayCreate: Bool, ref: String? = nil,
+      receivedAt: Int64 = 0
     ) {
       self.session = session
       self.room = room
@@ -105,6 +107,7 @@ public enum LogRequest: Sendable {
       self.reference = reference
       self.mayCreate = mayCreate
       self.ref = ref
+      self.receivedAt = receivedAt
     }
   }
 

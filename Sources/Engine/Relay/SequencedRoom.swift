@@ -56,11 +56,14 @@ struct SequencedRoom {
   }
 
   /// Moves the marks of the last entry's sender, if they move.
-  /// - Returns: whether the user is a member of the room.
-  mutating func noteSend(by user: String) -> Bool {
-    guard let index = members.index(forKey: user) else { return false }
-    if members.values[index].noteSend(head, others: last.others) { hasDerivedMarks = true }
-    return true
+  /// - Parameter member: the place of that user in `members`.
+  mutating func noteSend(by member: Dictionary<String, MemberMarks>.Index) {
+    if members.values[member].noteSend(head, others: last.others) { hasDerivedMarks = true }
+  }
+
+  /// The same by name: nothing if the user is not a member.
+  mutating func noteSend(by user: String) {
+    if let member = members.index(forKey: user) { noteSend(by: member) }
   }
 
   mutating func restore(_ stored: StoredRoom) {

@@ -39,7 +39,7 @@ extension Sequencer {
     nextRoomNumber = nil
     history = CommitHistory()
     batchNumber += 1
-    var batch = Batch(number: batchNumber, now: now, requests: 0)
+    var batch = Batch(number: batchNumber, now: now, requests: 0, loops: loops)
     note(nodes.startAgain(), &batch)
     return commit(of: batch, &store, framing)
   }
@@ -98,7 +98,7 @@ extension Sequencer {
   ) throws(StoreFailure) -> Commit? {
     let loaded = try loadRooms(of: followed, &store)
     batchNumber += 1
-    var batch = Batch(number: batchNumber, now: now, requests: 0)
+    var batch = Batch(number: batchNumber, now: now, requests: 0, loops: loops)
     for followed in followed { apply(followed, loaded, &batch) }
     for node in gone { note(nodes.forget(node), &batch) }
     return commit(of: batch, &store, framing)
@@ -192,7 +192,7 @@ extension Sequencer {
     if rooms[room].last.sender != entry.from { rooms[room].hasDerivedMarks = false }
     rooms[room].last.note(entry.from, seq: entry.seq, isContent: entry.kind.isContent)
     if let change = new.change { rooms[room].changes = change.number }
-    _ = rooms[room].noteSend(by: entry.from)
+    rooms[room].noteSend(by: entry.from)
   }
 
   /// Another node has stored a room that this one has in memory only. Its members here are stored

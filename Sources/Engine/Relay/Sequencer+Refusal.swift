@@ -43,6 +43,28 @@ extension Sequencer {
     }
   }
 
+  /// Returns the refusals for one loop of a batch that was not stored, in the order of its requests:
+  /// those of the batch, and one for each send that the batch has accepted.
+  func refusals(of batch: Batch, for loop: Int) -> [Batch.RefusedAppend] {
+    var refusals: [Batch.RefusedAppend] = []
+    var others = batch.refusals.filter { $0.loop == loop }[...]
+    var stored = batch.acks[loop].stored[...]
+    for (index, answer) in batch.acks[loop].answers.enumerated() {
+      while let other = others.first, other.acksBefore <= index {
+        refusals.append(other)
+        others.removeFirst()
+      }
+      if stored.first == index {
+        stored.removeFirst()
+      } else if case .ack(let session, let ack) = answer {
+        let error = Self.unavailable(re: "send", room: ack.room, id: ack.id, ref: ack.ref)
+        refusals.append(
+          Batch.RefusedAppend(loop: loop, session: session, error: error, acksBefore: index))
+      }
+    }
+    return refusals + others
+  }
+
   /// Returns the members who were added by a send alone, and are none if the batch is not stored.
   func membersBySending(_ batch: Batch) -> Set<MemberKey> {
     var members: Set<MemberKey> = []

@@ -2,7 +2,17 @@ import Wire
 
 /// Applies each request to the rooms and to the batch.
 extension Sequencer {
+  /// Handles the requests of one loop in their order.
   mutating func handle(
+    _ requests: [LogRequest], from loop: Int, _ batch: inout Batch,
+    _ store: inout some EntryStore
+  ) {
+    // A span's elements are not copied for each access.
+    let requests = requests.span
+    for place in requests.indices { handle(requests[place], from: loop, &batch, &store) }
+  }
+
+  private mutating func handle(
     _ request: LogRequest, from loop: Int, _ batch: inout Batch, _ store: inout some EntryStore
   ) {
     do throws(StoreFailure) {
@@ -121,8 +131,7 @@ extension Sequencer {
       let ack = ServerMessage.Ack(
         room: append.room, id: append.id, seq: seq, at: at, duplicate: duplicate,
         ref: append.ref)
-      batch.acks.append(
-        Batch.Acknowledgement(loop: loop, session: append.session, ack: ack, wasStored: wasStored))
+      batch.acks[loop].append(ack, to: append.session, wasStored: wasStored)
     }
     /// Answers a send whose id an earlier entry has.
     func answer(as first: Entry, wasStored: Bool) {
@@ -151,7 +160,8 @@ extension Sequencer {
         return
       }
     }
-    guard try mayBelong(append.user, to: room, &batch, &store) else {
+    let member = rooms[room].members.index(forKey: append.user)
+    if member == nil, try !mayBelong(append.user, to: room, &batch, &store) {
       refuse(roomsPerUserReached(append.user, re: "send", room: append.room, id: append.id))
       return
     }
@@ -202,14 +212,16 @@ extension Sequencer {
     if case .target(let target)? = append.reference {
       rooms[room].changes += 1
       entry.change = StoreChanges.Change(target: target, number: rooms[room].changes)
-      batch.append(entry, room: room, receivedAt: append.receivedAt)
+      batch.append(consume entry, room: room, receivedAt: append.receivedAt)
       batch.noteChange(of: target, room: room)
     } else {
-      batch.append(entry, room: room, receivedAt: append.receivedAt)
+      batch.append(consume entry, room: room, receivedAt: append.receivedAt)
     }
-    if !rooms[room].noteSend(by: append.user), !rooms[room].isReserved {
+    if let member {
+      rooms[room].noteSend(by: member)
+    } else {
       add(append.user, to: room, &batch)
-      _ = rooms[room].noteSend(by: append.user)
+      rooms[room].noteSend(by: append.user)
     }
     if rooms[room].members.count < 2, let (a, b) = RoomName.peers(of: append.room) {
       // A peer who has reached the limit of rooms receives the entries but does not become a

@@ -111,11 +111,11 @@ public struct Sequencer {
     if membershipCounts.count > Self.membershipCountsLimit { membershipCounts = [:] }
     batchNumber += 1
     var batch = Batch(
-      number: batchNumber, now: now, requests: submissions.reduce(0) { $0 + $1.requests.count })
+      number: batchNumber, now: now, requests: submissions.reduce(0) { $0 + $1.requests.count },
+      loops: loops)
+    for (loop, requests) in submissions { batch.acks[loop].reserveCapacity(requests.count) }
     retryMembers(&batch, &store)
-    for (loop, requests) in submissions {
-      for request in requests { handle(request, from: loop, &batch, &store) }
-    }
+    for (loop, requests) in submissions { handle(requests, from: loop, &batch, &store) }
     trimRooms(&batch, exactly: trimming, &store)
     noteSeen(batch)
     let changes = changes(of: batch, withNews: store.isShared)
@@ -136,10 +136,8 @@ public struct Sequencer {
     framing: Framing
   ) -> Outcome {
     batchNumber += 1
-    var batch = Batch(number: batchNumber, now: now, requests: 0)
-    for (loop, requests) in submissions {
-      for request in requests { handle(request, from: loop, &batch, &store) }
-    }
+    var batch = Batch(number: batchNumber, now: now, requests: 0, loops: loops)
+    for (loop, requests) in submissions { handle(requests, from: loop, &batch, &store) }
     return publish(batch, &store, framing)
   }
 
@@ -148,14 +146,7 @@ public struct Sequencer {
   private mutating func publish(
     _ batch: Batch, _ store: inout some EntryStore, _ framing: Framing
   ) -> Outcome {
-    var answers: [[LogAnswer]] = Array(repeating: [], count: loops)
-    var acks = Array(repeating: 0, count: loops)
-    for place in batch.acks.indices { acks[batch.acks[place].loop] += 1 }
-    for loop in answers.indices { answers[loop].reserveCapacity(acks[loop]) }
-    for place in batch.acks.indices {
-      answers[batch.acks[place].loop].append(
-        .ack(batch.acks[place].session, batch.acks[place].ack))
-    }
+    var answers = batch.acks.map(\.answers)
     for refusal in batch.refusals {
       answers[refusal.loop].append(.refused(refusal.session, refusal.error))
     }
@@ -263,38 +254,23 @@ public struct Sequencer {
     for user in batch.unwritten.keys { membershipCounts[user] = nil }
     nextRoomNumber = nil
     var answers: [[LogAnswer]] = Array(repeating: [], count: loops)
-    // In the order in which they were sent.
-    var refusals: [Batch.RefusedAppend] = []
-    var others = batch.refusals[...]
-    for (index, outcome) in batch.acks.enumerated() {
-      while let other = others.first, other.acksBefore <= index {
-        refusals.append(other)
-        others.removeFirst()
-      }
-      if outcome.wasStored {
-        answers[outcome.loop].append(.ack(outcome.session, outcome.ack))
-        continue
-      }
-      refusals.append(
-        Batch.RefusedAppend(
-          loop: outcome.loop, session: outcome.session,
-          error: Self.unavailable(outcome.ack),
-          acksBefore: index))
-    }
     let until = batch.now + Refusal.retryAfterMilliseconds
-    for var refusal in refusals + others {
-      if refusal.error.isAboutEntries, let room = refusal.error.room {
-        // The entry that it refers to may have been of this batch: the next batch decides.
-        refusal.error = Self.unavailable(
-          re: "send", room: room, id: refusal.error.id, ref: refusal.error.ref)
+    for loop in answers.indices {
+      answers[loop] = batch.acks[loop].ofStored
+      for var refusal in refusals(of: batch, for: loop) {
+        if refusal.error.isAboutEntries, let room = refusal.error.room {
+          // The entry that it refers to may have been of this batch: the next batch decides.
+          refusal.error = Self.unavailable(
+            re: "send", room: room, id: refusal.error.id, ref: refusal.error.ref)
+        }
+        if refusal.error.re == "send", refusal.error.code == .unavailable,
+          let room = refusal.error.room
+        {
+          let key = HoldKey(loop: loop, session: refusal.session, room: room)
+          if (holds[key] ?? 0) <= batch.now { holds[key] = until }
+        }
+        answers[loop].append(.refused(refusal.session, refusal.error))
       }
-      if refusal.error.re == "send", refusal.error.code == .unavailable,
-        let room = refusal.error.room
-      {
-        let key = HoldKey(loop: refusal.loop, session: refusal.session, room: room)
-        if (holds[key] ?? 0) <= batch.now { holds[key] = until }
-      }
-      answers[refusal.loop].append(.refused(refusal.session, refusal.error))
     }
     for (loop, answer) in batch.answers { answers[loop].append(answer) }
     var subscribed: Set<MemberKey> = []
@@ -354,10 +330,6 @@ public struct Sequencer {
       re: re, room: room, id: id, retryAfterMilliseconds: retryAfterMilliseconds)
     error.ref = ref
     return error
-  }
-
-  private static func unavailable(_ ack: ServerMessage.Ack) -> WireError {
-    unavailable(re: "send", room: ack.room, id: ack.id, ref: ack.ref)
   }
 
   private func subscribed(_ subscribing: Batch.Subscribing) -> LogAnswer.Subscribed {

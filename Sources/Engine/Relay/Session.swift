@@ -30,7 +30,7 @@ struct Session {
   var delivery = Link<Delivery>.none
   /// The room whose acks are all that is queued.
   var ackedRoom = Link<Room>.none
-  /// The room of the last send, if this loop knows it.
+  /// The room of the last send, if this loop knows it. The session's rights allow sending to it.
   var sendRoom = Link<Room>.none
 
   var firstSubscription = Link<Subscription>.none

@@ -194,6 +194,7 @@ extension Shard {
         return
       }
       grant.identity = identity
+      sessions[session].sendRoom = .none
       scheduleExpiry(of: grant, sessions.id(of: session), now)
       reply(
         .renewed(

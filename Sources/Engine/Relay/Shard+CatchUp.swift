@@ -34,6 +34,7 @@ extension Shard {
             through: rooms[room].head, limitBytes: Self.pageBytes))
         break
       }
+      if !SpareBuffers.isLarge(sessions[session].outbox) { enlargeOutbox(of: session) }
       let queued = sessions[session].queuedBytes
       let isComplete = rooms[room].tail.append(
         after: &subscriptions[subscription].cursor, to: &sessions[session].outbox,

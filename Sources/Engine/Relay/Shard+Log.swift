@@ -63,28 +63,38 @@ extension Shard {
   private mutating func apply(_ commit: Commit, _ now: Moment) {
     for change in commit.membershipChanges { apply(change) }
     for redaction in commit.redactions { forget(redaction) }
-    for (place, span) in commit.spans.enumerated() {
-      let room = rooms.findOrInsert(span.room)
-      keep(commit, place, in: room)
-      noteSenders(commit, span, in: room)
-      turn.stage(commit, span: place, of: room, in: &rooms[room].staged)
-      noteActivity(in: room, now)
-    }
-    if !commit.spans.isEmpty {
-      if !polls.isEmpty { notePolls(commit) }
-      recent.append(commit)
-      evict()
-    }
+    applyEntries(commit, now)
     for change in commit.marks { apply(change, now) }
     for change in commit.typing { apply(change, now) }
     for change in commit.audiences { apply(change, now) }
     for change in commit.presences { apply(change, now) }
   }
 
+  private mutating func applyEntries(_ commit: Commit, _ now: Moment) {
+    guard !commit.spans.isEmpty else { return }
+    var handles: [Handle<Room>] = []
+    handles.reserveCapacity(commit.spans.count)
+    let all = commit.spans
+    // A span's elements are not copied for each access.
+    let spans = all.span
+    for place in spans.indices {
+      let room = rooms.findOrInsert(spans[place].room)
+      handles.append(rooms.handle(room))
+      keep(commit, spans[place], place, in: room)
+      noteSenders(commit, spans[place], in: room)
+      turn.stage(commit, span: place, of: room, in: &rooms[room].staged)
+      noteActivity(in: room, now)
+    }
+    if !polls.isEmpty { notePolls(commit) }
+    recent.append(RecentCommits.Element(commit: commit, rooms: handles))
+    evict()
+  }
+
   // MARK: - Recent entries
 
-  private mutating func keep(_ commit: Commit, _ place: Int, in room: Slot<Room>) {
-    let span = commit.spans[place]
+  private mutating func keep(
+    _ commit: Commit, _ span: Commit.RoomSpan, _ place: Int, in room: Slot<Room>
+  ) {
     rooms[room].head = span.lastSeq
     rooms[room].firstKept = max(rooms[room].firstKept, span.firstKept)
     rooms[room].last = []
@@ -93,12 +103,15 @@ extension Shard {
 
   private mutating func evict() {
     while let oldest = recent.popExcess() {
-      for span in oldest.spans {
-        guard let room = rooms.find(span.room) else { continue }
-        if rooms[room].tail.removeFirst(startingAt: span.firstSeq), rooms[room].tail.isEmpty,
-          !rooms[room].watchers.isEmpty
+      let all = oldest.commit.spans
+      let spans = all.span
+      for place in spans.indices where rooms.contains(oldest.rooms[place]) {
+        let room = oldest.rooms[place].slot
+        if rooms[room].tail.removeFirst(startingAt: spans[place].firstSeq),
+          rooms[room].tail.isEmpty, !rooms[room].watchers.isEmpty
         {
-          rooms[room].last = Array(oldest.frames.payload(span.frames.upperBound - 1))
+          rooms[room].last =
+            Array(oldest.commit.frames.payload(spans[place].frames.upperBound - 1))
         }
         rooms.releaseIfUnused(room)
       }

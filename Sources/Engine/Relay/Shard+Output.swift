@@ -194,6 +194,7 @@ extension Shard {
     {
       writeDirectly(session, turn.deliveries[only], write: write)
     } else {
+      if !delivery.isNone { enlargeOutbox(of: session) }
       queueDeliveries(session, delivery)
       writeOutbox(session, write: write)
     }
@@ -248,6 +249,16 @@ extension Shard {
     if seq < slice.lastSeq { lag(delivery.subscription) }
   }
 
+  /// Moves what is queued into the large buffer, which `writeOutbox` takes back: an outbox of its own
+  /// would have to grow, in memory that is in no cache.
+  mutating func enlargeOutbox(of session: Slot<Session>) {
+    var outbox = spareBuffers.takeLarge()
+    swap(&outbox, &sessions[session].outbox)
+    sessions[session].outbox.append(contentsOf: outbox[sessions[session].outboxTaken...])
+    sessions[session].outboxTaken = 0
+    spareBuffers.put(outbox)
+  }
+
   /// Copies several runs, or those that follow replies, into the queue for one write, until it is
   /// full; a room that does not fit lags. Copying some hundred bytes costs nothing compared with the
   /// write, so there are no shared pieces to be kept, counted and gathered by `writev`: what a socket
@@ -285,23 +296,26 @@ extension Shard {
   /// Writes what is queued, as far as the socket accepts it.
   mutating func writeOutbox(_ session: Slot<Session>, write: (Int32, Span<UInt8>) -> Int) {
     let queued = sessions[session].outboxTaken..<sessions[session].outbox.count
-    guard !queued.isEmpty else { return }
     // Swapped out and back, so that the buffer is not copied.
     var outbox: [UInt8] = []
     swap(&outbox, &sessions[session].outbox)
-    let taken = write(sessions[session].connection, outbox.span.extracting(queued))
+    let taken =
+      queued.isEmpty
+      ? 0 : write(sessions[session].connection, outbox.span.extracting(queued))
     if taken == queued.count {
       sessions[session].outboxTaken = 0
       spareBuffers.put(outbox)
       return
     }
-    swap(&outbox, &sessions[session].outbox)
     sessions[session].isBlocked = true
     sessions[session].outboxTaken += taken
-    // Written bytes are released.
-    if sessions[session].outboxTaken > Self.pageBytes {
-      sessions[session].outbox.removeFirst(sessions[session].outboxTaken)
+    // Written bytes and unused capacity are released.
+    if sessions[session].outboxTaken > Self.pageBytes || SpareBuffers.isLarge(outbox) {
+      sessions[session].outbox = Array(outbox[sessions[session].outboxTaken...])
       sessions[session].outboxTaken = 0
+      spareBuffers.put(outbox)
+    } else {
+      swap(&outbox, &sessions[session].outbox)
     }
   }
 }

@@ -6,21 +6,26 @@ extension Shard {
   public mutating func receive(_ id: SessionID, _ json: Span<UInt8>, now: Moment) {
     guard isActive(id) else { return }
     let session = id.slot
-    let request: ClientRequest
     do throws(WireError) {
-      request = try ClientRequest(
+      let request = try ClientRequest(
         decoding: json, textLimitBytes: configuration.limits.textBytes,
-        roomsLimit: configuration.limits.roomsPerConnection)
+        roomsLimit: configuration.limits.roomsPerConnection,
+        likelyRoom: sendRoomName(of: session))
+      receive(request, bytes: json.count, session, now)
     } catch {
       charge(.request, bytes: json.count, session)
       refuse(error, to: session)
-      return
     }
+  }
+
+  private mutating func receive(
+    _ request: consuming ClientRequest, bytes: Int, _ session: Slot<Session>, _ now: Moment
+  ) {
     counters.note(received: request.message)
     if case .send = request.message {
-      charge(.send, bytes: json.count, session)
+      charge(.send, bytes: bytes, session)
     } else {
-      charge(.request, bytes: json.count, session)
+      charge(.request, bytes: bytes, session)
     }
     guard !sessions[session].user.isEmpty else {
       receiveFirst(request, session, now)
@@ -28,7 +33,7 @@ extension Shard {
     }
     let ref = request.ref
     switch request.message {
-    case .send(let send): self.send(send, ref: ref, session, now)
+    case .send(let send): self.send(consume send, ref: ref, session, now)
     case .received(let room, let seq): received(room, seq, ref: ref, session)
     case .read(let room, let seq): read(room, seq, ref: ref, session)
     case .typing(let room, let on): typing(room, on, ref: ref, session)
@@ -86,10 +91,11 @@ extension Shard {
   // MARK: - Sending
 
   private mutating func send(
-    _ send: ClientMessage.Send, ref: String?, _ session: Slot<Session>, _ now: Moment
+    _ send: consuming ClientMessage.Send, ref: String?, _ session: Slot<Session>, _ now: Moment
   ) {
+    let isKnown = sendRoom(of: session, named: send.room) != nil
     do throws(WireError) {
-      try checkAccess(to: send.room, re: "send", session)
+      if !isKnown { try checkAccess(to: send.room, re: "send", session) }
       try checkForward(send, session)
     } catch {
       var error = error
@@ -109,14 +115,14 @@ extension Shard {
         ref, wait, session, now)
       return
     }
-    noteSend(to: send.room, session)
+    if !isKnown { sessions[session].sendRoom = Link(rooms.find(send.room)) }
+    noteSend(session)
     sessions[session].owedBytes += Self.owedBytes(room: send.room, id: send.id)
     log.append(
       LogRequest.Append(
         session: sessions.id(of: session), room: send.room, user: sessions[session].user,
         id: send.id, kind: send.kind, body: send.body, reference: send.reference,
-        mayCreate: mayCreate(send.room), ref: ref),
-      receivedAt: now.microseconds)
+        mayCreate: mayCreate(send.room), ref: ref, receivedAt: now.microseconds))
   }
 
   /// The sender must be allowed to read what it forwards.
@@ -131,17 +137,19 @@ extension Shard {
       re: "send", room: send.room, field: "forward")
   }
 
-  /// Notes that entries for the room are on their way, if this loop knows the room.
-  private mutating func noteSend(to name: String, _ session: Slot<Session>) {
-    var room = sendRoom(of: session, named: name)
-    if room == nil {
-      room = rooms.find(name)
-      if room != nil { sessions[session].sendRoom = Link(room) }
-    }
-    if let room { rooms[room].pace.note(batch: log.nextNumber) }
+  /// Notes that entries for the room of the session's last send are on their way, if this loop knows
+  /// the room.
+  private mutating func noteSend(_ session: Slot<Session>) {
+    if let room = sessions[session].sendRoom.slot { rooms[room].pace.note(batch: log.nextNumber) }
   }
 
-  /// Returns the room of the session's last send if it has this name: this saves a lookup by name.
+  private func sendRoomName(of session: Slot<Session>) -> String {
+    guard let room = sessions[session].sendRoom.slot, rooms.contains(room) else { return "" }
+    return rooms[room].name
+  }
+
+  /// Returns the room of the session's last send if it has this name: this saves a lookup by name,
+  /// and checking again whether the session may send to it.
   func sendRoom(of session: Slot<Session>, named name: String) -> Slot<Room>? {
     guard let room = sessions[session].sendRoom.slot, rooms.contains(room), rooms[room].name == name
     else { return nil }

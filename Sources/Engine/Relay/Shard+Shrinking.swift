@@ -1,5 +1,8 @@
 /// Releases the memory of a peak.
 extension Shard {
+  /// Frees buffers that were not needed since the last call.
+  public mutating func trimBuffers() { spareBuffers.trim() }
+
   /// Whether its tables are much larger than their content.
   public var isLoose: Bool {
     sessions.isLoose || lists.isLoose || presences.isLoose

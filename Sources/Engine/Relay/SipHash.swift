@@ -24,9 +24,29 @@ struct SipHash {
     word = 0
   }
 
+  /// Combines eight bytes, the lowest first.
+  @inline(__always)
   mutating func combine(_ value: UInt64) {
-    for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
-      combine(UInt8(truncatingIfNeeded: value >> shift))
+    let held = (count & 7) * 8
+    compress(word | value << held)
+    // Nothing of it is left if the word was empty: a shift by 64 gives 0.
+    word = value >> (64 - held)
+    count &+= 8
+  }
+
+  /// Combines a text's UTF-8.
+  @inline(__always)
+  mutating func combine(_ text: String) {
+    let bytes = text.utf8.span
+    let raw = unsafe bytes.bytes
+    var index = 0
+    while index + 8 <= raw.byteCount {
+      combine(unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian)
+      index += 8
+    }
+    while index < bytes.count {
+      combine(bytes[index])
+      index += 1
     }
   }
 

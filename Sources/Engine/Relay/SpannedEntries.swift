@@ -43,12 +43,12 @@ struct SpannedEntries {
       received.append(receivedAt[index])
     }
     for (group, first) in firstKept.enumerated() {
-      let entry = entries[order[next[group]]].entry
+      let place = order[next[group]]
       spans.append(
         Commit.RoomSpan(
-          room: entry.room, firstSeq: entry.seq, frames: next[group]..<ends[group],
-          firstKept: first, lastAt: entries[order[ends[group] - 1]].entry.at,
-          others: entries[order[next[group]]].others))
+          room: elements[place].entry.room, firstSeq: elements[place].entry.seq,
+          frames: next[group]..<ends[group], firstKept: first,
+          lastAt: elements[order[ends[group] - 1]].entry.at, others: elements[place].others))
     }
   }
 }

@@ -3,11 +3,21 @@ extension ClientRequest {
   /// - Parameters:
   ///   - textLimitBytes: the maximum length of a `text` entry in UTF-8; 0 = no limit.
   ///   - roomsLimit: the maximum number of rooms of one `join`; 0 = no limit.
+  ///   - likelyRoom: the room of the client's last request, say: if this one names it, too, its name is
+  ///     neither checked nor copied. Empty = none.
   /// - Throws: the `error` message with which to answer invalid input. It names the request as far as
   ///   it can be read.
   public init(
-    decoding json: Span<UInt8>, textLimitBytes: Int, roomsLimit: Int = 0
+    decoding json: Span<UInt8>, textLimitBytes: Int, roomsLimit: Int = 0, likelyRoom: String = ""
   ) throws(WireError) {
+    self = try Self.decode(
+      json, textLimitBytes: textLimitBytes, roomsLimit: roomsLimit, likelyRoom: likelyRoom)
+  }
+
+  /// Not in the initializer: it would copy what it returns.
+  private static func decode(
+    _ json: Span<UInt8>, textLimitBytes: Int, roomsLimit: Int, likelyRoom: String
+  ) throws(WireError) -> ClientRequest {
     let fields: JSONFields
     do {
       fields = try JSONFields(json)
@@ -18,12 +28,13 @@ extension ClientRequest {
           "The message is not a JSON object: expected \(error.expected) at byte \(error.offset)."),
         json)
     }
-    let reader = FieldReader(fields)
+    let reader = FieldReader(fields, likelyRoom: likelyRoom)
     guard fields[.type].isString else {
       throw reader.bad(.type, "a string; each message has one", json)
     }
-    ref = try reader.ref(json)
-    message = try reader.message(json, textLimitBytes: textLimitBytes, roomsLimit: roomsLimit)
+    let ref = try reader.ref(json)
+    return ClientRequest(
+      try reader.message(json, textLimitBytes: textLimitBytes, roomsLimit: roomsLimit), ref: ref)
   }
 }
 

@@ -1,8 +1,13 @@
 /// Returns the typed values of fields, and errors that say what is expected instead.
 struct FieldReader {
   let fields: JSONFields
+  /// A valid name, or empty.
+  private let likelyRoom: String
 
-  init(_ fields: JSONFields) { self.fields = fields }
+  init(_ fields: JSONFields, likelyRoom: String = "") {
+    self.fields = fields
+    self.likelyRoom = likelyRoom
+  }
 
   func message(
     _ json: Span<UInt8>, textLimitBytes: Int, roomsLimit: Int
@@ -82,6 +87,9 @@ struct FieldReader {
   // MARK: - Fields
 
   func room(_ json: Span<UInt8>) throws(WireError) -> String {
+    if json.jsonEquals(fields[.room], unescaped: likelyRoom), !likelyRoom.isEmpty {
+      return likelyRoom
+    }
     if fields[.room].isString {
       let room = json.jsonString(fields[.room])
       if RoomName.isValid(room) { return room }

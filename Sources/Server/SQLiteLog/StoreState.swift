@@ -250,7 +250,7 @@ struct StoreState: ~Copyable {
     let entries = changes.entries.span
     for place in entries.indices {
       next += 1
-      try insert(entries[place], at: next)
+      try insert(entries, place, at: next)
       if let change = entries[place].change {
         let room = entries[place].room
         try statements.changes.note(entries[place].entry, room: room, position: next, change)
@@ -323,19 +323,21 @@ struct StoreState: ~Copyable {
     }
   }
 
+  /// - Parameter place: that of the new entry, which is not copied to be passed.
   private mutating func insert(
-    _ new: StoreChanges.NewEntry, at position: Int64
+    _ entries: Span<StoreChanges.NewEntry>, _ place: Int, at position: Int64
   ) throws(SQLiteError) {
-    let seq = new.entry.seq
+    let seq = entries[place].entry.seq
     try statements.insertEntry.bind(1, position)
-    try statements.insertEntry.bind(2, new.room)
+    try statements.insertEntry.bind(2, entries[place].room)
     try statements.insertEntry.bind(3, seq)
-    try statements.insertEntry.bind(5, new.entry.at)
-    try statements.insertEntry.bind(6, new.identity.hash)
+    try statements.insertEntry.bind(5, entries[place].entry.at)
+    try statements.insertEntry.bind(6, entries[place].identity.hash)
     try statements.insertEntry.bind(
-      from: 7, texts: new.entry.from, new.entry.id, new.entry.kind.rawValue, blob: new.entry.body)
-    try statements.insertEntry.bind(11, seq - new.others)
-    try statements.insertEntry.bind(12, seq - new.content)
+      from: 7, texts: entries[place].entry.from, entries[place].entry.id,
+      entries[place].entry.kind.rawValue, blob: entries[place].entry.body)
+    try statements.insertEntry.bind(11, seq - entries[place].others)
+    try statements.insertEntry.bind(12, seq - entries[place].content)
     try statements.insertEntry.run()
   }
 }
