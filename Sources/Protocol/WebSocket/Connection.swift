@@ -40,11 +40,28 @@ public struct Connection {
     case assembled
   }
 
-  /// A frame whose header was read, and the number of bytes taken of its payload.
+  /// A frame whose header was read, and whose payload is being taken.
   private struct Frame {
-    let header: FrameHeader
-    var taken = 0
-    var missing: Int { header.payloadLength - taken }
+    /// The number of bytes of the payload that were not taken.
+    var missing: Int
+    /// As in ``FrameHeader``; 0 if unmasked, because that changes nothing.
+    let maskKey: UInt32
+    /// The number of bytes that were taken, modulo the length of the mask.
+    var phase: UInt8 = 0
+    let opcode: Opcode
+    let fin: Bool
+
+    init(_ header: FrameHeader) {
+      missing = header.payloadLength
+      maskKey = header.maskKey ?? 0
+      opcode = header.opcode
+      fin = header.fin
+    }
+
+    mutating func take(_ count: Int) {
+      missing -= count
+      phase = UInt8(truncatingIfNeeded: (Int(phase) + count) & 3)
+    }
   }
 
   /// Which endpoint this is.
@@ -61,7 +78,14 @@ public struct Connection {
   /// The message that arrived in several pieces or compressed: valid after an event that refers to
   /// it, until the next call to `next`.
   public private(set) var assembled: [UInt8] = []
-
+  /// The incomplete header, or payload of a control frame, that has arrived.
+  private var partial: [UInt8] = []
+  /// Shared, unless context is kept; `nil` if the peer may not send compressed messages.
+  private var inflater: Inflater?
+  private var frame: Frame?
+  // Small fields are side by side, so that no space is left between them.
+  /// The number of frames of the message that is being received, if they are limited.
+  private var fragments: UInt32 = 0
   /// Set after a violation: the start of the next frame is unknown then.
   private(set) var failed = false
   /// The message in `assembled` was returned and is no longer needed.
@@ -72,12 +96,6 @@ public struct Connection {
   private var isCompressed = false
   /// Between two text messages this is in its initial state: each must end with a whole scalar.
   private var text = UTF8Validator()
-  private var fragments = 0
-  private var frame: Frame?
-  /// The incomplete header, or payload of a control frame, that has arrived.
-  private var partial: [UInt8] = []
-  /// Shared, unless context is kept; `nil` if the peer may not send compressed messages.
-  private var inflater: Inflater?
 
   /// Whether the connection is open and the next byte begins a message or a control frame: nothing
   /// is partially received. A caller that knows the next bytes may then process them itself.
@@ -196,16 +214,18 @@ public struct Connection {
         isCompressed = header.rsv1
         fragments = 0
       }
-      fragments += 1
-      guard limits.fragments == 0 || fragments <= limits.fragments else {
-        throw .tooManyFragments(limit: limits.fragments)
+      if limits.fragments > 0 {
+        guard fragments < limits.fragments else {
+          throw .tooManyFragments(limit: limits.fragments)
+        }
+        fragments += 1
       }
       // A subtraction, because the sum with a declared length may overflow.
       guard
         limits.messageBytes == 0 || header.payloadLength <= limits.messageBytes - assembled.count
       else { throw .messageTooBig(limitBytes: limits.messageBytes) }
     }
-    frame = Frame(header: header)
+    frame = Frame(header)
   }
 
   /// Takes the part of the current frame's payload that has arrived; returns `nil` unless it
@@ -215,24 +235,24 @@ public struct Connection {
   {
     guard var frame else { preconditionFailure("a payload follows its header") }
     let range = offset..<offset + min(input.count - offset, frame.missing)
-    if let key = frame.header.maskKey {
-      Masking.apply(key, phase: frame.taken, to: &input, in: range)
+    if frame.maskKey != 0 {
+      Masking.apply(frame.maskKey, phase: Int(frame.phase), to: &input, in: range)
     }
     offset = range.upperBound
-    frame.taken += range.count
+    frame.take(range.count)
     let isWhole = frame.missing == 0
     self.frame = isWhole ? nil : frame
 
     let bytes = input.span.extracting(range)
-    if !frame.header.opcode.isControl {
-      return try takeData(bytes, at: range, endsMessage: isWhole && frame.header.fin)
+    if !frame.opcode.isControl {
+      return try takeData(bytes, at: range, endsMessage: isWhole && frame.fin)
     }
     // Usually it arrives in one piece, and this is the only copy.
     if !bytes.isEmpty { partial.append(copying: bytes) }
     guard isWhole else { return nil }
     let payload = partial
     partial = []
-    return try control(frame.header.opcode, payload)
+    return try control(frame.opcode, payload)
   }
 
   /// Takes a part of a message's payload; returns the message if it is complete.
