@@ -26,10 +26,13 @@ struct ServerConnection {
   var webSocket: WebSocket.Connection
   // Small fields are side by side, so that no space is left between them: there is one of these for
   // each idle connection.
-  var session: SessionID?
+  /// Pings and pongs in the second that began at `controlFramesSince`.
+  var controlFrames: Int32 = 0
+  var host: HostKey?
   var isReadable = false
   /// The peer has stopped sending, so the connection is read until the end of the stream.
   var sawEnd = false
+  var session: SessionID?
   var isPaused = false
   var isAuthenticated = false
   /// Whether the client is on this machine.
@@ -39,12 +42,9 @@ struct ServerConnection {
   /// The number of sweeps that found the connection unauthenticated.
   var sweepsWaited: UInt8 = 0
   var wasPinged = false
-  /// Pings and pongs in the second that began at `controlFramesSince`.
-  var controlFrames: Int32 = 0
   /// Input that was read and not processed yet: the beginning of a request, or the rest after a
   /// pause.
   var pending: [UInt8] = []
-  var host: HostKey?
   /// In milliseconds of the loop's clock.
   var heardAt: Int64 = 0
   var takenAt: Int64 = 0
