@@ -19,10 +19,10 @@ struct Subscription {
   var isJoined = false
   let session: Slot<Session>
   let room: Slot<Room>
-  /// The last `seq` that was handed to the connection.
-  var cursor: Int64 = 0
   /// The next subscription of the session.
   var next = Link<Subscription>.none
+  /// The last `seq` that was handed to the connection.
+  var cursor: Int64 = 0
   /// The index in the room's list, from the log's answer on.
   var place: Int32?
 
