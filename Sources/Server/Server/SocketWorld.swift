@@ -23,12 +23,12 @@ import WebSocket
 
   /// One accepted connection.
   struct Stream {
-    var socket: BorrowedSocket
-    var registration: Registration?
-    /// `nil` = without TLS.
-    var tls: TLSChannel?
+    let socket: BorrowedSocket
+    let registration: Registration
     /// Whether further input is discarded.
     var isFinished = false
+    /// `nil` = without TLS.
+    let tls: TLSChannel?
   }
 
   let index: Int
@@ -66,11 +66,11 @@ import WebSocket
 
   /// Starts to serve a connection's socket.
   func open(_ stream: Int, _ socket: consuming Socket, _ tls: TLSChannel?) throws(SystemError) {
+    let registration = try loop.register(
+      socket.descriptor, for: [.readable, .writable, .edgeTriggered], token: UInt64(stream))
     while streams.count <= stream { streams.append(nil) }
-    let descriptor = socket.release()
-    streams[stream] = Stream(socket: BorrowedSocket(descriptor: descriptor), tls: tls)
-    streams[stream]?.registration = try loop.register(
-      descriptor, for: [.readable, .writable, .edgeTriggered], token: UInt64(stream))
+    streams[stream] = Stream(
+      socket: BorrowedSocket(descriptor: socket.release()), registration: registration, tls: tls)
   }
 
   func read(_ stream: Int, into buffer: inout MutableSpan<UInt8>) -> StreamRead {
@@ -115,7 +115,7 @@ import WebSocket
     guard stream < streams.count, let open = streams[stream] else { return }
     streams[stream] = nil
     if !open.isFinished { open.tls?.close(to: open.socket) }
-    if let registration = open.registration { loop.deregister(registration) }
+    loop.deregister(open.registration)
     _ = Socket(owning: open.socket.descriptor)
   }
 

@@ -4,9 +4,10 @@
 /// for a registration that has ended is dropped, even if its number is in use again.
 public struct Registration: Hashable, Sendable {
   let index: UInt32
-  let generation: UInt32
+  /// Narrow, because it distinguishes only the registrations of a slot within one turn.
+  let generation: UInt16
 
-  init(index: UInt32, generation: UInt32) {
+  init(index: UInt32, generation: UInt16) {
     self.index = index
     self.generation = generation
   }
@@ -16,6 +17,6 @@ public struct Registration: Hashable, Sendable {
 
   init(key: UInt64) {
     index = UInt32(truncatingIfNeeded: key)
-    generation = UInt32(truncatingIfNeeded: key >> 32)
+    generation = UInt16(truncatingIfNeeded: key >> 32)
   }
 }

@@ -2,11 +2,11 @@
 struct RegistrationTable {
   struct Slot {
     var descriptor: Int32 = -1
-    var generation: UInt32 = 0
-    var token: UInt64 = 0
+    var generation: UInt16 = 0
     var interest: Interest = []
     /// Deregistered from epoll, since the kernel would report its end in every turn.
     var isQuiet = false
+    var token: UInt64 = 0
   }
 
   private var slots: [Slot] = []
