@@ -209,7 +209,7 @@ import Wire
     var limits = UserBudget.Limits()
     limits.sendsPerSecond = 1
     limits.burst = 1
-    let budget = UserBudget(limits, now: 0)
+    let budget = UserBudget(UserBudget.Terms(limits), now: 0)
     let called = try #require(budget.connect(now: 0))
     let other = try #require(budget.connect(now: 0))
     _ = budget.charge(.send, bytes: 1)

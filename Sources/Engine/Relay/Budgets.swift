@@ -18,22 +18,18 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
   /// How long new payers have to wait, and the minimum time between two scans of the table.
   private static var waitMilliseconds: Int64 { 1000 }
 
-  private let limits: UserBudget.Limits
+  private let terms: UserBudget.Terms
   private let table = Mutex(Table())
+  /// Returns the name of a payer for the other nodes.
+  private let name: @Sendable (Payer) -> String
 
-  /// The name of a payer for the other nodes, and the report to them; `nil` if there are none.
-  private let others: (name: @Sendable (Payer) -> String, report: SpendingReport)?
-
-  public init(_ limits: UserBudget.Limits) {
-    self.limits = limits
-    others = nil
+  public convenience init(_ limits: UserBudget.Limits) {
+    self.init(UserBudget.Terms(limits), name: { _ in "" })
   }
 
-  private init(
-    _ limits: UserBudget.Limits, name: @escaping @Sendable (Payer) -> String
-  ) {
-    self.limits = limits
-    others = (name, SpendingReport(limits))
+  private init(_ terms: UserBudget.Terms, name: @escaping @Sendable (Payer) -> String) {
+    self.terms = terms
+    self.name = name
   }
 
   /// The number of budgets in the table.
@@ -56,7 +52,7 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
   public func take(
     sends: Int, requests: Int, bytes: Int, from payer: Payer, now: Int64
   ) -> Int64? {
-    if limits.isUnlimited { return nil }
+    if isUnlimited { return nil }
     guard let budget = budget(of: payer, now: now) else { return Self.waitMilliseconds }
     return budget.take(sends: sends, requests: requests, bytes: bytes, now: now)
   }
@@ -114,11 +110,10 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
   }
 
   /// Whether no limit applies.
-  var isUnlimited: Bool { limits.isUnlimited }
+  var isUnlimited: Bool { terms.limits.isUnlimited }
 
   private func add(_ payer: Payer, to table: inout Table, _ now: Int64) -> UserBudget {
-    let budget = UserBudget(
-      limits, name: others?.name(payer) ?? "", report: others?.report, now: now)
+    let budget = UserBudget(terms, name: name(payer), now: now)
     table.budgets[payer] = budget
     return budget
   }
@@ -135,19 +130,16 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
 extension Budgets<String> {
   /// - Parameter isShared: whether other nodes have to be told what users spend.
   public convenience init(_ limits: UserBudget.Limits, isShared: Bool) {
-    if isShared, !limits.isUnlimited {
-      self.init(limits, name: { $0 })
-    } else {
-      self.init(limits)
-    }
+    let report = isShared && !limits.isUnlimited ? SpendingReport(limits) : nil
+    self.init(UserBudget.Terms(limits, report: report), name: { $0 })
   }
 
   /// Returns what the other nodes have to be told now, by one loop. See `SharedAccount`.
-  public func takeSpending(now: Int64) -> [Spending] { others?.report.take(now: now) ?? [] }
+  public func takeSpending(now: Int64) -> [Spending] { terms.report?.take(now: now) ?? [] }
 
   /// Charges for what users have spent on another node.
   public func apply(_ told: NodeSpending, now: Int64) {
-    guard others != nil else { return }
+    guard terms.report != nil else { return }
     for spending in told.spending {
       // A user who has not been here yet may come.
       budget(of: spending.user, now: now)?.apply(spending, of: told.node, now: now)

@@ -132,11 +132,11 @@ final class SharedAccount {
   /// Refills the buckets, and pays for what was spent elsewhere.
   func refill(
     _ sends: inout TokenBucket, _ requests: inout TokenBucket, _ bytes: inout TokenBucket,
-    _ now: Int64
+    _ milliseconds: Int64, at terms: UserBudget.Terms, _ now: Int64
   ) {
     let nodes = nodes(now)
-    sends.refill(now, paying: &debt.sends, nodes: nodes)
-    requests.refill(now, paying: &debt.requests, nodes: nodes)
-    bytes.refill(now, paying: &debt.bytes, nodes: nodes)
+    sends.refill(milliseconds, at: terms.sends, paying: &debt.sends, nodes: nodes)
+    requests.refill(milliseconds, at: terms.requests, paying: &debt.requests, nodes: nodes)
+    bytes.refill(milliseconds, at: terms.bytes, paying: &debt.bytes, nodes: nodes)
   }
 }

@@ -41,11 +41,32 @@ public final class UserBudget: Sendable {
     var milliseconds: Int64
   }
 
+  /// What is the same for all users.
+  final class Terms: Sendable {
+    let limits: Limits
+    let sends: TokenBucket.Rate
+    let requests: TokenBucket.Rate
+    let bytes: TokenBucket.Rate
+    /// Of the users of whom other nodes have to be told; `nil` if there are none.
+    let report: SpendingReport?
+
+    init(_ limits: Limits, report: SpendingReport? = nil) {
+      self.limits = limits
+      sends = TokenBucket.Rate(perSecond: limits.sendsPerSecond, burst: limits.burst)
+      requests = TokenBucket.Rate(
+        perSecond: limits.requestsPerSecond, burst: limits.requestsPerSecond)
+      bytes = TokenBucket.Rate(perSecond: limits.bytesPerSecond, burst: limits.bytesPerSecond)
+      self.report = report
+    }
+  }
+
   private struct State {
+    let terms: Terms
     var sends: TokenBucket
     var requests: TokenBucket
     var bytes: TokenBucket
-    var connections = 0
+    /// Milliseconds of the monotonic clock.
+    var refilledAt: Int64
     /// The last rank that was assigned.
     var lastRank: UInt64 = 0
     /// The ranks of the connections that have input and are not read, ascending; at most as many as
@@ -55,14 +76,28 @@ public final class UserBudget: Sendable {
     var rankOfHTTP: UInt64 = 0
     /// What concerns the other nodes of a shared log.
     let shared: SharedAccount?
+    var connections: Int32 = 0
+
+    init(_ terms: Terms, name: String, now: Int64) {
+      self.terms = terms
+      sends = TokenBucket(terms.sends)
+      requests = TokenBucket(terms.requests)
+      bytes = TokenBucket(terms.bytes)
+      refilledAt = now
+      shared = terms.report.map { SharedAccount(user: name, report: $0) }
+    }
 
     mutating func refill(_ now: Int64) {
+      // The loops that share a budget read the clock at different times.
+      guard now > refilledAt else { return }
+      let milliseconds = now - refilledAt
+      refilledAt = now
       if let shared, !shared.debt.isNone {
-        return shared.refill(&sends, &requests, &bytes, now)
+        return shared.refill(&sends, &requests, &bytes, milliseconds, at: terms, now)
       }
-      sends.refill(now)
-      requests.refill(now)
-      bytes.refill(now)
+      sends.refill(milliseconds, at: terms.sends)
+      requests.refill(milliseconds, at: terms.requests)
+      bytes.refill(milliseconds, at: terms.bytes)
     }
 
     mutating func nextRank() -> UInt64 {
@@ -72,7 +107,10 @@ public final class UserBudget: Sendable {
 
     /// The empty bucket with the longest wait; `nil` if none is empty.
     func delay(_ now: Int64) -> Delay? {
-      guard sends.isEmpty || requests.isEmpty || bytes.isEmpty else { return nil }
+      guard
+        sends.isEmpty(at: terms.sends) || requests.isEmpty(at: terms.requests)
+          || bytes.isEmpty(at: terms.bytes)
+      else { return nil }
       var delay = Delay(bucket: .sends, milliseconds: wait(.sends, now))
       for bucket in [Bucket.requests, .bytes] {
         let wait = wait(bucket, now)
@@ -85,9 +123,9 @@ public final class UserBudget: Sendable {
     func wait(_ bucket: Bucket, _ now: Int64) -> Int64 {
       let (wait, owed) =
         switch bucket {
-        case .sends: (sends.wait, shared?.debt.sends)
-        case .requests: (requests.wait, shared?.debt.requests)
-        case .bytes: (bytes.wait, shared?.debt.bytes)
+        case .sends: (sends.wait(at: terms.sends), shared?.debt.sends)
+        case .requests: (requests.wait(at: terms.requests), shared?.debt.requests)
+        case .bytes: (bytes.wait(at: terms.bytes), shared?.debt.bytes)
         }
       guard let shared, let owed, owed > 0 else { return wait }
       return wait * Int64(shared.nodes(now))
@@ -96,9 +134,9 @@ public final class UserBudget: Sendable {
     /// - Returns: whether the budget has to be listed for the other nodes.
     mutating func charge(sends sent: Int = 0, requests asked: Int = 0, bytes count: Int = 0) -> Bool
     {
-      sends.charge(sent)
-      requests.charge(asked)
-      bytes.charge(count)
+      sends.charge(sent, at: terms.sends)
+      requests.charge(asked, at: terms.requests)
+      bytes.charge(count, at: terms.bytes)
       return shared?.note(sends: sent, requests: asked, bytes: count) ?? false
     }
 
@@ -116,33 +154,22 @@ public final class UserBudget: Sendable {
   /// The maximum debt that HTTP may leave, as the time to pay it off.
   private static let debtMilliseconds: Int64 = 1000
 
-  private let limits: Limits
-  /// Of the users of whom other nodes have to be told.
-  private let report: SpendingReport?
   private let state: Mutex<State>
 
-  /// - Parameters:
-  ///   - name: of the user, for the other nodes.
-  ///   - report: to the other nodes; `nil` if there are none.
-  init(_ limits: Limits, name: String = "", report: SpendingReport? = nil, now: Int64) {
-    self.limits = limits
-    self.report = report
-    state = Mutex(
-      State(
-        sends: TokenBucket(perSecond: limits.sendsPerSecond, burst: limits.burst, now: now),
-        requests: TokenBucket(
-          perSecond: limits.requestsPerSecond, burst: limits.requestsPerSecond, now: now),
-        bytes: TokenBucket(
-          perSecond: limits.bytesPerSecond, burst: limits.bytesPerSecond, now: now),
-        shared: report.map { SharedAccount(user: name, report: $0) }))
+  /// - Parameter name: of the user, for the other nodes.
+  init(_ terms: Terms, name: String = "", now: Int64) {
+    state = Mutex(State(terms, name: name, now: now))
   }
 
   /// Makes a change, after which the other nodes may have to be told.
   private func change<Result>(
     _ body: (inout sending State) -> (Result, isToBeListed: Bool)
   ) -> Result {
-    let (result, isToBeListed) = state.withLock { body(&$0) }
-    if isToBeListed { report?.list(self) }
+    let (result, report) = state.withLock { state in
+      let (result, isToBeListed) = body(&state)
+      return (result, isToBeListed ? state.terms.report : nil)
+    }
+    report?.list(self)
     return result
   }
 
@@ -155,11 +182,10 @@ public final class UserBudget: Sendable {
   func connect(now: Int64) -> UInt64? {
     change { state in
       let elsewhere = state.shared?.connectionsElsewhere(now) ?? 0
-      if limits.connections > 0, state.connections + elsewhere >= limits.connections {
-        return (nil, false)
-      }
+      let limit = state.terms.limits.connections
+      if limit > 0, Int(state.connections) + elsewhere >= limit { return (nil, false) }
       state.connections += 1
-      return (state.nextRank(), state.shared?.note(connections: state.connections) ?? false)
+      return (state.nextRank(), state.shared?.note(connections: Int(state.connections)) ?? false)
     }
   }
 
@@ -170,7 +196,8 @@ public final class UserBudget: Sendable {
       state.connections -= 1
       state.setWaiting(rank, false)
       return (
-        state.connections == 0, state.shared?.note(connections: state.connections) ?? false
+        state.connections == 0,
+        state.shared?.note(connections: Int(state.connections)) ?? false
       )
     }
   }
@@ -230,7 +257,7 @@ public final class UserBudget: Sendable {
   /// See `Budgets.noteDuplicate`.
   func noteDuplicate() {
     change { state in
-      state.sends.refund()
+      state.sends.refund(at: state.terms.sends)
       state.shared?.refundSend()
       return ((), state.charge(requests: 1))
     }
@@ -263,8 +290,10 @@ public final class UserBudget: Sendable {
   func isRested(_ now: Int64) -> Bool {
     state.withLock { state in
       state.refill(now)
-      return state.connections == 0 && state.sends.isFull && state.requests.isFull
-        && state.bytes.isFull && state.shared?.isRested(now) != false
+      let terms = state.terms
+      return state.connections == 0 && state.sends.isFull(at: terms.sends)
+        && state.requests.isFull(at: terms.requests) && state.bytes.isFull(at: terms.bytes)
+        && state.shared?.isRested(now) != false
     }
   }
 
@@ -272,7 +301,7 @@ public final class UserBudget: Sendable {
 
   /// See `SharedAccount.take`.
   func takeSpending() -> (Spending, isConnected: Bool)? {
-    state.withLock { state in state.shared?.take(connections: state.connections) }
+    state.withLock { state in state.shared?.take(connections: Int(state.connections)) }
   }
 
   /// See `SharedAccount.tellAgain`.
@@ -282,7 +311,7 @@ public final class UserBudget: Sendable {
   func apply(_ spending: Spending, of node: Int64, now: Int64) {
     state.withLock { state in
       state.refill(now)
-      state.shared?.apply(spending, of: node, limits: limits, now: now)
+      state.shared?.apply(spending, of: node, limits: state.terms.limits, now: now)
     }
   }
 }
