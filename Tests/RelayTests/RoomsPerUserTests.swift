@@ -134,7 +134,7 @@ import Wire
     relay.run()
     for user in users {
       let stored = try relay.store.membershipCount(of: user)
-      let count = stored + (relay.sequencer.unstored[user]?.count ?? 0)
+      let count = stored + relay.sequencer.unstored.count(of: user)
       #expect(count <= 4, "\(user)")
       if let counted = relay.sequencer.membershipCounts[user] {
         #expect(counted == count, "\(user)")

@@ -41,7 +41,7 @@ extension Sequencer {
     guard case .unstored(var last) = question.after else { return question.after }
     // The heap yields the names in order, and looks at each once per slice instead of sorting all
     // of them.
-    var names = Heap((unstored[question.user] ?? []).lazy.filter { $0 > last })
+    var names = Heap(unstored.rooms(of: question.user, after: last))
     while slice.count < question.limit, let name = names.popMin() {
       slice.append(
         LogAnswer.Membership(room: name, belongs: true, head: 0, read: 0, unread: Unread()))
@@ -127,7 +127,7 @@ extension Sequencer {
   ) throws(StoreFailure) -> Int {
     if let count = membershipCounts[user] { return count }
     var count = try store.membershipCount(of: user)
-    count += (unstored[user]?.count ?? 0) + (batch.unwritten[user] ?? 0)
+    count += unstored.count(of: user) + (batch.unwritten[user] ?? 0)
     // Memberships that are still to be stored count, too, so that a full disk does not let a user
     // exceed the limit.
     for (key, retry) in membersToRetry where key.user == user && retry.belongs { count += 1 }

@@ -343,7 +343,7 @@ extension Sequencer {
     rooms[room].members[user] = marks ?? rooms[room].firstMarks
     noteMembership(user, 1, isStored: rooms[room].number != nil, &batch)
     if rooms[room].number == nil {
-      unstored[user, default: []].insert(rooms[room].name)
+      unstored.insert(rooms[room].name, of: user)
     } else {
       touch(room, &batch)
       batch.dirtyMembers.insert(MemberKey(room: room, user: user))
@@ -406,7 +406,6 @@ extension Sequencer {
 
   /// Removes a membership from those that the store does not know: it was stored, or it ended.
   mutating func noteStored(_ room: String, _ user: String) {
-    unstored[user]?.remove(room)
-    if unstored[user]?.isEmpty == true { unstored[user] = nil }
+    unstored.remove(room, of: user)
   }
 }

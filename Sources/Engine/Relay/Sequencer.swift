@@ -33,8 +33,7 @@ public struct Sequencer {
 
   var rooms: [SequencedRoom] = []
   var indices: [String: Int] = [:]
-  /// The names of rooms without entries, by member: the store does not know them.
-  var unstored: [String: Set<String>] = [:]
+  var unstored = UnstoredRooms()
   var nextRoomNumber: Int64?
   /// The number of rooms that users belong to, filled on demand; see `membershipCount`.
   var membershipCounts: [String: Int] = [:]
