@@ -37,7 +37,7 @@ public struct Sequencer {
   var nextRoomNumber: Int64?
   /// The number of rooms that users belong to, filled on demand; see `membershipCount`.
   var membershipCounts: [String: Int] = [:]
-  static let membershipCountsLimit = 100_000
+  static let membershipCountsLimit = 8192
   /// Sessions whose sends to a room are refused until the given time, which keeps their order.
   var holds: [HoldKey: Int64] = [:]
   /// Memberships and marks of batches that were not stored; no client sends them again.
