@@ -20,8 +20,7 @@ struct SequencedRoom {
   /// Whether the last sender's marks moved by sends, which the store derives until another user
   /// sends an entry.
   var hasDerivedMarks = false
-  /// The number of subscriptions of each user.
-  var subscribers: [String: Int] = [:]
+  var subscribers = Subscribers()
   /// Whether the stored state has to be read again before use.
   var isStale = true
   /// The number of the last batch that changed the stored state.

@@ -303,7 +303,7 @@ extension Sequencer {
     }
     let resumption = try resumption(of: enter, room, &store)
     add(enter.user, to: room, &batch)
-    rooms[room].subscribers[enter.user, default: 0] += 1
+    rooms[room].subscribers.add(enter.user)
     batch.audienceRooms.insert(room)
     batch.subscribing.append(
       Batch.Subscribing(
@@ -383,8 +383,7 @@ extension Sequencer {
   }
 
   mutating func unsubscribe(_ room: Int, _ user: String) {
-    guard let count = rooms[room].subscribers[user] else { return }
-    rooms[room].subscribers[user] = count > 1 ? count - 1 : nil
+    rooms[room].subscribers.remove(user)
   }
 
   /// Notes the rooms whose audience differs from the one that was last published.
