@@ -2,9 +2,10 @@ import Wire
 
 /// The presence of users over all loops, combined from that of their sessions on each loop.
 struct PresenceBook {
+  /// The numbers of loops and of other nodes on which a user has this presence.
   private struct Loops {
-    var online: Int32 = 0
-    var away: Int32 = 0
+    var online: Int16 = 0
+    var away: Int16 = 0
 
     var presence: Presence { online > 0 ? .online : away > 0 ? .away : .offline }
   }

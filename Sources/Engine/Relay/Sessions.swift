@@ -6,8 +6,8 @@ struct LocalUser {
   var firstSession = Link<Session>.none
   /// The presence on this loop that the log was told.
   var published = Presence.offline
-  /// When the last session ended, in milliseconds of the monotonic clock.
-  var leftAt: Int64 = 0
+  /// The presence over all loops, as the log has told it.
+  var overall = Presence.offline
 }
 
 /// The sessions of one loop, and each user's chain of them.
@@ -15,6 +15,11 @@ struct Sessions: ~Copyable {
   private var table = Slab(vacant: Session(connection: -1))
   /// The users who have a session, or whose presence the log does not know as offline yet.
   var users: [String: LocalUser] = [:]
+  /// The presence over all loops of users who are not in `users` and not offline.
+  private var others: [String: Presence] = [:]
+  /// When the last session of a user ended who is given time to come back, in milliseconds of the
+  /// monotonic clock.
+  var leftAt: [String: Int64] = [:]
 
   subscript(slot: Slot<Session>) -> Session {
     @inline(__always) unsafeAddress { unsafe UnsafePointer(table.address(of: slot)) }
@@ -48,8 +53,16 @@ struct Sessions: ~Copyable {
   /// Adds the session of an authenticated client to the chain of its user.
   mutating func link(_ slot: Slot<Session>, to user: String) {
     table[slot].user = user
-    table[slot].nextOfUser = users[user]?.firstSession ?? .none
-    users[user, default: LocalUser()].firstSession = Link(slot)
+    var local = users[user] ?? LocalUser(overall: others.removeValue(forKey: user) ?? .offline)
+    table[slot].nextOfUser = local.firstSession
+    local.firstSession = Link(slot)
+    users[user] = local
+  }
+
+  /// Forgets a user without sessions, except for the presence on other loops.
+  mutating func forget(_ user: String) {
+    let overall = users.removeValue(forKey: user)?.overall ?? .offline
+    if overall != .offline { others[user] = overall }
   }
 
   private mutating func unlink(_ slot: Slot<Session>) {
@@ -86,6 +99,19 @@ struct Sessions: ~Copyable {
     return presence
   }
 
+  /// The presence of a user over all loops.
+  func overallPresence(of user: String) -> Presence {
+    users[user]?.overall ?? others[user] ?? .offline
+  }
+
+  mutating func setOverallPresence(of user: String, _ presence: Presence) {
+    if let index = users.index(forKey: user) {
+      users.values[index].overall = presence
+    } else {
+      others[user] = presence == .offline ? nil : presence
+    }
+  }
+
   /// The state that only some sessions have, made if needed.
   mutating func extras(of slot: Slot<Session>) -> SessionExtras {
     if let extras = table[slot].extras { return extras }
@@ -94,10 +120,12 @@ struct Sessions: ~Copyable {
     return extras
   }
 
-  var isLoose: Bool { users.isLoose }
+  var isLoose: Bool { users.isLoose || others.isLoose || leftAt.isLoose }
 
   mutating func shrink() {
     table.shrink()
     users.shrinkIfLoose()
+    others.shrinkIfLoose()
+    leftAt.shrinkIfLoose()
   }
 }

@@ -28,7 +28,7 @@ extension Shard {
       log.append(.presence(user: user, from: published, to: presence))
     }
     if presence == .offline, sessions.first(of: user) == nil {
-      sessions.users[user] = nil
+      sessions.forget(user)
     }
   }
 
@@ -39,7 +39,7 @@ extension Shard {
       if published == .offline || isShuttingDown {
         publishPresence(of: user, .offline)
       } else {
-        sessions.users[user]?.leftAt = now.monotonic
+        sessions.leftAt[user] = now.monotonic
         timers.insert(
           ShardTimer(at: now.monotonic + Self.departureMilliseconds, kind: .departure(user)))
       }
@@ -48,11 +48,12 @@ extension Shard {
   }
 
   mutating func depart(_ user: String, _ now: Moment) {
-    guard let leftAt = sessions.users[user]?.leftAt, sessions.presence(of: user) == .offline,
-      // A user who has come back and left again has a later timer.
+    // A user who has come back and left again has a later timer.
+    guard let leftAt = sessions.leftAt[user],
       now.monotonic >= leftAt + Self.departureMilliseconds
     else { return }
-    publishPresence(of: user, .offline)
+    sessions.leftAt[user] = nil
+    if sessions.presence(of: user) == .offline { publishPresence(of: user, .offline) }
   }
 
   /// The client says whether its user is away.
@@ -64,10 +65,10 @@ extension Shard {
 
   // MARK: - All users
 
-  func presence(of user: String) -> Presence { presences[user] ?? .offline }
+  func presence(of user: String) -> Presence { sessions.overallPresence(of: user) }
 
   mutating func apply(_ change: Commit.PresenceChange, _ now: Moment) {
-    presences[change.user] = change.presence == .offline ? nil : change.presence
+    sessions.setOverallPresence(of: change.user, change.presence)
     guard let user = watchedUsers.find(change.user) else { return }
     watchedUsers[user].presence = change.presence
     watchedUsers[user].at = change.at

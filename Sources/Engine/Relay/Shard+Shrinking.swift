@@ -5,7 +5,7 @@ extension Shard {
 
   /// Whether its tables are much larger than their content.
   public var isLoose: Bool {
-    sessions.isLoose || lists.isLoose || presences.isLoose
+    sessions.isLoose || lists.isLoose
   }
 
   /// Releases the memory of the tables' unused ends. To be called when there is no work.
@@ -14,6 +14,5 @@ extension Shard {
     sessions.shrink()
     subscriptions.shrink()
     lists.shrink()
-    presences.shrinkIfLoose()
   }
 }

@@ -101,8 +101,6 @@ public struct Shard: ~Copyable {
   var resumable: [Int32] = []
 
   // Presence, people and lists of rooms.
-  /// The users who are not offline, on any loop.
-  var presences: [String: Presence] = [:]
   /// Users whose last session on this loop has ended in this turn.
   var departures: [String] = []
   var watchedUsers = WatchedUsers()
