@@ -85,6 +85,26 @@ import Testing
     #expect(slab.capacity == 100)
   }
 
+  @Test func `no element is moved when the table grows`() {
+    var slab = Slab(vacant: -1)
+    let first = slab.insert(0)
+    let address = unsafe slab.address(of: first)
+    let slots = (1...1000).map { slab.insert($0) }
+    #expect(unsafe slab.address(of: first) == address)
+    #expect(slots.map { slab[$0] } == Array(1...1000))
+  }
+
+  @Test func `grows again after it has shrunk`() {
+    var slab = Slab<[Int]>(vacant: [])
+    for length in [300, 64, 65, 1] {
+      let slots = (0..<length).map { slab.insert([$0]) }
+      #expect(slots.map { slab[$0] } == (0..<length).map { [$0] })
+      for slot in slots { slab.remove(slot) }
+      slab.shrink()
+      #expect(slab.capacity == 0)
+    }
+  }
+
   @Test func `a link is a slot or none, in four bytes`() {
     var link = Link<Int>.none
     #expect(link.slot == nil)

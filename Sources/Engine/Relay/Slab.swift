@@ -7,10 +7,11 @@
 public struct Slab<Element>: ~Copyable {
   // Not an array: where the accessors of its subscript are not inlined, they copy the element, with
   // its references, and allocate memory for the copy. Addressors do neither.
+  //
+  // Blocks of one size: a table that grows moves no element, and leaves no memory of a smaller table
+  // behind.
   @usableFromInline
-  var elements: UnsafeMutablePointer<Element>
-  /// The number of elements that there is memory for.
-  private var allocated = 0
+  var blocks: [UnsafeMutablePointer<Element>]
   /// The generation of each slot's element; 0 = the slot is free.
   @usableFromInline
   var generations: [UInt32] = []
@@ -21,13 +22,17 @@ public struct Slab<Element>: ~Copyable {
   /// - Parameter vacant: the content of free slots; it should own no memory.
   public init(vacant: Element) {
     self.vacant = vacant
-    unsafe elements = .allocate(capacity: 0)
+    unsafe blocks = []
   }
 
   deinit {
-    unsafe elements.deinitialize(count: capacity)
-    unsafe elements.deallocate()
+    deinitialize(from: 0)
+    unsafe blocks.forEach { unsafe $0.deallocate() }
   }
+
+  /// The number of elements in a block.
+  @usableFromInline
+  static var blockLength: Int { 64 }
 
   /// The number of elements.
   public var count: Int { capacity - free.count }
@@ -38,23 +43,20 @@ public struct Slab<Element>: ~Copyable {
   public mutating func insert(_ element: consuming Element) -> Slot<Element> {
     lastGeneration = lastGeneration == .max ? 1 : lastGeneration + 1
     guard let slot = free.popLast() else {
-      if capacity == allocated { reallocate(max(4, allocated * 2)) }
-      unsafe (elements + capacity).initialize(to: element)
+      if unsafe capacity == blocks.count * Self.blockLength {
+        unsafe blocks.append(.allocate(capacity: Self.blockLength))
+      }
+      unsafe address(ofPlace: capacity).initialize(to: element)
       generations.append(lastGeneration)
       return Slot(capacity - 1)
     }
-    unsafe elements[Int(slot.place)] = element
+    unsafe address(ofPlace: Int(slot.place)).pointee = element
     generations[Int(slot.place)] = lastGeneration
     return slot
   }
 
-  /// Moves the elements to memory of another size, which they fit into.
-  private mutating func reallocate(_ size: Int) {
-    let larger = UnsafeMutablePointer<Element>.allocate(capacity: size)
-    unsafe larger.moveInitialize(from: elements, count: capacity)
-    unsafe elements.deallocate()
-    unsafe elements = larger
-    allocated = size
+  private func deinitialize(from end: Int) {
+    for place in end..<capacity { unsafe address(ofPlace: place).deinitialize(count: 1) }
   }
 
   public mutating func remove(_ slot: Slot<Element>) {
@@ -81,13 +83,20 @@ public struct Slab<Element>: ~Copyable {
     Int(slot.place) < generations.count ? generations[Int(slot.place)] : 0
   }
 
-  /// The address of an element, until the next one is inserted.
+  @inlinable
+  @inline(__always)
+  func address(ofPlace place: Int) -> UnsafeMutablePointer<Element> {
+    unsafe blocks[place / Self.blockLength] + place % Self.blockLength
+  }
+
+  /// The address of an element, until it is removed.
   @inlinable
   @inline(__always)
   public func address(of slot: Slot<Element>) -> UnsafeMutablePointer<Element> {
-    precondition(slot.place >= 0 && Int(slot.place) < generations.count, "no such slot")
+    let place = Int(UInt32(bitPattern: slot.place))
+    precondition(place < generations.count, "no such slot")
     assert(contains(slot), "a free slot must not be accessed")
-    return unsafe elements + Int(slot.place)
+    return unsafe address(ofPlace: place)
   }
 
   @inlinable
@@ -105,9 +114,11 @@ public struct Slab<Element>: ~Copyable {
   public mutating func shrink() {
     let end = (generations.lastIndex { $0 != 0 } ?? -1) + 1
     guard end <= capacity / 2 else { return }
-    unsafe (elements + end).deinitialize(count: capacity - end)
+    deinitialize(from: end)
     generations = Array(generations[..<end])
-    reallocate(end)
+    let needed = (end + Self.blockLength - 1) / Self.blockLength
+    unsafe blocks[needed...].forEach { unsafe $0.deallocate() }
+    unsafe blocks.removeLast(blocks.count - needed)
     free = generations.indices.reversed().filter { generations[$0] == 0 }.map { Slot($0) }
   }
 }
