@@ -83,7 +83,8 @@ extension ConnectionLoop {
       shard.append(frames: control, to: session)
       return
     }
-    let taken = write(index, control.span)
+    let frames = control
+    let taken = write(index, frames.span)
     if taken < control.count {
       control.removeFirst(taken)
       shard.append(frames: control, to: session)

@@ -143,8 +143,9 @@ extension ConnectionLoop {
       return
     }
     exchange.state = .waiting
-    shard.receive(session, exchange.content.span, now: now)
+    let content = exchange.content
     exchange.content = []
+    shard.receive(session, content.span, now: now)
   }
 
   // MARK: - Answering
@@ -206,7 +207,8 @@ extension ConnectionLoop {
   /// the next request or ends the connection.
   func sendRest(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
     if exchange.sent < exchange.output.count {
-      exchange.sent += writeToStream(index, exchange.output.span.extracting(exchange.sent...))
+      let output = exchange.output
+      exchange.sent += writeToStream(index, output.span.extracting(exchange.sent...))
     }
     guard exchange.state == .answering, exchange.sent == exchange.output.count,
       !world.hasBacklog(index.stream)

@@ -97,7 +97,8 @@ extension ConnectionLoop {
   /// Sends the rest of the events that were written.
   func sendEvents(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
     if exchange.sent < exchange.output.count {
-      exchange.sent += writeToStream(index, exchange.output.span.extracting(exchange.sent...))
+      let output = exchange.output
+      exchange.sent += writeToStream(index, output.span.extracting(exchange.sent...))
     }
     guard exchange.sent == exchange.output.count else { return }
     exchange.output = []
