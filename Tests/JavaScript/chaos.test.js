@@ -21,6 +21,8 @@ class Member {
   /** What was typed: `[room, text]`. */
   typed = [];
   failures = [];
+  /** The last states of its connection, the newest last, with the time of each. */
+  connection = [];
   isSettled = false;
 
   constructor(user, url, journal) {
@@ -39,7 +41,8 @@ class Member {
   get state() {
     const { user, typed, said, backlog, failures } = this;
     const shown = rooms.map((room) => `${this.shown.get(room).length} of ${room}`);
-    return `${user} typed ${typed.length}, ${said.size} stored, ${backlog} not shown (${shown}) ${failures}`;
+    const connection = this.connection.join("; ");
+    return `${user} typed ${typed.length}, ${said.size} stored, ${backlog} not shown (${shown}) ${failures} [${connection}]`;
   }
 
   start() {
@@ -75,10 +78,13 @@ class Member {
     this.process.stdin.write(`${JSON.stringify(line)}\n`);
   }
 
-  #hear({ said, failed, settled, ...message }) {
+  #hear({ said, failed, settled, health, ...message }) {
     if (said) this.said.add(said);
     else if (failed) this.failures.push(failed);
-    else if (settled) this.isSettled = true;
+    else if (health) {
+      this.connection.push(`${new Date().toISOString().slice(17)} ${health.join(" ")}`);
+      if (this.connection.length > 20) this.connection.shift();
+    } else if (settled) this.isSettled = true;
     else this.shown.get(message.room).push(message);
   }
 

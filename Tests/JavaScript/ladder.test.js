@@ -122,6 +122,24 @@ test("a proxy without WebSockets is found out, told, and tried again later", asy
   assert.deepEqual(texts(await relay.history("general")), texts(room.latest));
 });
 
+test("a proxy that swallows WebSockets, and then event streams, is found out", async (t) => {
+  const relay = await Relay.start(t, withoutLimits);
+  const proxy = await TCPProxy.start(t, relay.port);
+  proxy.swallows = (head) => /upgrade: websocket/i.test(head) || head.startsWith("GET /v1/stream");
+  // As usual, the patience is longer than what a good connection lasts.
+  const timing = { ...quick, welcomeMs: 1000, goodMs: 500 };
+  const ada = client(t, proxy.url, { user: "ada", timing });
+  const room = ada.room("general", { after: 0 });
+  const sending = room.send("over requests");
+  await wait(
+    () => room.latest.length === 1,
+    () => `it arrives: ${JSON.stringify(ada.health)}`,
+  );
+  assert.equal((await sending).seq, 1);
+  assert.equal(ada.health.transport, "poll");
+  assert.match(ada.health.why, /^event streams do not work/);
+});
+
 test("a relay that is down is not the fault of a transport", async (t) => {
   const relay = await Relay.start(t);
   await relay.kill();

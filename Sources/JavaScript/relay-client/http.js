@@ -105,11 +105,11 @@ export class HTTPTransport {
     if (!this.signal.aborted) this.context.receive(message);
   }
 
-  /** @param {number} code @param {string} why */
-  fail(code, why) {
+  /** @param {number} code @param {string} why @param {boolean} [isFit] the transport works */
+  fail(code, why, isFit) {
     if (this.signal.aborted) return;
     this.#stop.abort();
-    this.context.closed(code, why);
+    this.context.closed(code, why, isFit);
   }
 
   /**

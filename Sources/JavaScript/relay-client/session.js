@@ -56,7 +56,7 @@ export class Session {
         ...options,
         opened: () => this.#token !== undefined && this.post({ type: "auth", token: this.#token }),
         receive: (message) => this.#isOver || this.#receive(message),
-        closed: (code, why) => this.end(code, why),
+        closed: (code, why, isFit) => this.end(code, why, isFit),
       });
     } catch (error) {
       // a URL or a class that does not work
@@ -81,8 +81,8 @@ export class Session {
     this.#watch(this.#timing.pongMs);
   }
 
-  /** @param {number} code @param {string} [why] */
-  end(code, why) {
+  /** @param {number} code @param {string} [why] @param {boolean} [isFit] the transport works */
+  end(code, why, isFit = this.#isWelcome) {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#watchdog);
@@ -93,7 +93,7 @@ export class Session {
       why: this.#error?.message ?? (why || `The connection ended (${code}).`),
       error: this.#error && RelayError.from(this.#error),
       isWelcome: this.#isWelcome,
-      lifeMs: Date.now() - this.#startedAt,
+      lifeMs: isFit ? Date.now() - this.#startedAt : 0,
       reconnectAfterMs: this.#reconnectAfterMs,
       token: this.#token,
     });

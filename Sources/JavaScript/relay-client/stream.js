@@ -4,7 +4,6 @@ import { HTTPTransport } from "./http.js";
 /** @import { Place } from "./http.js" */
 /** @import { TransportContext, Wire } from "./types.js" */
 
-const firstEventMs = 10_000; // a proxy that buffers lets nothing through
 const silenceMs = 40_000; // the relay writes a comment each 15 s
 const queryLimit = 7000; // within the relay's `header_bytes`
 
@@ -55,7 +54,7 @@ class StreamTransport extends HTTPTransport {
   async #read(stream) {
     const { signal } = stream;
     try {
-      this.#watch(firstEventMs);
+      this.#watch(this.context.timing.welcomeMs, false); // a proxy that buffers lets nothing through
       const response = await this.fetch("v1/stream", this.#query(), { signal });
       if (!response.ok || !response.body) return await this.#refused(response);
       for await (const { event, data } of events(response.body, () => this.#watch(silenceMs))) {
@@ -115,12 +114,12 @@ class StreamTransport extends HTTPTransport {
       this.fail(4401, message.message);
   }
 
-  /** @param {number} ms */
-  #watch(ms) {
+  /** @param {number} ms @param {boolean} [isFit] streams work here */
+  #watch(ms, isFit) {
     clearTimeout(this.#watchdog);
     this.#watchdog = setTimeout(() => {
       this.#stream.abort();
-      this.fail(1006, "The event stream is silent.");
+      this.fail(1006, "The event stream is silent.", isFit);
     }, ms);
   }
 }

@@ -219,7 +219,9 @@
  * @property {typeof globalThis.fetch} fetch
  * @property {() => void} opened
  * @property {(message: Wire) => void} receive
- * @property {(code: number, why?: string) => void} closed
+ * @property {(code: number, why?: string, isFit?: boolean) => void} closed `isFit`: the transport
+ *   works here; by default it does once there was a `welcome`
+ * @property {Timing} timing
  */
 
 /** @typedef {{send(message: Wire, text: string): void, close(code: number): void}} Transport */
@@ -245,7 +247,7 @@
  * @property {string} why
  * @property {import("./errors.js").RelayError} [error]
  * @property {boolean} isWelcome
- * @property {number} lifeMs
+ * @property {number} lifeMs 0 for one in which the transport did not work
  * @property {number} [reconnectAfterMs]
  * @property {string} [token]
  */

@@ -1,6 +1,6 @@
 // member.js URL JOURNAL USER ROOM...: a program that is killed at any time. A line of the input is
-// `[room, text]`; a line of the output is `{"said": n}` for one that is stored, or what a room
-// shows.
+// `[room, text]`; a line of the output is `{"said": n}` for one that is stored, the state of the
+// connection, or what a room shows.
 import { createInterface } from "node:readline";
 import { FileStore } from "../../../Sources/JavaScript/relay-client/file-store.js";
 import { connect } from "../../../Sources/JavaScript/relay-client/relay-client.js";
@@ -27,6 +27,7 @@ const relay = connect(url, {
 const rooms = new Map(names.map((name) => [name, relay.room(name, { after: 0 })]));
 relay.on("error", ({ message }) => say({ failed: message }));
 relay.on("ended", ({ message }) => say({ failed: message }));
+relay.on("health", ({ state, transport, why }) => say({ health: [state, transport, why] }));
 for (const [name, room] of rooms) {
   (async () => {
     for await (const { seq, from, text } of room.since(0)) say({ room: name, seq, from, text });

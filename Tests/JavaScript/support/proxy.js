@@ -9,6 +9,8 @@ export class TCPProxy {
   delayMs = 0;
   /** Decides by the first bytes of a connection whether it is passed on. */
   admits = () => true;
+  /** The same, whether its bytes get lost, while it stays open. */
+  swallows = () => false;
   #pairs = new Set();
   #server;
 
@@ -37,15 +39,20 @@ export class TCPProxy {
     this.count += 1;
     const relay = connect(this.port, "127.0.0.1");
     let isFirst = true;
+    let isSwallowed = false;
     for (const [from, to] of [
       [client, relay],
       [relay, client],
     ]) {
       this.#pairs.add(from);
       from.on("data", (bytes) => {
-        if (from === client && isFirst && !this.admits(bytes.toString("latin1"))) client.destroy();
+        if (from === client && isFirst) {
+          const head = bytes.toString("latin1");
+          isSwallowed = this.swallows(head);
+          if (!this.admits(head)) client.destroy();
+        }
         isFirst &&= from !== client;
-        if (this.isSilent) return;
+        if (this.isSilent || isSwallowed) return;
         if (this.delayMs === 0) to.write(bytes);
         else setTimeout(() => to.destroyed || to.write(bytes), this.delayMs);
       });
