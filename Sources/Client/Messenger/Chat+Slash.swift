@@ -83,15 +83,14 @@ extension Chat {
     if composer.isEmpty { composer = TextEditor(draft) }
   }
 
-  /// A mistyped name is a valid one; nobody would notice.
   private mutating func warnIfUnknown(_ room: String) {
-    guard directory == .complete, let conversation = conversations[room],
-      let peer = conversation.peer, conversation.order == .max, conversation.presence == nil,
-      conversation.last == nil,
-      !conversation.isMember
-    else { return }
-    complain(
-      "The relay knows no user called \(peer); what you write waits for that name.", isError: false)
+    guard let conversation = conversations[room], let peer = conversation.peer else { return }
+    let isListed = conversation.order != .max || conversation.presence != nil
+    let warning = UnknownUser.warning(
+      about: peer, isListed: isListed ? true : directory == .complete ? false : nil,
+      hasTraces: conversation.last != nil || conversation.isMember)
+    guard let warning else { return }
+    complain("\(warning.prefix(1).uppercased())\(warning.dropFirst()).", isError: false)
   }
 
   /// Changes a setting that takes effect at once.

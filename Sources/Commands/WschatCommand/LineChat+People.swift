@@ -1,5 +1,6 @@
 import Client
 import EventLoop
+import Messenger
 import Wire
 
 /// `--to`: the other user, who may be named by a display name, or be unknown to the relay.
@@ -60,10 +61,12 @@ extension LineChat {
       }
       return open(.direct(user), as: ownName)
     }
-    if case .notFound(let others) = outcome {
-      complain(
-        "no user called \(search.name) is known to the relay\(Self.suggestion(others));"
-          + " lines are stored until a user of that name connects")
+    if case .notFound(let others) = outcome,
+      let warning = UnknownUser.warning(
+        about: search.name, isListed: false, hasTraces: false,
+        suggestion: others.first.map { ($0.user, $0.name) })
+    {
+      complain(warning)
     }
     finishIfDone()
   }
@@ -89,10 +92,5 @@ extension LineChat {
       return "\"\(name)\" may be \(users): use one of these user names"
     }
     return "no user called \"\(name)\" is known to the relay; use a user name (a-z 0-9 . _ -)"
-  }
-
-  private static func suggestion(_ others: [ServerMessage.PersonRow]) -> String {
-    guard let other = others.first else { return "" }
-    return " (did you mean \(other.user), \(other.name)?)"
   }
 }
