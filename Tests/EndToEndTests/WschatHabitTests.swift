@@ -75,6 +75,35 @@ extension `End to end` {
       #expect(try texts(relay, "tea") == ["/slashed"])
     }
 
+    @Test func `the list of commands says that it goes on, and leaves nothing behind`() throws {
+      let relay = try RelayProcess()
+      let bo = try RawClient(relay, user: "bo")
+      for (number, text) in ["plain", "日本語のテキスト", "❤️ 👍 🎉 … ✓✓ ◐", "the last one"].enumerated() {
+        try bo.say(text, in: "general", id: "\(number)")
+      }
+      for (columns, rows) in [(80, 24), (40, 12)] {
+        let terminal = try TerminalSession.wschat(
+          relay, ["--room", "general"], columns: columns, rows: rows)
+        try terminal.waitForConversation("General")
+        let before = try terminal.wait(for: "the last one").lines.dropFirst()
+        try terminal.type("/")
+        try terminal.press("Tab")
+        try terminal.wait(for: " more")
+        for _ in 0..<9 { try terminal.press("Down") }
+        try terminal.wait(for: "both directions") { $0.contains("↑ ") && $0.contains("↓ ") }
+        try terminal.press("Escape")
+        try terminal.wait(forNo: " more")
+        try terminal.press("BSpace")
+        try terminal.type("/n")
+        try terminal.press("Tab")
+        try terminal.wait(for: "/nextmention")
+        try terminal.press("Escape")
+        try terminal.wait(forNo: "/nextmention")
+        try terminal.press("BSpace", "BSpace")
+        try terminal.wait(for: "what was there before") { $0.lines.dropFirst() == before }
+      }
+    }
+
     @Test func `a conversation that is left does not come back`() throws {
       let relay = try RelayProcess()
       let home = try TemporaryFolder()

@@ -132,6 +132,54 @@ import Wire
       ])
   }
 
+  @Test func `Tab offers all of them, and says how many are out of sight`() throws {
+    var harness = Harness.talking()
+    harness.type("/")
+    harness.press(Key(.tab))
+    let count = SlashCommand.all.count
+    #expect(harness.chat.completion?.candidates.count == count)
+    #expect(picture(harness.chat.draw(.plain)).contains("↓ \(count - 8) more"))
+    let left = try #require(popup(harness).map(\.column).min())
+    let width = try #require(popup(harness).map(\.columns).max())
+    for step in 1..<count {
+      harness.press(Key(.down))
+      let rows = popup(harness)
+      #expect(rows.count == 8 && rows.allSatisfy { $0.column == left && $0.columns == width })
+      let text = picture(harness.chat.draw(.plain))
+      let (above, below) = (max(0, step - 7), min(count - 8, count - 1 - step))
+      #expect(text.contains("↑ \(above) more") == (above > 0), "\(text)")
+      #expect(text.contains("↓ \(below) more") == (below > 0), "\(text)")
+      #expect(text.contains(SlashCommand.matching("")[step].usage))
+    }
+    harness.press(Key(.down))
+    #expect(harness.chat.completion?.selected == 0)
+  }
+
+  /// The rows of the completions.
+  private func popup(_ harness: Harness) -> [Rect] {
+    harness.chat.draw(.plain).targets.compactMap {
+      if case .choice = $0.target { $0.rect } else { nil }
+    }
+  }
+
+  @Test(arguments: SlashCommand.all.filter(\.arguments.isEmpty).map { "/\($0.names[0]) now" })
+  func `one that takes no argument refuses one, and does nothing`(text: String) {
+    var harness = Harness.talking()
+    harness.entry(1, "hello")
+    harness.type(text)
+    let before = harness.chat.conversations[Harness.room]
+    harness.effects = []
+    harness.press(Key(.enter))
+    let name = text.dropLast(" now".count)
+    #expect(harness.chat.notice?.text.hasPrefix("\(name) takes no argument.") == true)
+    #expect(harness.chat.notice?.isError == true)
+    #expect(harness.chat.composer.text == text)
+    #expect(harness.chat.conversations[Harness.room] == before)
+    #expect(harness.chat.overlay == nil && harness.sent.isEmpty && !harness.effects.contains(.quit))
+    say("", in: &harness)
+    #expect(harness.chat.composer.text == text)
+  }
+
   @Test func `the help lists all of them`() {
     var harness = Harness.talking()
     harness.take(.resized(Size(columns: 100, rows: 200)))

@@ -6,6 +6,11 @@ extension Chat {
   mutating func perform(
     _ command: SlashCommand, _ argument: String, _ effects: inout [Effect]
   ) {
+    guard !command.arguments.isEmpty || argument.isEmpty else {
+      return complain(
+        "\(command.usage) takes no argument. Write it alone, or begin with // to send this as text."
+      )
+    }
     switch command.action {
     case .join:
       guard let room = Self.room(named: argument, user: user) else {

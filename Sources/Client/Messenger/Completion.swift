@@ -21,14 +21,14 @@ public struct Completion: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - users: The users who can be mentioned, the most likely ones first; this order breaks ties.
-  ///   - commands: Whether a slash at the start begins a command.
-  ///   - limit: The maximum number of candidates.
+  ///   - commands: Whether a slash at the start begins a command; all that match are offered.
+  ///   - limit: The maximum number of users or emoji.
   public init?(
     before editor: TextEditor, users: @autoclosure () -> [(user: String, name: String)],
     commands: Bool = false, limit: Int = 8
   ) {
     if commands, let start = editor.slashWord {
-      candidates = SlashCommand.matching(String(start)).prefix(limit).map {
+      candidates = SlashCommand.matching(String(start)).map {
         Candidate(
           replacement: $0.arguments.isEmpty ? "/\($0.names[0])" : "/\($0.names[0]) ",
           label: "\($0.usage)  \($0.text)")

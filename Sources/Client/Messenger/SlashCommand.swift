@@ -11,7 +11,7 @@ public struct SlashCommand: Equatable, Sendable {
 
   /// The name, and the aliases of other programs; without the slash.
   public var names: [String]
-  /// What follows, for people; empty if nothing does.
+  /// What follows, for people; empty if the command takes no argument, and then refuses one.
   public var arguments: String
   public var text: String
   let action: Action
@@ -55,7 +55,7 @@ public struct SlashCommand: Equatable, Sendable {
   ]
 
   /// What a text that is about to be sent means.
-  enum Reading: Equatable {
+  public enum Reading: Equatable {
     /// A message; the text without the slash that escapes another.
     case text(String)
     case command(SlashCommand, argument: String)
@@ -64,7 +64,7 @@ public struct SlashCommand: Equatable, Sendable {
   }
 
   /// Reads a text: a command begins with a slash, and `//` with a message that begins with one.
-  static func read(_ text: String) -> Reading {
+  public static func read(_ text: String) -> Reading {
     guard text.first == "/", text != "/" else { return .text(text) }
     if text.hasPrefix("//") { return .text(String(text.dropFirst())) }
     let words = text.dropFirst().split(maxSplits: 1, whereSeparator: \.isWhitespace)

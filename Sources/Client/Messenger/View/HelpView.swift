@@ -94,14 +94,18 @@ extension Chat {
     guard let completion, !completion.candidates.isEmpty, overlay == nil,
       !layout.composer.isEmpty, timeline != nil
     else { return }
-    let pane = layout.messages
-    let shown = min(8, pane.rows, completion.candidates.count)
+    let count = completion.candidates.count
+    let rows = min(Self.completionRows, layout.messages.rows)
+    // The last row tells how many others there are, unless that leaves no room for a candidate.
+    let hasOthers = count > rows && rows > 1
+    let shown = min(rows - (hasOthers ? 1 : 0), count)
     guard shown > 0 else { return }
     let top = Chat.top(of: completion.selected, rows: shown)
-    let candidates = completion.candidates.dropFirst(top).prefix(shown).map {
-      ShownText.line($0.label)
-    }
-    let widest = candidates.reduce(0) { max($0, TextWidth.columns(of: $1)) }
+    // As wide as the widest of all, so that it keeps its place while the selection moves.
+    let labels = completion.candidates.map { ShownText.line($0.label) }
+    let widest = labels.reduce(0) { max($0, TextWidth.columns(of: $1)) }
+    var candidates = Array(labels[top..<top + shown])
+    if hasOthers { candidates.append(Self.others(above: top, below: count - top - shown)) }
     let columns = min(widest + 2, layout.composer.columns)
     // Above the completed word, if there is room.
     let cursor = drawing.grid.cursor?.column ?? layout.composer.column
@@ -109,20 +113,30 @@ extension Chat {
     let column = max(layout.composer.column, min(cursor - 1, most))
     for (offset, label) in candidates.enumerated() {
       let row = Rect(
-        column: column, row: layout.composer.row - shown + offset, columns: columns, rows: 1)
-      let isSelected = top + offset == completion.selected
+        column: column, row: layout.composer.row - candidates.count + offset, columns: columns,
+        rows: 1)
+      let isCandidate = offset < shown
+      let isSelected = isCandidate && top + offset == completion.selected
       let style = isSelected ? theme.selection : theme.panel
       drawing.grid.fill(row, with: style)
       drawing.grid.write(
-        fitting: label, at: Position(column: column + 1, row: row.row), style,
-        columns: columns - 2)
+        fitting: label, at: Position(column: column + 1, row: row.row),
+        isCandidate ? style : theme.faint, columns: columns - 2)
       // Draws edges if no colour distinguishes it from its surroundings.
       if style == Style() {
         for edge in [column, column + columns - 1] {
           drawing.grid.write("│", at: Position(column: edge, row: row.row), theme.rule)
         }
       }
-      drawing.targets.append((row, .choice(top + offset)))
+      if isCandidate { drawing.targets.append((row, .choice(top + offset))) }
     }
+  }
+
+  /// The rows of the completions, with the one that tells how many others there are.
+  private static let completionRows = 9
+
+  private static func others(above: Int, below: Int) -> String {
+    [above > 0 ? "↑ \(above) more" : nil, below > 0 ? "↓ \(below) more" : nil]
+      .compactMap(\.self).joined(separator: "   ")
   }
 }
