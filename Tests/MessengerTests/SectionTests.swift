@@ -1,3 +1,4 @@
+import Mixing
 import Terminal
 import Testing
 import Wire
@@ -111,6 +112,59 @@ import Wire
     for _ in 0..<50 { harness.press(Key(.up)) }
     harness.chat.prepareToDraw()
     #expect(harness.chat.listTop == 0)
+  }
+
+  /// Whatever the size was before, the selected row is whole, with its heading if it is the first,
+  /// and no row that fits is missing above or below.
+  @Test(arguments: 0..<20 as Range<UInt64>)
+  func `show the whole selected row after a resize`(seed: UInt64) throws {
+    var dice = SplitMix64(seed: seed)
+    var harness = Harness(size: Size(columns: 80, rows: 24))
+    harness.welcome()
+    harness.see(
+      .rooms(
+        [room("general", listed: true), room("team", head: 5), room("tea", head: 4)], next: nil))
+    harness.see(.people(people(Int.random(in: 0...40, using: &dice))))
+    harness.press(Key(.tab, .shift))
+    for _ in 0..<100 {
+      switch Int.random(in: 0..<5, using: &dice) {
+      case 0: harness.press(Key(.up))
+      case 1: harness.press(Key(.down))
+      case 2: harness.press(Key(Bool.random(using: &dice) ? .home : .end))
+      case 3:
+        let wheel: Mouse.Action = Bool.random(using: &dice) ? .wheelUp : .wheelDown
+        harness.take(.input(.mouse(Mouse(wheel, .none, at: Position(column: 3, row: 5)))))
+      default: break
+      }
+      let sizes = [(40, 12), (80, 24), (40, 24), (80, 12), (160, 48), (40, 13), (69, 16)]
+      let size = try #require(sizes.randomElement(using: &dice))
+      harness.take(.resized(Size(columns: size.0, rows: size.1)))
+      harness.chat.prepareToDraw()
+      let drawing = harness.chat.draw(.plain)
+      let rows = drawing.targets.compactMap {
+        if case .conversation(let room) = $0.target { (room: room, rect: $0.rect) } else { nil }
+      }
+      let pane = harness.chat.layout.listRows
+      let chosen = try #require(harness.chat.listSelection)
+      let place = rows.firstIndex { $0.room == chosen }
+      #expect(place != nil, "\(size), \(chosen):\n\(picture(drawing))")
+      for row in rows {
+        let title = try #require(harness.chat.conversations[row.room]?.title)
+        #expect(drawing.grid.text(row: row.rect.row).contains(title))
+        #expect(row.rect.row >= pane.row && row.rect.row + row.rect.rows <= pane.row + pane.rows)
+      }
+      let first = try #require(rows.first)
+      let isFirst = first.room == harness.chat.listed.first
+      if isFirst, harness.chat.layout.hasHeadings, harness.chat.headings[0] != nil {
+        #expect(first.rect.row == pane.row + 1)
+      }
+      // Nothing is scrolled away while there is room for it.
+      let last = try #require(rows.last)
+      if last.room == harness.chat.listed.last, !isFirst {
+        let left = pane.row + pane.rows - last.rect.row - last.rect.rows
+        #expect(left < harness.chat.layout.rowHeight + 1)
+      }
+    }
   }
 
   @Test func `have one row for each conversation if the list is compact`() {

@@ -159,6 +159,7 @@ extension Chat {
 
   private mutating func resize(to size: Size) {
     self.size = size
+    isListScrolled = false
     if let key = timeline?.selected { reveal(key) }
   }
 
