@@ -106,6 +106,27 @@ import Wire
     #expect(harness.sent.count == 1)
   }
 
+  @Test func `left and right move along the usual ones, and the cursor within a name`() throws {
+    var harness = reacting
+    harness.press(Key(.right), Key(.right), Key(.left), Key(.enter))
+    #expect(isLast(harness, Emoji.quick[1]))
+    harness = reacting
+    harness.press(Key(.left), Key(.enter))
+    #expect(isLast(harness, try #require(Emoji.quick.last)))
+    harness = reacting
+    harness.type("hert")
+    harness.press(Key(.left), Key(.left))
+    harness.type("a")
+    guard case .reactions(_, let query) = harness.chat.overlay else {
+      Issue.record("the list has gone")
+      return
+    }
+    #expect(query.text == "heart")
+    harness.press(Key(.down), Key(.right))
+    #expect(harness.chat.overlay == .reactions(selected: 1, query: query.moved(.right)))
+    #expect(harness.chat.hints.map(\.what) == ["react", "up", "down", "close"])
+  }
+
   @Test func `takes an emoji itself, and a paste chooses nothing`() {
     var harness = reacting
     harness.take(.input(.paste("4")))
@@ -142,5 +163,13 @@ import Wire
         .mouse(
           Mouse(.press, .left, at: Position(column: place.column, row: row)))))
     #expect(isLast(harness, "🔥"))
+  }
+}
+
+extension LineEditor {
+  fileprivate func moved(_ command: Command) -> LineEditor {
+    var editor = self
+    _ = editor.perform(command)
+    return editor
   }
 }

@@ -34,9 +34,11 @@ extension Chat {
         self.find?.wanted += Find.page
         ask(&effects)
       }
-    } else if find.query.perform(command) {
+    } else {
+      let text = find.query.text
+      guard find.query.perform(command) else { return }
       self.find = find
-      findAnew(&effects)
+      if find.query.text != text { findAnew(&effects) }
     }
   }
 

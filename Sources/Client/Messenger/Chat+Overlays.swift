@@ -91,8 +91,11 @@ extension Chat {
         overlay = .switcher(switcher)
       } else if command == .choose || command == .send {
         chooseInSwitcher(switcher, &effects)
-      } else if switcher.query.perform(command) {
-        queryChanged(&switcher)
+      } else {
+        let text = switcher.query.text
+        guard switcher.query.perform(command) else { return }
+        if switcher.query.text != text { return queryChanged(&switcher) }
+        overlay = .switcher(switcher)
       }
     case .actions(let selected):
       guard let message = selectedMessage else {
@@ -164,8 +167,8 @@ extension Chat {
   static func move(_ command: Command, _ selected: Int, of count: Int) -> Int? {
     guard count > 0 else { return nil }
     switch command {
-    case .up, .lineUp, .left: return (selected + count - 1) % count
-    case .down, .lineDown, .right, .complete: return (selected + 1) % count
+    case .up, .lineUp: return (selected + count - 1) % count
+    case .down, .lineDown, .complete: return (selected + 1) % count
     case .pageUp: return max(0, selected - 10)
     case .pageDown: return min(count - 1, selected + 10)
     case .first: return 0

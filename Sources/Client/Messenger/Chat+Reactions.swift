@@ -39,12 +39,20 @@ extension Chat {
   ) {
     guard selectedMessage != nil else { return overlay = nil }
     var query = query
-    if let moved = Self.move(command, selected, of: reactionChoices(for: query).count) {
+    var move = command
+    // The usual ones are in a row, the found ones below each other, with a name to edit above them.
+    if query.isEmpty {
+      if command == .left { move = .up }
+      if command == .right { move = .down }
+    }
+    if let moved = Self.move(move, selected, of: reactionChoices(for: query).count) {
       overlay = .reactions(selected: moved, query: query)
     } else if command == .choose || command == .send {
       react(at: selected, query, &effects)
-    } else if query.perform(command) {
-      overlay = .reactions(selected: 0, query: query)
+    } else {
+      let name = query.text
+      guard query.perform(command) else { return }
+      overlay = .reactions(selected: query.text == name ? selected : 0, query: query)
     }
   }
 

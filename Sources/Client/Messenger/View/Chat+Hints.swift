@@ -36,8 +36,9 @@ extension Chat {
     case .switcher(let switcher):
       return [(.choose, switcher.forwarding == nil ? "open" : "forward")] + moves
     case .actions: return [(.choose, "choose")] + moves
-    case .reactions:
+    case .reactions(_, let query) where query.isEmpty:
       return [(.choose, "react"), (.left, "left"), (.right, "right")] + moves.suffix(1)
+    case .reactions: return [(.choose, "react")] + moves
     case .confirmDeletion: return [(.choose, "delete"), (.cancel, "keep")]
     case .find(let find):
       let what =
