@@ -178,7 +178,7 @@ import Testing
             deleted           │ │   second, set in │
                               │ │ third      11:50 │
                               │ │ And the same person again.  edited 11:51 │
-                              │                 │ 3 new ↓ Ctrl+End  す 👩‍👩‍👧‍👦  12:00 ✓✓ │
+                              │ 3 new ↓         │ 東京の天気は晴れです 👩‍👩‍👧‍👦  12:00 ✓✓ │
                               │⌕ first                                         1 of 1
                               │↩ Grace Hopper first⏎  second, set in⏎thi… Esc cancels
                               │› one line

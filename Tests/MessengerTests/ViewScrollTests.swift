@@ -157,10 +157,36 @@ import Wire
     chat.timeline?.messages.append(Sample.message(7, from: "grace", "even newer"))
     chat.timeline?.newBelow = 1
     #expect(!messages(chat).contains { $0.contains("even newer") })
-    #expect(messages(chat).last?.contains("1 new ↓") == true)
+    #expect(picture(chat.draw(.plain)).contains("1 new ↓"))
     _ = chat.scroll(byLines: 100)
     #expect(chat.timeline?.scroll == .newest)
     #expect(chat.timeline?.newBelow == 0)
+  }
+
+  /// The hint that there are newer messages covers no text where there is room beside it.
+  @Test(arguments: Settings.Messages.allCases, [10, 14, 24])
+  func `the way to the newest covers no text`(look: Settings.Messages, rows: Int) throws {
+    for composition in [Chat.Composition.new, .reply(.init(from: "grace", id: "m1"))] {
+      var chat = Sample.busy(80, rows)
+      chat.settings.messages = look
+      chat.timeline?.messages = (0..<40).map {
+        Sample.message($0, from: $0 % 3 == 0 ? "ada" : "grace", "text number \($0)")
+      }
+      chat.composition = composition
+      for _ in 0..<30 {
+        _ = chat.scroll(byLines: -1)
+        let drawing = chat.draw(.plain)
+        let shown = messages(chat)
+        let hint = try #require(drawing.targets.last { $0.target == .newest })
+        #expect(drawing.grid.text(row: hint.rect.row).contains("↓ Ctrl+End"))
+        // Each message whose row is visible has all of its text.
+        for case (let row, .message(let key)) in drawing.targets.map({ ($0.rect.row, $0.target) }) {
+          let text = try #require(chat.timeline?.message(key)?.text)
+          let line = shown[row - chat.layout.messages.row]
+          #expect(!line.contains("text") || line.contains(text), "\(line)")
+        }
+      }
+    }
   }
 
   @Test func `the first visible line is reported, to load earlier messages`() {

@@ -7,10 +7,11 @@ extension Chat {
     let layout = self.layout
     var drawing = Drawing(grid: Grid(size))
     draw(list: layout, theme, &drawing)
-    let top = draw(messages: layout.messages, theme, &drawing)
+    let (top, isNewestSeen) = draw(messages: layout.messages, theme, &drawing)
     draw(title: layout.title, showing: top, theme, &drawing)
     draw(search: layout.search, theme, &drawing)
     draw(composer: layout, theme, &drawing)
+    if let timeline, !isNewestSeen { draw(newestIn: layout, timeline, theme, &drawing) }
     for row in 0..<layout.divider.rows {
       drawing.grid.write(
         "│", at: Position(column: layout.divider.column, row: layout.divider.row + row), theme.rule)
@@ -23,18 +24,18 @@ extension Chat {
     return drawing
   }
 
-  /// - Returns: The time of the first visible message.
+  /// - Returns: The time of the first visible message, and whether nothing newer is below the pane.
   private func draw(
     messages pane: Rect, _ theme: Theme, _ drawing: inout Drawing
-  ) -> Int64? {
-    guard !pane.isEmpty else { return nil }
+  ) -> (top: Int64?, isNewestSeen: Bool) {
+    guard !pane.isEmpty else { return (nil, true) }
     guard let timeline else {
       draw(
         [
           "Choose a conversation on the left.",
           label(.switcher).map { "\($0) finds one by name." },
         ], in: pane, theme, &drawing)
-      return nil
+      return (nil, true)
     }
     guard var viewport = viewport(in: pane, theme) else {
       let name = open.map { ShownText.line($0.title) } ?? timeline.room
@@ -42,7 +43,7 @@ extension Chat {
         timeline.isLoading
           ? ["⋯ loading messages"] : ["No messages yet.", "Say hello to \(name)."],
         in: pane, theme, &drawing)
-      return nil
+      return (nil, true)
     }
     var top: Int64?
     var row = pane.row + pane.rows - 1
@@ -58,28 +59,44 @@ extension Chat {
       }
       row -= 1
     }
-    if timeline.isDetached || !viewport.isLast(viewport.bottom) {
-      draw(newestIn: pane, timeline, theme, &drawing)
-    }
-    return top
+    return (top, !timeline.isDetached && viewport.isLast(viewport.bottom))
   }
 
   /// Draws the hint that there are newer messages below, and how many have arrived.
   private func draw(
-    newestIn pane: Rect, _ timeline: Timeline, _ theme: Theme, _ drawing: inout Drawing
+    newestIn layout: Layout, _ timeline: Timeline, _ theme: Theme, _ drawing: inout Drawing
   ) {
     let key =
       label(.newest, in: self.pane == .messages ? .messages : .anywhere).map { " \($0)" } ?? ""
     let isNew = timeline.newBelow > 0
-    let text = isNew ? " \(timeline.newBelow) new ↓\(key) " : " ↓\(key) "
-    let columns = min(pane.columns, TextWidth.columns(of: text))
-    let column = pane.column + (pane.columns - columns) / 2
-    let row = pane.row + pane.rows - 1
+    let count = isNew ? "\(timeline.newBelow) new " : ""
+    let (text, rect) = place(
+      [" \(count)↓\(key) ", " \(count)↓ "], belowMessagesIn: layout, drawing.grid)
     drawing.grid.write(
-      text, at: Position(column: column, row: row), isNew ? theme.badge : theme.mutedBadge,
-      columns: columns)
-    drawing.targets.append(
-      (Rect(column: column, row: row, columns: columns, rows: 1), .newest))
+      text, at: Position(column: rect.column, row: rect.row),
+      isNew ? theme.badge : theme.mutedBadge, columns: rect.columns)
+    drawing.targets.append((rect, .newest))
+  }
+
+  /// Returns the first form of a hint that covers no text at the lower edge of the messages, and its
+  /// place: on the line above the composer, or else where the last row of the messages is blank.
+  private func place(
+    _ forms: [String], belowMessagesIn layout: Layout, _ grid: Grid
+  ) -> (text: String, rect: Rect) {
+    let isOnRule = composition == .new && !layout.banner.isEmpty
+    let pane = layout.messages
+    let row = isOnRule ? layout.banner.row : pane.row + pane.rows - 1
+    var place = (text: "", rect: Rect.none)
+    for text in forms {
+      let columns = min(pane.columns, TextWidth.columns(of: text))
+      let room = pane.columns - columns
+      for start in [room / 2, room, 0] {
+        let rect = Rect(column: pane.column + start, row: row, columns: columns, rows: 1)
+        if isOnRule || grid.isBlank(rect) { return (text, rect) }
+        if start == room { place = (text, rect) }
+      }
+    }
+    return place
   }
 
   /// Draws a short text in the middle of a pane.

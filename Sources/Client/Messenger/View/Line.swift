@@ -54,6 +54,16 @@ extension Grid {
     }
   }
 
+  /// Whether a rectangle within the grid has no text.
+  func isBlank(_ rect: Rect) -> Bool {
+    (rect.row..<rect.row + rect.rows).allSatisfy { row in
+      (rect.column..<rect.column + rect.columns).allSatisfy { column in
+        let cell = self[Position(column: column, row: row)]
+        return cell.character == " " && cell.width == 1
+      }
+    }
+  }
+
   /// Writes as much as fits, with `…` if the text is cut; returns the columns used.
   @discardableResult
   mutating func write(
