@@ -119,6 +119,15 @@ import Wire
     #expect(harness.sent.count == 2)
   }
 
+  @Test func `is said to be unconfirmed, whichever action it does not have yet`() {
+    var harness = waiting()
+    harness.press(Key(.up, .shift))
+    for key: Character in ["r", "+", "f", "d"] {
+      harness.press(Key(.character(key)))
+      #expect(harness.chat.notice?.text == "The relay has not confirmed this message yet.")
+    }
+  }
+
   @Test func `that was sent stays, and says why`() {
     var harness = waiting()
     harness.press(Key(.up))

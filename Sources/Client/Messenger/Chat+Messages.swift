@@ -53,7 +53,7 @@ extension Chat {
       return "You can only change your own messages."
     case .openLink: return "This message has no link."
     case .retry, .discard: return "This message was sent, and did not fail."
-    default: return "The relay has not received this message yet."
+    default: return "The relay has not confirmed this message yet."
     }
   }
 

@@ -108,7 +108,8 @@ extension ScreenChat {
     let isHeld = !isLetIn && archive != nil
     guard !restoredLines.contains(id), client.withdraw(room: room, id: id) || isHeld else {
       return take(
-        .failed("This message was sent already; change it once the relay has confirmed it."))
+        .failed(
+          "The relay may have this message already. It can be changed once the relay confirms it."))
     }
     keep { archive throws(ArchiveError) in try archive.discard(room: room, id: id) }
     take(.takenBack(room: room, id: id, edits: edits))
