@@ -53,6 +53,36 @@ import Wire
     #expect(harness.chat.overlay == nil)
   }
 
+  @Test func `a word is not typed in parts while a message is selected`() {
+    var harness = Harness.talking()
+    harness.entry(1, from: "ada", "mine")
+    harness.press(Key(.up, .shift))
+    harness.type("hush")
+    #expect(harness.chat.composer.isEmpty)
+    #expect(harness.chat.pane == .messages)
+    #expect(harness.chat.notice?.text.contains("Esc goes back to the composer.") == true)
+    harness.press(Key(.escape))
+    harness.type("hush")
+    #expect(harness.chat.composer.text == "hush")
+  }
+
+  @Test func `a word that begins with d deletes nothing`() {
+    var harness = Harness.talking()
+    harness.entry(1, from: "ada", "mine")
+    harness.press(Key(.up, .shift))
+    harness.type("day")
+    #expect(harness.chat.overlay == nil)
+    #expect(harness.sent.isEmpty)
+  }
+
+  @Test func `a paste is written, also while a message is selected`() {
+    var harness = Harness.talking()
+    harness.entry(1, "theirs")
+    harness.press(Key(.up, .shift))
+    harness.take(.input(.paste("rude words")))
+    #expect(harness.chat.composer.text == "rude words")
+  }
+
   @Test func `End in the list goes to its last row, and stays there`() {
     var harness = Harness()
     harness.welcome()

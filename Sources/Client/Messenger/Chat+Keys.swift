@@ -92,11 +92,10 @@ extension Chat {
     case .list:
       isFiltering = true
       insertInOverlay(String(character), &effects)
-    // Typing goes to the composer, even if a message is selected.
+    // Some letters are commands on a message, so none of them is text: a word would lose these.
     case .messages:
-      pane = .composer
-      timeline?.selected = nil
-      insert(String(character), &effects)
+      let key = label(.cancel, in: .messages).map { "\($0) goes" } ?? "Go"
+      complain("Keys are for the selected message. \(key) back to the composer.", isError: false)
     }
   }
 

@@ -26,8 +26,8 @@ extension Chat {
     case .confirmDeletion, .confirmLeaving:
       switch text {
       case "y", "Y": confirm(&effects)
-      case "n", "N": overlay = nil
-      default: break
+      // Whatever else is typed was not meant as an answer; a "y" in it must not be one.
+      default: overlay = nil
       }
     case .actions:
       guard let message = selectedMessage, let character = text.first,
