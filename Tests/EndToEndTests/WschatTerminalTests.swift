@@ -1,6 +1,7 @@
 import Glibc
 import TestSupport
 import Testing
+import Wire
 
 extension `End to end` {
   /// How wschat treats the terminal that it was given.
@@ -242,6 +243,26 @@ extension `End to end` {
       try terminal.type("hello\n")
       let screen = try terminal.wait(for: "  ada  hello")
       #expect(!screen.isAlternate)
+    }
+
+    @Test func `a command that is typed with --plain is not sent, one in a file is a line`() throws
+    {
+      let relay = try RelayProcess()
+      let terminal = try TerminalSession.wschat(relay, ["--plain", "--room", "general"])
+      try terminal.type("/help me\n")
+      try terminal.wait(for: "/help is a command of the full screen, and was not sent")
+      try terminal.type("//help\n")
+      try terminal.wait(for: "  ada  /help")
+      try terminal.type("/usr/bin is a folder\n")
+      try terminal.wait(for: "  ada  /usr/bin is a folder")
+      try terminal.press("C-d")
+      #expect(try terminal.waitForExit() == .exit(0))
+      let lines = try ChildProcess(
+        [Programs.wschat, relay.url, "--user", "bo", "--room", "general"],
+        input: "/help\n//help\n")
+      #expect(try lines.wait() == .exit(0), "\(lines.errors)")
+      let texts = try RawClient(relay, user: "cy").everything(in: "general").compactMap(\.text)
+      #expect(texts == ["/help", "/usr/bin is a folder", "/help", "//help"])
     }
   }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Client
 import EventLoop
 import Glibc
+import Messenger
 import Platform
 internal import Terminal
 import Wire
@@ -44,6 +45,8 @@ final class LineChat {
   var isLockedOut = false
   var output = Output(descriptor: STDOUT_FILENO)
   private let isTerminal = isatty(STDOUT_FILENO) == 1
+  /// Whether a person types the lines: then a command of the screen is not sent by accident.
+  private let isTyped = isatty(STDIN_FILENO) == 1
 
   var room: String?
   private var splitter = LineSplitter(limitBytes: LineChat.lineLimitBytes)
@@ -213,10 +216,20 @@ final class LineChat {
     guard let room else { preconditionFailure("input is read once a room is joined") }
     switch line {
     case .bytes(let bytes):
-      guard let text = String(validating: bytes, as: UTF8.self) else {
+      guard var text = String(validating: bytes, as: UTF8.self) else {
         return refuse(number, "it is not valid UTF-8")
       }
       if text.unicodeScalars.allSatisfy(\.properties.isWhitespace) { return }
+      if isTyped {
+        switch SlashCommand.read(text) {
+        case .text(let unescaped): text = unescaped
+        case .command(let command, _):
+          return complain(
+            "/\(command.names[0]) is a command of the full screen, and was not sent;"
+              + " begin the line with // to send it as text")
+        case .unknown: break
+        }
+      }
       if pending.isEmpty { noteProgress() }
       let id = client.send(text, to: room)
       pending[id] = Pending(number: number, bytes: text.utf8.count)
