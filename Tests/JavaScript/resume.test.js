@@ -187,3 +187,21 @@ test("a connection that dies silently is found by a ping", async (t) => {
   await wait(() => ada.health.state === "online", "it is back");
   assert.equal((await ada.room("general").send("hello")).seq, 1);
 });
+
+test("a connection that is silent right after its welcome is noticed long before a heartbeat", async (t) => {
+  const relay = await Relay.start(t);
+  const proxy = await TCPProxy.start(t, relay.port);
+  const ada = client(t, proxy.url, { user: "ada", timing: { pongMs: 200, longestPauseMs: 50 } });
+  // Told within the welcome, before anything is answered.
+  await next(ada, "health", ({ state }) => {
+    proxy.isSilent = state === "online";
+    return proxy.isSilent;
+  });
+  const welcomedAt = Date.now();
+  const { why } = await next(ada, "health", ({ state }) => state === "waiting");
+  assert.match(why, /does not answer/);
+  assert.ok(Date.now() - welcomedAt < 20_000, "a heartbeat is 25 s");
+  proxy.isSilent = false;
+  await ada.ready;
+  assert.equal((await ada.room("general").send("hello")).seq, 1);
+});

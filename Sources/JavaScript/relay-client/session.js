@@ -20,6 +20,8 @@ export class Session {
   #startedAt = Date.now();
   #heardAt = Date.now();
   #pingedAt = 0;
+  /** Whether nothing was heard since the last ping. */
+  #isAsked = false;
   #heartbeatMs = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #watchdog;
@@ -75,7 +77,8 @@ export class Session {
 
   /** Asks for a sign of life: soon it is known whether the connection still works. */
   ping() {
-    if (!this.isOnline || this.#pingedAt > this.#heardAt) return;
+    if (!this.isOnline || this.#isAsked) return;
+    this.#isAsked = true;
     this.#pingedAt = Date.now();
     this.post({ type: "ping", t: this.#pingedAt });
     this.#watch(this.#timing.pongMs);
@@ -102,6 +105,7 @@ export class Session {
   /** @param {Wire} message */
   #receive(message) {
     this.#heardAt = Date.now();
+    this.#isAsked = false;
     switch (message.type) {
       case "welcome":
         this.#isWelcome = true;
@@ -141,7 +145,7 @@ export class Session {
 
   #look() {
     const silenceMs = Math.max(0, Date.now() - this.#heardAt);
-    const isAsked = this.#pingedAt > this.#heardAt;
+    const isAsked = this.#isAsked;
     if (isAsked && Date.now() - this.#pingedAt >= this.#timing.pongMs) {
       this.end(1006, "The relay does not answer.");
     } else if (!isAsked && silenceMs >= this.#heartbeatMs) {
