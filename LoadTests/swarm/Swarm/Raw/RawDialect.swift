@@ -82,6 +82,11 @@ public struct RawDialect: Equatable, Sendable {
 }
 
 extension RawDialect {
+  /// Whether clients join by a message.
+  var asksToJoin: Bool {
+    prelude.contains { if case .send = $0 { true } else { false } }
+  }
+
   /// The relay, and other servers that implement its protocol.
   public static let relay: RawDialect = {
     var dialect = RawDialect(

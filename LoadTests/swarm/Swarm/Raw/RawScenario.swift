@@ -88,6 +88,7 @@ public struct RawScenario: Sendable {
     let dialect = raw.dialect ?? (scenario.mode == .echo ? .echo : .relay)
     var measures: [Measure] = [.connect, .deliver]
     if dialect.ackPrefix != nil { measures.append(.ack) }
+    if dialect.asksToJoin { measures.append(.join) }
     for threshold in scenario.thresholds where !measures.contains(threshold.measure) {
       throw usage("thresholds.\(threshold.key) is not measured with --raw; remove it")
     }
