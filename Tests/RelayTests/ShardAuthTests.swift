@@ -233,6 +233,39 @@ import Wire
     #expect(messages.acks.count == 1)
   }
 
+  @Test func `a renewed token may not send where the last send went, if it does not allow that`() {
+    let relay = relay()
+    let ada = client(relay, "ada|||")
+    ada.join("b")
+    relay.run()
+    for id in ["1", "2"] { ada.post("b", id) }
+    relay.run()
+    #expect(ada.take().acks.map(\.id) == ["1", "2"])
+    ada.send(.auth(token: "ada||a*|"))
+    ada.post("b", "3")
+    relay.run()
+    let messages = ada.take()
+    #expect(messages.acks.isEmpty)
+    #expect(messages.errors.map(\.code) == [.forbidden])
+    #expect(messages.errors.map(\.id) == ["3"])
+  }
+
+  @Test func `who has sent to a room may not send to the room that takes its place in memory`() {
+    let relay = SimulatedRelay { $0.tailBytes = 1 }
+    let (cy, bo) = (relay.connect("cy"), relay.connect("bo"))
+    cy.join("left")
+    cy.post("left", "1")
+    relay.run()
+    cy.send(.leave(room: "left", forget: false))
+    relay.run()
+    bo.join("dm:ada:bo")
+    relay.run()
+    _ = cy.take()
+    cy.post("dm:ada:bo", "2")
+    relay.run()
+    #expect(cy.take().errors.map(\.code) == [.forbidden])
+  }
+
   @Test func `lost rights end their subscriptions, pending ones as well`() {
     let relay = relay()
     let (ada, bo) = (client(relay, "ada|||"), client(relay, "bo|||"))

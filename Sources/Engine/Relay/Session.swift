@@ -29,7 +29,7 @@ struct Session {
   var delivery = Link<Delivery>.none
   /// The room whose acks are all that is queued.
   var ackedRoom = Link<Room>.none
-  /// The room of the last send, if this loop knows it. The session's rights allow sending to it.
+  /// The room of the last send, if this loop knows it.
   var sendRoom = Link<Room>.none
   var firstSubscription = Link<Subscription>.none
   var subscriptionCount: Int32 = 0

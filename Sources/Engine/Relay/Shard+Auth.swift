@@ -194,7 +194,6 @@ extension Shard {
         return
       }
       grant.identity = identity
-      sessions[session].sendRoom = .none
       scheduleExpiry(of: grant, sessions.id(of: session), now)
       reply(
         .renewed(

@@ -93,9 +93,8 @@ extension Shard {
   private mutating func send(
     _ send: consuming ClientMessage.Send, ref: String?, _ session: Slot<Session>, _ now: Moment
   ) {
-    let isKnown = sendRoom(of: session, named: send.room) != nil
     do throws(WireError) {
-      if !isKnown { try checkAccess(to: send.room, re: "send", session) }
+      try checkAccess(to: send.room, re: "send", session)
       try checkForward(send, session)
     } catch {
       var error = error
@@ -115,8 +114,7 @@ extension Shard {
         ref, wait, session, now)
       return
     }
-    if !isKnown { sessions[session].sendRoom = Link(rooms.find(send.room)) }
-    noteSend(session)
+    noteSend(to: send.room, session)
     sessions[session].owedBytes += Self.owedBytes(room: send.room, id: send.id)
     log.append(
       LogRequest.Append(
@@ -137,19 +135,25 @@ extension Shard {
       re: "send", room: send.room, field: "forward")
   }
 
-  /// Notes that entries for the room of the session's last send are on their way, if this loop knows
-  /// the room.
-  private mutating func noteSend(_ session: Slot<Session>) {
-    if let room = sessions[session].sendRoom.slot { rooms[room].pace.note(batch: log.nextNumber) }
+  /// Notes that entries for the room are on their way, if this loop knows the room.
+  private mutating func noteSend(to name: String, _ session: Slot<Session>) {
+    var room = sendRoom(of: session, named: name)
+    if room == nil {
+      room = rooms.find(name)
+      if room != nil { sessions[session].sendRoom = Link(room) }
+    }
+    if let room { rooms[room].pace.note(batch: log.nextNumber) }
   }
 
+  /// The name of the room of the session's last send, or of one that has its slot since; empty if there
+  /// is none.
   private func sendRoomName(of session: Slot<Session>) -> String {
     guard let room = sessions[session].sendRoom.slot, rooms.contains(room) else { return "" }
     return rooms[room].name
   }
 
-  /// Returns the room of the session's last send if it has this name: this saves a lookup by name,
-  /// and checking again whether the session may send to it.
+  /// Returns the room of the session's last send if it has this name: this saves a lookup by name.
+  /// It tells nothing about rights: the slot may be that of another room since.
   func sendRoom(of session: Slot<Session>, named name: String) -> Slot<Room>? {
     guard let room = sessions[session].sendRoom.slot, rooms.contains(room), rooms[room].name == name
     else { return nil }
