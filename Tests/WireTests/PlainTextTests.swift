@@ -33,4 +33,35 @@ import Testing
       }
     }
   }
+
+  @Test func `is copied up to the first byte that needs an escape, and no further`() {
+    for byte in [UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x1F, 0x20, 0x7F, 0xFF] {
+      for length in 0..<40 {
+        for place in 0...length {
+          var text = (0..<length).map { UInt8(ascii: "a") + UInt8($0 % 26) }
+          if place < length { text[place] = byte }
+          var copy: [UInt8] = []
+          copy.append(addingCapacity: length + 1) { output in
+            output.append(UInt8(ascii: "<"))
+            #expect(output.append(plainStartOf: text.span) == text.span.plainEnd(from: 0))
+          }
+          #expect(copy == [UInt8(ascii: "<")] + text[..<text.span.plainEnd(from: 0)])
+        }
+      }
+    }
+  }
+
+  @Test func `numbers have the digits that Swift gives them`() {
+    var numbers: [Int64] = [.min, .max, 0]
+    var power: Int64 = 1
+    for _ in 0..<19 {
+      for number in [power - 1, power, power + 1, power * 9] { numbers += [number, -number] }
+      power = power < 1_000_000_000_000_000_000 ? power * 10 : power
+    }
+    for number in numbers {
+      var text: [UInt8] = []
+      text.append(decimal: number)
+      #expect(String(decoding: text, as: UTF8.self) == "\(number)")
+    }
+  }
 }
