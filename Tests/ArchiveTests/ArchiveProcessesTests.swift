@@ -41,6 +41,9 @@ import Wire
       }
       let archive = try Archive(path: folder.file)
       #expect(archive.damage == nil)
+      // The kernel may release the lock of a killed process only after its end was seen.
+      let deadline = Deadline()
+      while try archive.takeOver().othersRemain, !deadline.hasPassed { usleep(1000) }
       #expect(enqueued.isSubset(of: try archive.outbox().map(\.send.id)))
       if let room = try archive.room(), room.latest > 0 {
         let kept = try rows(of: "entries", in: folder)
