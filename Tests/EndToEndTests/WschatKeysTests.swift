@@ -114,6 +114,14 @@ extension `End to end` {
       try terminal.press("Enter")
       try terminal.waitForConversation("tea")
       try terminal.say("newer")
+      // The relay's answer moves the conversation to the first place.
+      try terminal.wait(for: "tea above General") { screen in
+        let list = screen.lines.map { $0.prefix { $0 != "│" } }
+        guard let tea = list.firstIndex(where: { $0.contains("tea") }),
+          let general = list.firstIndex(where: { $0.contains("General") })
+        else { return false }
+        return tea < general
+      }
       try terminal.press("M-2")
       try terminal.waitForConversation("General")
       try terminal.press("M-1")
