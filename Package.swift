@@ -15,7 +15,7 @@ let strict: [SwiftSetting] = [
 ]
 
 /// In release builds of the modules whose classes belong to one thread each, Swift does not check
-/// every access to a variable of a class for exclusivity (SE-0176): these checks took a third of the
+/// every access to a variable of a class for exclusivity (SE-0176): these checks took a quarter of the
 /// relay's instructions for a delivery. Debug builds check, and with them nearly all tests.
 let confined: [SwiftSetting] =
   strict

@@ -227,7 +227,7 @@ package struct WebFiles: Sendable {
 
 extension ArraySlice<UInt8> {
   /// Returns the first range that equals a text. The standard library's `firstRange(of:)` is not
-  /// specialized for bytes: for the files of the page it took a third of the relay's start.
+  /// specialized for bytes: for the files of the page it took most of the relay's start.
   fileprivate func range(of text: StaticString) -> Range<Int>? {
     let length = text.utf8CodeUnitCount
     guard count >= length else { return nil }

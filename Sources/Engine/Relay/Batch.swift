@@ -15,7 +15,7 @@ struct Batch {
 
     @inline(__always)
     mutating func append(
-      _ ack: consuming ServerMessage.Ack, to session: SessionID, wasStored: Bool
+      _ ack: ServerMessage.Ack, to session: SessionID, wasStored: Bool
     ) {
       if wasStored { stored.append(answers.count) }
       answers.append(.ack(session, ack))

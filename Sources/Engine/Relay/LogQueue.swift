@@ -38,10 +38,10 @@ struct LogQueue {
     bytes += Self.otherBytes
   }
 
-  mutating func append(_ send: consuming LogRequest.Append) {
+  mutating func append(_ send: LogRequest.Append) {
     bytes += send.body.count + Self.sendBytes - Self.otherBytes
     if gatheringSince == nil { gatheringSince = send.receivedAt }
-    append(.append(consume send))
+    append(.append(send))
   }
 
   /// Returns what has gathered, if the log is ready for it.

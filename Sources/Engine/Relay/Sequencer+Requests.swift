@@ -7,9 +7,7 @@ extension Sequencer {
     _ requests: [LogRequest], from loop: Int, _ batch: inout Batch,
     _ store: inout some EntryStore
   ) {
-    // A span's elements are not copied for each access.
-    let requests = requests.span
-    for place in requests.indices { handle(requests[place], from: loop, &batch, &store) }
+    for request in requests { handle(request, from: loop, &batch, &store) }
   }
 
   private mutating func handle(

@@ -252,10 +252,9 @@ public struct Sequencer {
     rollBack(&batch)
     for user in batch.unwritten.keys { membershipCounts[user] = nil }
     nextRoomNumber = nil
-    var answers: [[LogAnswer]] = Array(repeating: [], count: loops)
+    var answers = batch.acks.map(\.ofStored)
     let until = batch.now + Refusal.retryAfterMilliseconds
     for loop in answers.indices {
-      answers[loop] = batch.acks[loop].ofStored
       for var refusal in refusals(of: batch, for: loop) {
         if refusal.error.isAboutEntries, let room = refusal.error.room {
           // The entry that it refers to may have been of this batch: the next batch decides.

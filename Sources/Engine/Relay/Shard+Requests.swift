@@ -6,26 +6,22 @@ extension Shard {
   public mutating func receive(_ id: SessionID, _ json: Span<UInt8>, now: Moment) {
     guard isActive(id) else { return }
     let session = id.slot
+    let request: ClientRequest
     do throws(WireError) {
-      let request = try ClientRequest(
+      request = try ClientRequest(
         decoding: json, textLimitBytes: configuration.limits.textBytes,
         roomsLimit: configuration.limits.roomsPerConnection,
         likelyRoom: sendRoomName(of: session))
-      receive(request, bytes: json.count, session, now)
     } catch {
       charge(.request, bytes: json.count, session)
       refuse(error, to: session)
+      return
     }
-  }
-
-  private mutating func receive(
-    _ request: consuming ClientRequest, bytes: Int, _ session: Slot<Session>, _ now: Moment
-  ) {
     counters.note(received: request.message)
     if case .send = request.message {
-      charge(.send, bytes: bytes, session)
+      charge(.send, bytes: json.count, session)
     } else {
-      charge(.request, bytes: bytes, session)
+      charge(.request, bytes: json.count, session)
     }
     guard !sessions[session].user.isEmpty else {
       receiveFirst(request, session, now)
@@ -33,7 +29,7 @@ extension Shard {
     }
     let ref = request.ref
     switch request.message {
-    case .send(let send): self.send(consume send, ref: ref, session, now)
+    case .send(let send): self.send(send, ref: ref, session, now)
     case .received(let room, let seq): received(room, seq, ref: ref, session)
     case .read(let room, let seq): read(room, seq, ref: ref, session)
     case .typing(let room, let on): typing(room, on, ref: ref, session)
@@ -91,7 +87,7 @@ extension Shard {
   // MARK: - Sending
 
   private mutating func send(
-    _ send: consuming ClientMessage.Send, ref: String?, _ session: Slot<Session>, _ now: Moment
+    _ send: ClientMessage.Send, ref: String?, _ session: Slot<Session>, _ now: Moment
   ) {
     do throws(WireError) {
       try checkAccess(to: send.room, re: "send", session)

@@ -10,14 +10,6 @@ extension ClientRequest {
   public init(
     decoding json: Span<UInt8>, textLimitBytes: Int, roomsLimit: Int = 0, likelyRoom: String = ""
   ) throws(WireError) {
-    self = try Self.decode(
-      json, textLimitBytes: textLimitBytes, roomsLimit: roomsLimit, likelyRoom: likelyRoom)
-  }
-
-  /// Not in the initializer: it would copy what it returns.
-  private static func decode(
-    _ json: Span<UInt8>, textLimitBytes: Int, roomsLimit: Int, likelyRoom: String
-  ) throws(WireError) -> ClientRequest {
     let fields: JSONFields
     do {
       fields = try JSONFields(json)
@@ -32,9 +24,8 @@ extension ClientRequest {
     guard fields[.type].isString else {
       throw reader.bad(.type, "a string; each message has one", json)
     }
-    let ref = try reader.ref(json)
-    return ClientRequest(
-      try reader.message(json, textLimitBytes: textLimitBytes, roomsLimit: roomsLimit), ref: ref)
+    ref = try reader.ref(json)
+    message = try reader.message(json, textLimitBytes: textLimitBytes, roomsLimit: roomsLimit)
   }
 }
 

@@ -52,8 +52,6 @@ public enum ClientMessage: Equatable, Sendable {
     /// The entry that this one refers to; `nil` for most.
     public var reference: Reference?
 
-    // Inlined, it would be copied to where it is returned.
-    @inline(never)
     public init(
       room: String, id: String, kind: EntryKind, body: [UInt8], reference: Reference? = nil
     ) {

@@ -137,16 +137,11 @@ private struct KeyTable: Sendable {
     while rows[place].count > 0 {
       if rows[place].front == front, rows[place].count == name.count {
         let key = rows[place].key
-        if name.count <= 8 || isEqual(name, names[key]) { return key }
+        let known = names[key]
+        if name.count <= 8 || name.equals(known.span) { return key }
       }
       place = (place + 1) % Self.size
     }
     return nil
-  }
-
-  /// Compares names of equal length whose first eight bytes are equal.
-  private func isEqual(_ a: Span<UInt8>, _ b: [UInt8]) -> Bool {
-    for index in 8..<a.count where a[index] != b[index] { return false }
-    return true
   }
 }

@@ -358,14 +358,7 @@ extension Span where Element == UInt8 {
 
   /// Whether a value is this string, written without escapes.
   func jsonEquals(_ value: JSONValue, unescaped text: String) -> Bool {
-    guard value.kind == .string else { return false }
-    let inside = value.inside
-    let text = text.utf8.span
-    guard inside.count == text.count else { return false }
-    for offset in 0..<text.count where self[inside.lowerBound + offset] != text[offset] {
-      return false
-    }
-    return true
+    value.kind == .string && extracting(value.inside).equals(text.utf8.span)
   }
 
   /// The bytes as a string; invalid UTF-8 is replaced.
@@ -375,6 +368,13 @@ extension Span where Element == UInt8 {
 }
 
 extension Span where Element == UInt8 {
+  /// Whether the bytes are those of another span.
+  func equals(_ other: Span<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    for index in 0..<count where self[index] != other[index] { return false }
+    return true
+  }
+
   /// A copy as an array.
   var bytes: [UInt8] {
     var copy: [UInt8] = []

@@ -46,8 +46,8 @@ public enum RoomName {
     let bytes = name.utf8.span
     guard isDirect(bytes), let colon = colon(inDirect: bytes) else { return true }
     let user = user.utf8.span
-    return equal(bytes.extracting(prefixLength..<colon), user)
-      || equal(bytes.extracting((colon + 1)...), user)
+    return bytes.extracting(prefixLength..<colon).equals(user)
+      || bytes.extracting((colon + 1)...).equals(user)
   }
 
   private static func isDirect(_ name: Span<UInt8>) -> Bool {
@@ -67,11 +67,5 @@ public enum RoomName {
       return a[index] < b[index] ? colon : nil
     }
     return a.count < b.count ? colon : nil
-  }
-
-  private static func equal(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Bool {
-    guard a.count == b.count else { return false }
-    for index in 0..<a.count where a[index] != b[index] { return false }
-    return true
   }
 }

@@ -18,10 +18,10 @@ static inline int csqlite_bind_kept_blob(
   return sqlite3_bind_blob64(statement, index, blob, bytes, SQLITE_STATIC);
 }
 
-/* Without memory statistics, threads do not contend for one lock at each allocation. Fails with
-   SQLITE_MISUSE after any other SQLite function that initializes the library. */
-static inline int csqlite_forgo_memory_statistics(void) {
-  return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+/* Without memory statistics, threads do not contend for one lock at each allocation. Must be called
+   before any other SQLite function; a failure means that it was too late, and is ignored. */
+static inline void csqlite_forgo_memory_statistics(void) {
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
 static inline int csqlite_bind_blob(

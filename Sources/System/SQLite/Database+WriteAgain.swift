@@ -10,10 +10,7 @@ extension Database {
   /// file, and a power loss in between would leave a mixture that cannot be repaired. Rewriting
   /// bytes that are already on the medium is safe, wherever it is interrupted.
   package static func writeLogAgain(path: String, vfs name: String?) throws(SQLiteError) {
-    _ = Self.isConfigured
-    let found =
-      if let name { unsafe sqlite3_vfs_find(name) } else { unsafe sqlite3_vfs_find(nil) }
-    guard let vfs = unsafe found, let open = unsafe vfs.pointee.xOpen,
+    guard let vfs = unsafe vfs(name), let open = unsafe vfs.pointee.xOpen,
       let access = unsafe vfs.pointee.xAccess
     else { return }
     let logPath = "\(path)-wal"

@@ -21,14 +21,22 @@ internal import CSQLite
   package let handle: OpaquePointer
 
   /// To be read before any function of SQLite is called, because most of them initialize it.
-  static let isConfigured: Bool = csqlite_forgo_memory_statistics() == SQLITE_OK
+  private static let configured: Void = csqlite_forgo_memory_statistics()
+
+  /// Returns a VFS (`sqlite3_vfs_find`).
+  /// - Parameter name: `nil` = the system's.
+  static func vfs(_ name: String?) -> UnsafeMutablePointer<sqlite3_vfs>? {
+    configured
+    guard let name else { return unsafe sqlite3_vfs_find(nil) }
+    return unsafe sqlite3_vfs_find(name)
+  }
 
   /// Opens a connection (`sqlite3_open_v2`).
   /// - Parameter vfs: the name of the SQLite VFS; `nil` = the system's.
   package init(
     path: String, mode: Mode, vfs: String? = nil, busyTimeoutMilliseconds: Int32 = 2000
   ) throws(SQLiteError) {
-    _ = Self.isConfigured
+    Self.configured
     var handle: OpaquePointer?
     let flags = mode.flags | SQLITE_OPEN_NOMUTEX
     let code =
@@ -56,10 +64,7 @@ internal import CSQLite
   /// The database file is deleted first, and durably, before the log: without its log it could be a
   /// mixture of old and new pages, while a log without its file is never applied to a new one.
   package static func remove(path: String, vfs: String?) throws(SQLiteError) {
-    _ = Self.isConfigured
-    let found =
-      if let vfs { unsafe sqlite3_vfs_find(vfs) } else { unsafe sqlite3_vfs_find(nil) }
-    guard let vfs = unsafe found, let delete = unsafe vfs.pointee.xDelete else { return }
+    guard let vfs = unsafe Self.vfs(vfs), let delete = unsafe vfs.pointee.xDelete else { return }
     for name in [path, "\(path)-wal", "\(path)-journal"] {
       let code = unsafe delete(vfs, name, 1)
       // SQLITE_IOERR_DELETE_NOENT is a macro that Swift does not import.

@@ -18,8 +18,7 @@ package enum ErasingFileSystem {
   private static let registeredName = "relay-erasing"
 
   private static func register() -> String? {
-    _ = Database.isConfigured
-    guard let base = unsafe sqlite3_vfs_find(nil), let name = unsafe strdup(registeredName) else {
+    guard let base = unsafe Database.vfs(nil), let name = unsafe strdup(registeredName) else {
       return nil
     }
     // Both live as long as the process.

@@ -102,16 +102,19 @@ extension Bench {
     plan.rooms = isQuick ? 2 : 20
     plan.work = .connect
     plan.connectsAtOnce = 1
-    var (p50, p99): ([Double], [Double]) = ([], [])
+    var samples: [BenchSample] = []
     for _ in 0..<pairs {
       let sample = try BenchSample(plan, server, processor: BenchPlacement.apart.load)
       middle.fault = middle.fault ?? sample.fault
-      p50 += sample.result.latencies.milliseconds(.join, .p50).map { [$0] } ?? []
-      p99 += sample.result.latencies.milliseconds(.join, .p99).map { [$0] } ?? []
+      samples.append(sample)
       name(&plan, server)
     }
-    middle.alone = BenchRow.median(p50)
-    late.alone = BenchRow.median(p99)
+    func median(_ percentile: Percentile) -> Double? {
+      BenchRow.median(
+        samples.compactMap { $0.result.latencies.milliseconds(.join, percentile) })
+    }
+    middle.alone = median(.p50)
+    late.alone = median(.p99)
     late.fault = middle.fault
     return [middle, late]
   }
