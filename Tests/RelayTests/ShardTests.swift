@@ -4,6 +4,18 @@ import Wire
 @testable import Relay
 
 @Suite struct `A shard and sockets that block` {
+  @Test func `a session that does not wait for its socket is not flushed when that is writable`() {
+    let relay = SimulatedRelay()
+    let ada = relay.connect("ada")
+    ada.join("general")
+    relay.run()
+    let flushed = relay.shard { shard in
+      shard.unblock(ada.session)
+      return shard.flush(now: relay.now) { _, bytes in bytes.count }
+    }
+    #expect(flushed == 0)
+  }
+
   @Test func `a blocked socket keeps the rest of one frame and its cursor, and then gets all`() {
     let relay = SimulatedRelay { unlimited(&$0) }
     let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))

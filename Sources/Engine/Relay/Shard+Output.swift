@@ -46,9 +46,10 @@ extension Shard {
     return sessions[id.slot].queuedBytes + sessions[id.slot].waitingBytes
   }
 
-  /// The socket accepts bytes again.
+  /// The socket accepts bytes. Most calls find a session that does not wait for it: the kernel
+  /// reports a socket as writable with each event.
   public mutating func unblock(_ id: SessionID) {
-    guard isCurrent(id) else { return }
+    guard isCurrent(id), sessions[id.slot].isBlocked else { return }
     sessions[id.slot].isBlocked = false
     markDirty(id.slot)
   }

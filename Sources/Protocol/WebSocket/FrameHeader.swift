@@ -63,12 +63,12 @@ public struct FrameHeader: Equatable, Sendable {
     switch shortLength {
     case 126:
       guard bytes.count >= 4 else { return nil }
-      length = bigEndian(bytes, 2..<4)
+      length = UInt64(UInt16(bigEndian: load(bytes, at: 2)))
       end = 4
       guard length > 125 else { throw .lengthNotMinimal }
     case 127:
       guard bytes.count >= 10 else { return nil }
-      length = bigEndian(bytes, 2..<10)
+      length = UInt64(bigEndian: load(bytes, at: 2))
       end = 10
       guard length > UInt16.max else { throw .lengthNotMinimal }
     default:
@@ -82,7 +82,7 @@ public struct FrameHeader: Equatable, Sendable {
     var maskKey: UInt32?
     if masked {
       guard bytes.count >= end + 4 else { return nil }
-      maskKey = UInt32(truncatingIfNeeded: bigEndian(bytes, end..<end + 4)).byteSwapped
+      maskKey = UInt32(littleEndian: load(bytes, at: end))
     }
     return FrameHeader(
       fin: fin, rsv1: rsv1, opcode: opcode, maskKey: maskKey, payloadLength: payloadLength)
@@ -123,9 +123,9 @@ public struct FrameHeader: Equatable, Sendable {
     }
   }
 
-  private static func bigEndian(_ bytes: Span<UInt8>, _ range: Range<Int>) -> UInt64 {
-    var value: UInt64 = 0
-    for index in range { value = value << 8 | UInt64(bytes[index]) }
-    return value
+  private static func load<Value: FixedWidthInteger & BitwiseCopyable>(
+    _ bytes: Span<UInt8>, at offset: Int
+  ) -> Value {
+    unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Value.self)
   }
 }
