@@ -69,6 +69,8 @@ let containers: Target.Dependency =
   .product(name: "BasicContainers", package: "swift-collections")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
+let ordered: Target.Dependency =
+  .product(name: "OrderedCollections", package: "swift-collections")
 let histogram: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
 let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
 
@@ -100,7 +102,7 @@ let package = Package(
     Floor.protocol.module("Wire"),
     Floor.engine.module("Mixing"),
     Floor.engine.module("Folding", ["CUtf8proc"]),
-    Floor.engine.module("Relay", ["Wire", "Mixing", "Folding", deque, heap]),
+    Floor.engine.module("Relay", ["Wire", "Mixing", "Folding", deque, heap, ordered]),
     Floor.engine.module("Gateway", ["WebSocket", "Wire", "Relay", "Mixing"], confined),
 
     // The web page, embedded.

@@ -50,7 +50,9 @@ import Testing
   static func isPure(_ module: String) -> Bool {
     module.hasPrefix("Protocol/") || module.hasPrefix("Engine/")
   }
-  static let anywhere: Set<String> = ["Synchronization", "DequeModule", "HeapModule"]
+  static let anywhere: Set<String> = [
+    "Synchronization", "DequeModule", "HeapModule", "OrderedCollections",
+  ]
 
   /// The load test's modules lie in a folder of their own.
   static func folder(of module: String) -> Folder {

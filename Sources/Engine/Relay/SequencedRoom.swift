@@ -14,7 +14,7 @@ struct SequencedRoom {
   var changes: Int64 = 0
   /// Filled by the first join.
   var epochs: RoomEpochs?
-  var members: [String: MemberMarks] = [:]
+  var members: Members = [:]
   /// Who sent the last entries.
   var last = LastSenders()
   /// Whether the last sender's marks moved by sends, which the store derives until another user
@@ -44,8 +44,10 @@ struct SequencedRoom {
 
   var memberList: [Marks]? {
     guard members.count <= Self.memberListLimit else { return nil }
-    return members.map { Marks(user: $0.key, read: $0.value.read, received: $0.value.received) }
-      .sorted { $0.user < $1.user }
+    return members.all.map {
+      Marks(user: $0.user, read: $0.marks.read, received: $0.marks.received)
+    }
+    .sorted { $0.user < $1.user }
   }
 
   /// The marks with which a membership begins now: nothing before it is unread. A direct room has
@@ -56,13 +58,13 @@ struct SequencedRoom {
 
   /// Moves the marks of the last entry's sender, if they move.
   /// - Parameter member: the place of that user in `members`.
-  mutating func noteSend(by member: Dictionary<String, MemberMarks>.Index) {
-    if members.values[member].noteSend(head, others: last.others) { hasDerivedMarks = true }
+  mutating func noteSend(by member: Int) {
+    if members[place: member].noteSend(head, others: last.others) { hasDerivedMarks = true }
   }
 
   /// The same by name: nothing if the user is not a member.
   mutating func noteSend(by user: String) {
-    if let member = members.index(forKey: user) { noteSend(by: member) }
+    if let member = members.place(of: user) { noteSend(by: member) }
   }
 
   mutating func restore(_ stored: StoredRoom) {
@@ -87,6 +89,6 @@ struct SequencedRoom {
     changes = 0
     last = LastSenders()
     hasDerivedMarks = false
-    for user in members.keys { members[user] = MemberMarks() }
+    for member in 0..<members.count { members[place: member] = MemberMarks() }
   }
 }
