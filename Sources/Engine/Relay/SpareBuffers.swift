@@ -3,8 +3,9 @@
 struct SpareBuffers {
   private static let newBytes = 512
   private static let bufferBytes = 2048
-  /// Together at most 2 MiB.
-  private static let limit = 1024
+  /// Together at most 512 KiB: after thousands of connections had replies in one turn, as when
+  /// they join, most of the buffers are of no use.
+  private static let limit = 256
   /// The capacity of a large buffer, for all that one turn writes to a socket.
   private static let largeBytes = 2 * Shard.pageBytes
 
