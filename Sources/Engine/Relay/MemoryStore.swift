@@ -11,7 +11,7 @@ public struct MemoryStore: EntryStore, EntryReader {
     var first: Int64 = 1
     /// The epochs of its entries, ascending; the entries after `after` are of the epoch.
     var epochs: [(number: Int64, after: Int64)] = []
-    var members: Members = [:]
+    var members: CompactDictionary<String, MemberMarks> = [:]
     var identities: [Identity: Int64] = [:]
     /// The state of the entries that changes refer to, by their `seq`.
     var targets: [Int64: Target] = [:]

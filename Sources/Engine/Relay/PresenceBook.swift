@@ -10,7 +10,7 @@ struct PresenceBook {
     var presence: Presence { online > 0 ? .online : away > 0 ? .away : .offline }
   }
   /// The users who are not offline.
-  private var users: [String: Loops] = [:]
+  private var users: CompactDictionary<String, Loops> = [:]
 
   subscript(user: String) -> Presence { users[user]?.presence ?? .offline }
 

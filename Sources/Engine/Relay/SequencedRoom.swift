@@ -14,7 +14,7 @@ struct SequencedRoom {
   var changes: Int64 = 0
   /// Filled by the first join.
   var epochs: RoomEpochs?
-  var members: Members = [:]
+  var members: CompactDictionary<String, MemberMarks> = [:]
   /// Who sent the last entries.
   var last = LastSenders()
   /// Whether the last sender's marks moved by sends, which the store derives until another user
@@ -44,10 +44,9 @@ struct SequencedRoom {
 
   var memberList: [Marks]? {
     guard members.count <= Self.memberListLimit else { return nil }
-    return members.all.map {
-      Marks(user: $0.user, read: $0.marks.read, received: $0.marks.received)
-    }
-    .sorted { $0.user < $1.user }
+    return zip(members.keys, members.values)
+      .map { Marks(user: $0, read: $1.read, received: $1.received) }
+      .sorted { $0.user < $1.user }
   }
 
   /// The marks with which a membership begins now: nothing before it is unread. A direct room has

@@ -200,7 +200,7 @@ extension Sequencer {
   private mutating func becomeStored(_ room: Int, _ number: Int64) {
     guard rooms[room].number == nil else { return }
     rooms[room].number = number
-    for user in rooms[room].members.users.sorted() {
+    for user in rooms[room].members.keys.sorted() {
       noteStored(rooms[room].name, user)
       membershipCounts[user] = nil
       keep(MemberRetry(belongs: true), for: MemberKey(room: room, user: user))

@@ -38,7 +38,7 @@ extension Sequencer {
       where change.room == name && change.belongs && !joiners.contains(change.user) {
         rooms[index].members[change.user] = nil
       }
-      for user in rooms[index].members.users { unstored.insert(name, of: user) }
+      for user in rooms[index].members.keys { unstored.insert(name, of: user) }
       forgetIfAbandoned(index, &batch)
     }
   }

@@ -259,7 +259,7 @@ extension Sequencer {
     rooms[room].number = number
     touch(room, &batch)
     batch.newRooms.append(room)
-    for user in rooms[room].members.users {
+    for user in rooms[room].members.keys {
       batch.unwritten[user, default: 0] += 1
       batch.dirtyMembers.insert(MemberKey(room: room, user: user))
       noteStored(rooms[room].name, user)
@@ -351,7 +351,7 @@ extension Sequencer {
   }
 
   mutating func forget(_ user: String, _ room: Int, _ batch: inout Batch) {
-    guard rooms[room].members.remove(user) else { return }
+    guard rooms[room].members.removeValue(forKey: user) != nil else { return }
     noteMembership(user, -1, isStored: rooms[room].number != nil, &batch)
     let key = MemberKey(room: room, user: user)
     batch.dirtyMembers.remove(key)
@@ -398,7 +398,7 @@ extension Sequencer {
   /// Forgets a room without entries or subscribers, together with its members.
   mutating func forgetIfAbandoned(_ room: Int, _ batch: inout Batch) {
     guard rooms[room].number == nil, rooms[room].subscribers.isEmpty else { return }
-    for user in rooms[room].members.users.sorted() { forget(user, room, &batch) }
+    for user in rooms[room].members.keys.sorted() { forget(user, room, &batch) }
   }
 
   /// Removes a membership from those that the store does not know: it was stored, or it ended.

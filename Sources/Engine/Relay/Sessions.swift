@@ -14,7 +14,7 @@ struct LocalUser {
 struct Sessions: ~Copyable {
   private var table = Slab(vacant: Session(connection: -1))
   /// The users who have a session, or whose presence the log does not know as offline yet.
-  var users: [String: LocalUser] = [:]
+  var users: CompactDictionary<String, LocalUser> = [:]
   /// The presence over all loops of users who are not in `users` and not offline.
   private var others: [String: Presence] = [:]
   /// When the last session of a user ended who is given time to come back, in milliseconds of the
@@ -105,8 +105,8 @@ struct Sessions: ~Copyable {
   }
 
   mutating func setOverallPresence(of user: String, _ presence: Presence) {
-    if let index = users.index(forKey: user) {
-      users.values[index].overall = presence
+    if let place = users.place(of: user) {
+      users[place: place].overall = presence
     } else {
       others[user] = presence == .offline ? nil : presence
     }

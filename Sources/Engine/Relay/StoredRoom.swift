@@ -11,15 +11,16 @@ public struct StoredRoom: Sendable {
   /// The time of the last entry, in milliseconds since 1970.
   public var lastAt: Int64
   /// The members of the room and their marks, which include their own sends.
-  public var members: Members
+  public var members: CompactDictionary<String, MemberMarks>
   /// The number of its entries that were not content, including those that are no longer kept.
   public var changes: Int64
   /// Who sent its last entries.
   public var last: LastSenders
 
   public init(
-    number: Int64, head: Int64, first: Int64, lastAt: Int64, members: Members,
-    changes: Int64 = 0, last: LastSenders = LastSenders()
+    number: Int64, head: Int64, first: Int64, lastAt: Int64,
+    members: CompactDictionary<String, MemberMarks>, changes: Int64 = 0,
+    last: LastSenders = LastSenders()
   ) {
     self.number = number
     self.head = head
@@ -39,7 +40,7 @@ extension StoredRoom {
     guard seqs.contains(head), (1...head + 1).contains(first), seqs.contains(changes),
       seqs.contains(last.others), seqs.contains(last.content.last),
       seqs.contains(last.content.others),
-      members.all.allSatisfy({ seqs.contains($0.marks.read) && seqs.contains($0.marks.received) })
+      members.values.allSatisfy({ seqs.contains($0.read) && seqs.contains($0.received) })
     else {
       throw StoreFailure("room \(name) has invalid numbers; run `relay verify` for details")
     }

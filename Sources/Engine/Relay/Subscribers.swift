@@ -3,7 +3,7 @@ import OrderedCollections
 /// The users with subscriptions to a room, over all loops, and the number of each user's
 /// subscriptions: almost always one.
 struct Subscribers {
-  /// Ordered because that takes less memory, as in `Members`.
+  /// Ordered because that takes less memory, as in `CompactDictionary`.
   private var users: OrderedSet<String> = []
   /// The numbers that are not one.
   private var counts: [String: Int] = [:]

@@ -2,7 +2,7 @@
 ///
 /// Most users have at most one, which needs no memory of its own.
 struct UnstoredRooms {
-  private var first: [String: String] = [:]
+  private var first: CompactDictionary<String, String> = [:]
   /// Those besides the first.
   private var others: [String: Set<String>] = [:]
 
