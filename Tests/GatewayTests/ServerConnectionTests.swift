@@ -4,6 +4,6 @@ import Testing
 
 @Suite struct `A connection in its loop's table` {
   @Test func `is small, since there is one for each idle client`() {
-    #expect(MemoryLayout<ServerConnection>.stride <= 152)
+    #expect(MemoryLayout<ServerConnection>.stride <= 144)
   }
 }

@@ -24,19 +24,19 @@ struct ServerConnection {
 
   var phase: Phase
   var webSocket: WebSocket.Connection
-  // Small fields are side by side, so that no space is left between them: there is one of these for
+  // Small fields are in this order so that no space is left between them: there is one of these for
   // each idle connection.
-  /// Pings and pongs in the second that began at `controlFramesSince`.
-  var controlFrames: Int32 = 0
-  var host: HostKey?
   var isReadable = false
   /// The peer has stopped sending, so the connection is read until the end of the stream.
   var sawEnd = false
-  var session: SessionID?
+  /// Pings and pongs in the second that began at `controlFramesSince`.
+  var controlFrames: Int32 = 0
+  var host: HostKey?
   var isPaused = false
   var isAuthenticated = false
   /// Whether the client is on this machine.
   var isLocal = false
+  var session: SessionID?
   /// Whether it is counted among the unauthenticated connections of its address.
   var isCountedAsUnauthenticated = false
   /// The number of sweeps that found the connection unauthenticated.

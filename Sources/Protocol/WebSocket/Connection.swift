@@ -83,11 +83,11 @@ public struct Connection {
   /// Shared, unless context is kept; `nil` if the peer may not send compressed messages.
   private var inflater: Inflater?
   private var frame: Frame?
-  // Small fields are side by side, so that no space is left between them.
-  /// The number of frames of the message that is being received, if they are limited.
-  private var fragments: UInt32 = 0
+  // Small fields are in this order so that no space is left between them.
   /// Set after a violation: the start of the next frame is unknown then.
   private(set) var failed = false
+  /// The number of frames of the message that is being received, if they are limited.
+  private var fragments: UInt32 = 0
   /// The message in `assembled` was returned and is no longer needed.
   private var assembledIsSpent = false
   /// The opcode of the message that is being received.
