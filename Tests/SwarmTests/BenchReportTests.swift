@@ -8,7 +8,7 @@ enum PlantedBench {
     var report = BenchReport(
       date: "2026-01-02T03:04:05Z", extent: .usual, facts: [.init("processor", "A \"fast\" one")])
     report.seconds = 12.5
-    var pair = BenchRow("room-1", "room of 1,000", .deliveries, goal: .ofFloor(0.96))
+    var pair = BenchRow("room-1", "room of 1,000", .deliveries, goal: .ofLibrary(0.96))
     pair.pairs = [
       .init(floor: 200_000, relay: 200_000 * ratio), .init(floor: 100_000, relay: 100_000 * ratio),
       .init(floor: 50_000, relay: 1_000),
@@ -48,11 +48,12 @@ enum PlantedBench {
   @Test func `a goal is met, missed, or not set`() {
     let rows = PlantedBench.report().rows
     #expect(rows.map(\.isMet) == [true, false, true, nil, nil])
-    var row = BenchRow("a", "a", .deliveries, goal: .ofFloor(1))
-    #expect(row.isMet == nil)
+    var row = BenchRow("a", "a", .deliveries, goal: .ofLibrary(1))
     row.pairs = [.init(floor: 100, relay: 100)]
+    #expect(row.isMet == nil)
+    row.peers = [.init(name: BenchRow.libraryName, figure: 100)]
     #expect(row.isMet == true)
-    row.pairs = [.init(floor: 0, relay: 100)]
+    row.peers = [.init(name: BenchRow.libraryName, figure: 0)]
     #expect(row.isMet == nil)
     row = BenchRow("a", "a", .connections, goal: .atLeast(11_000))
     row.alone = 10_999
@@ -84,7 +85,8 @@ enum PlantedBench {
     let lines = text.split(separator: "\n").map(String.init)
     let room = try #require(lines.first { $0.hasPrefix("room-1") })
     for cell in [
-      "100 k", "80.0 k", "125 k", "1.25", "1.56", "≥ 0.96 × floor", "yes", "node 96.4 k · nats -",
+      "100 k", "80.0 k", "125 k", "1.25", "1.56", "≥ 0.96 × uWebSockets", "yes",
+      "node 96.4 k · nats -",
     ] {
       #expect(room.contains("  \(cell)"), "\(cell)")
     }

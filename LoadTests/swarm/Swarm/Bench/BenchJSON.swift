@@ -43,7 +43,6 @@ public enum BenchJSON {
     figure("relay", row.relay, &json)
     figure("ratio", row.ratio, &json)
     switch row.goal {
-    case .ofFloor(let factor): json.member("goal_of_floor", factor)
     case .ofLibrary(let factor): json.member("goal_of_library", factor)
     case .atLeast(let least): json.member("goal_at_least", least)
     case .atMost(let most): json.member("goal_at_most", most)
@@ -121,8 +120,7 @@ public enum BenchJSON {
     var row = BenchRow(node.words("id"), node.words("work"), unit)
     row.isShared = node.member("shared")?.boolean ?? false
     row.goal =
-      node.figure("goal_of_floor").map { .ofFloor($0) }
-      ?? node.figure("goal_of_library").map { .ofLibrary($0) }
+      node.figure("goal_of_library").map { .ofLibrary($0) }
       ?? node.figure("goal_at_least").map { .atLeast($0) }
       ?? node.figure("goal_at_most").map { .atMost($0) }
     row.fault = node.member("fault")?.text

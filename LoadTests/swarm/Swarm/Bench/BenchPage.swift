@@ -92,18 +92,11 @@ public enum BenchPage {
   private static func relay(_ rows: [BenchRow], _ title: String) -> Plot? {
     ratios(
       rows, title,
-      "Median and extremes of each row's pairs, and the goal.",
+      "Median and extremes of each row's pairs.",
       [
         ("highest", { $0.pairs.map { $0.relay / max($0.floor, 1) }.max() }),
         ("lowest", { $0.pairs.map { $0.relay / max($0.floor, 1) }.min() }),
-        (
-          "goal",
-          { row in
-            if case .ofFloor(let factor) = row.goal { return factor }
-            if case .atLeast(let least) = row.goal, let floor = row.floor { return least / floor }
-            return nil
-          }
-        ), ("relay", { $0.ratio }),
+        ("relay", { $0.ratio }),
       ])
   }
 

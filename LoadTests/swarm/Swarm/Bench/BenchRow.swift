@@ -20,8 +20,6 @@ public struct BenchRow: Equatable, Sendable {
 
   /// The goal of the relay.
   public enum Goal: Equatable, Sendable {
-    /// At least this multiple of the floor's figure in the same run.
-    case ofFloor(Double)
     /// At least this multiple of the library's figure in the same run.
     case ofLibrary(Double)
     /// At least this.
@@ -171,7 +169,6 @@ extension BenchRow {
   public var isMet: Bool? {
     guard let goal, fault == nil else { return nil }
     return switch goal {
-    case .ofFloor(let factor): ratio.map { $0 >= factor }
     case .ofLibrary(let factor): libraryRatio.map { $0 >= factor }
     case .atLeast(let least): relay.map { $0 >= least }
     case .atMost(let most): relay.map { $0 <= most }

@@ -79,7 +79,6 @@ public enum BenchTable {
 
   static func goal(_ goal: BenchRow.Goal, _ row: BenchRow) -> String {
     switch goal {
-    case .ofFloor(let factor): "≥ \(Decimal.short(factor)) × floor"
     case .ofLibrary(let factor): "≥ \(Decimal.short(factor)) × \(BenchRow.libraryName)"
     case .atLeast(let least): "≥ \(figure(least, row.unit))"
     case .atMost(let most): "≤ \(figure(most, row.unit))"
