@@ -56,6 +56,32 @@ import Wire
     #expect(harness.sequencer.rooms.count < 10)
   }
 
+  @Test
+  func
+    `rooms that many users leave after a peak do not stay in memory, and stored ones stay at first`()
+  {
+    var harness = SequencerHarness()
+    harness.submit(.append("stored", "ada", "1"))
+    let count = Sequencer.abandonedRoomLimit * 3
+    _ = harness.submit((0..<count).map { .subscribe("r\($0)", "ada") })
+    #expect(harness.sequencer.rooms.count == count + 1)
+    for room in 0..<count { harness.submit(.unsubscribe(room: "r\(room)", user: "ada")) }
+    harness.submit()
+    #expect(harness.sequencer.rooms.count <= Sequencer.abandonedRoomLimit + 2)
+    #expect(harness.sequencer.indices["stored"] != nil)
+    #expect(harness.submit(.append("stored", "ada", "2")).acks.map(\.seq) == [2])
+  }
+
+  @Test func `stored rooms that all have left after a peak do not stay in memory`() {
+    var harness = SequencerHarness()
+    let count = Sequencer.idleRoomLimit + 2
+    _ = harness.submit((0..<count).map { .append("r\($0)", "ada", "1") })
+    _ = harness.submit((0..<count).map { .subscribe("r\($0)", "ada") })
+    _ = harness.submit((0..<count).map { .unsubscribe(room: "r\($0)", user: "ada") })
+    harness.submit()
+    #expect(harness.sequencer.rooms.count < 10)
+  }
+
   @Test func `a room without new entries is trimmed to exactly the number of entries to keep`() {
     var harness = SequencerHarness()
     for id in 1...30 {

@@ -79,6 +79,54 @@ import Wire
     #expect(last.last?.id == "25")
   }
 
+  @Test(arguments: EphemeralKey.Kind.allCases)
+  func `a client that does not read has a bounded number of keys, of each kind`(
+    kind: EphemeralKey.Kind
+  ) {
+    let relay = SimulatedRelay { unlimited(&$0) }
+    let bo = relay.connect("bo")
+    bo.join("r")
+    relay.run()
+    let limit = kind == .typing ? Shard.waitingTypingLimit : Shard.waitingLimit
+    relay.shard { shard in
+      let session = bo.session.slot
+      shard.sessions[session].isBlocked = true
+      for user in 0..<5000 {
+        let room = kind == .presence ? nil : shard.rooms.find("r").map { shard.rooms.handle($0) }
+        shard.emit(EphemeralKey(kind: kind, room: room, user: "u\(user)"), to: session)
+      }
+      #expect(shard.sessions[session].extras?.ephemera.count == limit)
+      // What the users of a room do displaces nothing else.
+      if kind == .typing {
+        shard.emit(EphemeralKey(kind: .presence, room: nil, user: "ada"), to: session)
+        #expect(shard.sessions[session].extras?.ephemera.count == limit + 1)
+      }
+    }
+  }
+
+  @Test
+  func
+    `many users that type in many rooms cost a client that does not read little, and it reads on`()
+  {
+    let relay = SimulatedRelay { unlimited(&$0) }
+    let bo = relay.connect("bo")
+    let typers = (0..<20).map { relay.connect("u\($0)") }
+    for room in 0..<40 { for client in typers + [bo] { client.join("r\(room)") } }
+    relay.run()
+    _ = bo.take()
+    bo.space = 0
+    for _ in 0..<3 {
+      for typer in typers { for room in 0..<40 { typer.send(.typing(room: "r\(room)", on: true)) } }
+      relay.run(forMilliseconds: 200)
+    }
+    let waiting = relay.shard { $0.sessions[bo.session.slot].extras?.ephemera.count }
+    #expect(waiting == Shard.waitingTypingLimit)
+    bo.space = .max
+    relay.run(forMilliseconds: 1000)
+    #expect(bo.take().typing.count >= Shard.waitingTypingLimit)
+    #expect(relay.shard { $0.sessions[bo.session.slot].extras?.ephemera.isEmpty } == true)
+  }
+
   @Test func `no message about a room follows left`() {
     let relay = SimulatedRelay { unlimited(&$0) }
     let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))

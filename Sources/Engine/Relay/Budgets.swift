@@ -62,6 +62,12 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
     table.withLock { $0.budgets[payer] }?.noteDuplicate()
   }
 
+  /// Gives back what the payer has paid for requests, which then cost nothing.
+  public func refund(requests: Int, to payer: Payer) {
+    guard let budget = table.withLock({ $0.budgets[payer] }) else { return }
+    for _ in 0..<requests { budget.refundRequest() }
+  }
+
   private func budget(of payer: Payer, now: Int64) -> UserBudget? {
     table.withLock { table in
       if let budget = table.budgets[payer] { return budget }

@@ -35,6 +35,13 @@ struct Rooms: ~Copyable {
     releaseIfUnused(slot)
   }
 
+  var isLoose: Bool { byName.isLoose }
+
+  mutating func shrink() {
+    table.shrink()
+    byName.shrinkIfLoose()
+  }
+
   /// Removes a room that nothing refers to.
   mutating func releaseIfUnused(_ slot: Slot<Room>) {
     guard table[slot].isUnused else { return }

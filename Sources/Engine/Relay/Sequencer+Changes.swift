@@ -69,7 +69,8 @@ extension Sequencer {
     holdsBeforeForgetting = max(Self.holdLimit, holds.count * 2)
   }
 
-  mutating func forgetIdleRooms() {
+  /// - Parameter keepingStored: whether rooms stay that would have to be read from the store again.
+  mutating func forgetIdleRooms(keepingStored: Bool = false) {
     let awaited = Set(membersToRetry.keys.map(\.room))
     var places: [Int: Int] = [:]
     var kept: [SequencedRoom] = []
@@ -77,7 +78,7 @@ extension Sequencer {
       // The store does not know a room without entries: it is kept here while it has members.
       guard
         awaited.contains(index) || !room.subscribers.isEmpty
-          || room.number == nil && !room.members.isEmpty
+          || (room.number == nil ? !room.members.isEmpty : keepingStored)
       else { continue }
       if awaited.contains(index) { places[index] = kept.count }
       kept.append(room)
@@ -89,8 +90,8 @@ extension Sequencer {
       guard let place = places[key.room] else { continue }
       membersToRetry[MemberKey(room: place, user: key.user)] = retry
     }
-    indices.removeAll(keepingCapacity: true)
-    for (index, room) in rooms.enumerated() { indices[room.name] = index }
+    indices = Dictionary(uniqueKeysWithValues: rooms.enumerated().map { ($1.name, $0) })
     roomsBeforeForgetting = max(Self.idleRoomLimit, rooms.count * 2)
+    (emptiedRooms, abandonedRooms) = (0, 0)
   }
 }

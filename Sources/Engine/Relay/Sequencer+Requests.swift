@@ -382,6 +382,7 @@ extension Sequencer {
 
   mutating func unsubscribe(_ room: Int, _ user: String) {
     rooms[room].subscribers.remove(user)
+    if rooms[room].subscribers.isEmpty { emptiedRooms += 1 }
   }
 
   /// Notes the rooms whose audience differs from the one that was last published.
@@ -398,6 +399,7 @@ extension Sequencer {
   /// Forgets a room without entries or subscribers, together with its members.
   mutating func forgetIfAbandoned(_ room: Int, _ batch: inout Batch) {
     guard rooms[room].number == nil, rooms[room].subscribers.isEmpty else { return }
+    abandonedRooms += 1
     for user in rooms[room].members.keys.sorted() { forget(user, room, &batch) }
   }
 

@@ -21,6 +21,9 @@ public struct Sequencer {
   static let reservedEntriesLimit: Int64 = 16
   /// The number of rooms without subscribers that are kept in memory.
   static let idleRoomLimit = 65_536
+  /// The number of rooms that neither the store nor a user needs any more and that are kept in memory; or
+  /// a quarter of all rooms, if that is more, so that removing them costs each of them the same.
+  static let abandonedRoomLimit = 1024
   /// The number of holds, possibly over, that are kept in memory.
   static let holdLimit = 16_384
 
@@ -53,6 +56,10 @@ public struct Sequencer {
   var holdsBeforeForgetting = Sequencer.holdLimit
   /// `forgetIdleRooms` does not run at fewer rooms: it would free too little.
   var roomsBeforeForgetting = Sequencer.idleRoomLimit
+  /// How often a room lost its last subscriber since rooms were last forgotten.
+  var emptiedRooms = 0
+  /// How often a room without entries was left by all since then.
+  var abandonedRooms = 0
 
   var history = CommitHistory()
   /// Requests that `takeTraces` answers.
@@ -105,7 +112,11 @@ public struct Sequencer {
     _ submissions: [(loop: Int, requests: [LogRequest])], trimming: [String] = [],
     store: inout some EntryStore, now: Int64, framing: Framing
   ) -> Outcome {
-    if rooms.count > roomsBeforeForgetting { forgetIdleRooms() }
+    if rooms.count > roomsBeforeForgetting || emptiedRooms > Self.idleRoomLimit {
+      forgetIdleRooms()
+    } else if abandonedRooms > max(Self.abandonedRoomLimit, rooms.count / 4) {
+      forgetIdleRooms(keepingStored: true)
+    }
     if holds.count > holdsBeforeForgetting { forgetHolds(now) }
     if membershipCounts.count > Self.membershipCountsLimit { membershipCounts = [:] }
     batchNumber += 1

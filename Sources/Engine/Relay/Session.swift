@@ -63,7 +63,7 @@ struct Session {
   /// The bytes that the socket has not taken.
   var queuedBytes: Int { outbox.count - outboxTaken }
   /// The bytes of ephemeral messages that wait until the client reads.
-  var waitingBytes: Int { extras?.ephemera.values.reduce(0) { $0 + $1.count } ?? 0 }
+  var waitingBytes: Int { extras?.ephemera.waiting.reduce(0) { $0 + $1.count } ?? 0 }
 }
 
 /// A run of bytes in the turn's buffer for one subscription.

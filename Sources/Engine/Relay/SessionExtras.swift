@@ -9,7 +9,7 @@ final class SessionExtras {
   var connection: (UserBudget, rank: UInt64)?
   /// The latest of each ephemeral message while the client does not read; empty for messages that
   /// are built only when they can be sent.
-  var ephemera: [EphemeralKey: [UInt8]] = [:]
+  var ephemera = LatestQueue<EphemeralKey, [UInt8]>()
   /// Whether the session has requested `rooms`, and receives `activity` since.
   var watchesRooms = false
   /// The `rooms` request that waits for the user's list.

@@ -1,12 +1,16 @@
 import HeapModule
 import Wire
 
-/// Receipts, typing and audiences: only the latest of each matters. So a flood of them costs a
-/// bounded number of messages, and a client that does not read a bounded amount of memory.
+/// Receipts, typing, audiences, activity and presence: only the latest of each matters. So a flood of
+/// them costs a bounded number of messages, and a client that does not read a bounded amount of
+/// memory.
 extension Shard {
   /// The number of keys that may wait for a client that does not read; others are dropped. Their
   /// next change, or the next join, informs the client again.
   static let waitingLimit = 512
+  /// The number of waiting keys from which on typing is dropped: the users of a room can make any
+  /// number of such keys, and must not displace what the client needs.
+  static let waitingTypingLimit = 128
 
   func key(_ kind: EphemeralKey.Kind, _ room: Slot<Room>, _ user: String) -> EphemeralKey {
     EphemeralKey(kind: kind, room: rooms.handle(room), user: user)
@@ -178,14 +182,14 @@ extension Shard {
 
   /// Keeps the encoded frame, or only its key if it can be built again later.
   private mutating func wait(_ key: EphemeralKey, for session: Slot<Session>) {
-    let extras = sessions.extras(of: session)
-    switch key.kind {
-    case .activity, .typing, .presence: extras.ephemera[key] = []
-    case .receipt, .subscribers:
-      if extras.ephemera[key] != nil || extras.ephemera.count < Self.waitingLimit {
-        extras.ephemera[key] = encoder.frame
+    let frame: [UInt8] =
+      switch key.kind {
+      case .activity, .typing, .presence: []
+      case .receipt, .subscribers: encoder.frame
       }
-    }
+    sessions.extras(of: session).ephemera.set(
+      frame, for: key,
+      limit: key.kind == .typing ? Self.waitingTypingLimit : Self.waitingLimit)
   }
 
   /// The session reads again: queues what has waited.
@@ -193,15 +197,12 @@ extension Shard {
     guard let extras = sessions[session].extras, !extras.ephemera.isEmpty,
       !sessions[session].awaitsReply, sessions[session].queuedBytes == 0
     else { return }
-    var waiting = extras.ephemera
-    extras.ephemera = [:]
-    for key in waiting.keys.sorted() {
-      // The rest waits until these are written.
-      guard sessions[session].queuedBytes < Self.pageBytes else { break }
-      guard let frame = waiting.removeValue(forKey: key) else { continue }
+    // The rest waits until these are written.
+    while sessions[session].queuedBytes < Self.pageBytes,
+      let (key, frame) = extras.ephemera.popFirst()
+    {
       queueWaiting(key, frame, session)
     }
-    extras.ephemera = waiting
     markDirty(session)
   }
 

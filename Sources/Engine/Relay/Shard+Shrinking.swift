@@ -5,7 +5,7 @@ extension Shard {
 
   /// Whether its tables are much larger than their content.
   public var isLoose: Bool {
-    sessions.isLoose || lists.isLoose
+    sessions.isLoose || lists.isLoose || rooms.isLoose || throttles.isLoose || typers.isLoose
   }
 
   /// Releases the memory of the tables' unused ends. To be called when there is no work.
@@ -14,5 +14,8 @@ extension Shard {
     sessions.shrink()
     subscriptions.shrink()
     lists.shrink()
+    rooms.shrink()
+    throttles.shrink()
+    typers.shrink()
   }
 }

@@ -233,7 +233,7 @@ public struct Shard: ~Copyable {
   private mutating func silence(_ session: Slot<Session>) {
     sessions[session].isClosing = true
     stopWaiting(session)
-    sessions[session].extras?.ephemera = [:]
+    sessions[session].extras?.ephemera = LatestQueue()
     sessions[session].extras?.joins = nil
     endSubscriptions(of: session)
   }

@@ -33,6 +33,9 @@ struct Throttles {
 
   /// Forgets a key whose room has gone.
   mutating func remove(_ key: EphemeralKey) { throttles[key] = nil }
+
+  var isLoose: Bool { throttles.isLoose }
+  mutating func shrink() { throttles.shrinkIfLoose() }
 }
 
 /// An ephemeral message about a room.

@@ -53,4 +53,7 @@ struct Typers {
 
   /// Forgets a key whose room has gone.
   mutating func remove(_ key: EphemeralKey) { typers[key] = nil }
+
+  var isLoose: Bool { typers.isLoose }
+  mutating func shrink() { typers.shrinkIfLoose() }
 }

@@ -23,6 +23,14 @@ public final class UserBudget: Sendable {
     public var connections = 50
     public init() {}
 
+    /// A limit of requests only.
+    public static func requests(perSecond: Int) -> Limits {
+      var limits = Limits()
+      limits.requestsPerSecond = perSecond
+      (limits.sendsPerSecond, limits.bytesPerSecond, limits.connections) = (0, 0, 0)
+      return limits
+    }
+
     /// Whether no limit applies.
     var isUnlimited: Bool {
       sendsPerSecond == 0 && requestsPerSecond == 0 && bytesPerSecond == 0 && connections == 0
@@ -284,6 +292,11 @@ public final class UserBudget: Sendable {
       state.rankOfHTTP = state.nextRank()
       return (nil, isToBeListed)
     }
+  }
+
+  /// See `Budgets.refund`.
+  func refundRequest() {
+    state.withLock { $0.requests.refund(at: $0.terms.requests) }
   }
 
   /// Whether the budget has recovered completely, so that it need not be kept.
