@@ -26,7 +26,7 @@ final class Peer {
       throw Unexpected("no connection to \(address)")
     }
     let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
-    let handshake = ClientHandshake(
+    var handshake = ClientHandshake(
       host: "\(address)", target: target, subprotocols: ["relay.v1"], nonce: nonce)
     try write(handshake.request)
     var answer: [UInt8] = []

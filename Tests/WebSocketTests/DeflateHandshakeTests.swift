@@ -135,7 +135,7 @@ import WebSocket
   private func read(_ offers: [DeflateParameters], _ lines: [String])
     throws(HandshakeFailure) -> DeflateAgreement?
   {
-    let handshake = ClientHandshake(
+    var handshake = ClientHandshake(
       host: "h", target: "/", deflate: offers, nonce: Self.nonce)
     var text = "HTTP/1.1 101 x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     text += "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"
@@ -144,7 +144,7 @@ import WebSocket
   }
 
   @Test func `our client and our server agree`() throws {
-    let handshake = ClientHandshake(
+    var handshake = ClientHandshake(
       host: "h", target: "/", deflate: DeflateParameters.clientOffers, nonce: Self.nonce)
     let request = try #require(
       try HTTPRequest.read(handshake.request.span, headerLimitBytes: 0)

@@ -124,7 +124,7 @@ package struct Link: ~Copyable {
 
   /// Returns what it means that the server sends no more.
   func end(_ error: SystemError?) -> LinkEnd {
-    guard case .handshaking(let handshake) = phase else { return .lost(error) }
+    guard case .handshaking(var handshake) = phase else { return .lost(error) }
     // A refusal may have come without a length.
     do throws(HandshakeFailure) {
       _ = try handshake.read(
@@ -167,13 +167,17 @@ package struct Link: ~Copyable {
 
   /// Opens the connection when the answer is complete; the rest of the input is frames.
   private mutating func finish(
-    _ handshake: ClientHandshake, _ input: inout LinkInput, sharing streams: DeflateStreams
+    _ pending: ClientHandshake, _ input: inout LinkInput, sharing streams: DeflateStreams
   ) -> LinkEvent? {
     received += input.bytes[input.offset..<input.count]
     input.skip(input.count - input.offset)
+    var handshake = pending
     do throws(HandshakeFailure) {
       let answer = try handshake.read(received.span, headerLimitBytes: Self.headerLimitBytes)
-      guard let answer else { return nil }
+      guard let answer else {
+        phase = .handshaking(handshake)
+        return nil
+      }
       // The answer ends in this input: otherwise it would have been complete before.
       input.skip(answer.length - received.count)
       received = []

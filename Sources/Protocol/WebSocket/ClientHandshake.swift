@@ -9,6 +9,9 @@ public struct ClientHandshake: Sendable {
   private let key: String
   private let subprotocols: [String]
   private let deflate: [DeflateParameters]
+  private var scanner = HTTPHeadScanner()
+  /// The head of a refusal whose body has not arrived.
+  private var refusal: HTTPHead?
 
   /// The result of a successful handshake.
   public struct Opening: Equatable, Sendable {
@@ -67,14 +70,18 @@ public struct ClientHandshake: Sendable {
   /// Reads the response at the beginning of `bytes`; returns `nil` until its blank line has
   /// arrived, and for a refusal until the part of its body has arrived that is kept.
   /// - Parameters:
+  ///   - bytes: all bytes since the beginning of the response: those of the last call, and further
+  ///     ones.
   ///   - headerLimitBytes: the maximum length of the header; 0 = no limit.
   ///   - atEnd: whether the server closed the connection, so that no more will arrive.
-  public func read(_ bytes: Span<UInt8>, headerLimitBytes: Int, atEnd: Bool = false)
+  public mutating func read(_ bytes: Span<UInt8>, headerLimitBytes: Int, atEnd: Bool = false)
     throws(HandshakeFailure) -> Opening?
   {
-    let read: HTTPHead?
+    var read = refusal
     do throws(HTTPViolation) {
-      read = try HTTPHead.read(bytes, limitBytes: headerLimitBytes)
+      if read == nil {
+        read = try HTTPHead.read(bytes, limits: .init(bytes: headerLimitBytes), &scanner)
+      }
     } catch {
       throw .malformed(error)
     }
@@ -82,6 +89,7 @@ public struct ClientHandshake: Sendable {
     guard let status = Self.status(head.firstLine) else { throw .malformed(.statusLineMalformed) }
     let headers = head.headers
     guard status == 101 else {
+      refusal = head
       let body = bytes.extracting(head.length..<bytes.count)
       let declared = headers.only("Content-Length").flatMap { Int($0) } ?? 0
       guard atEnd || body.count >= min(declared, Self.bodyLimitBytes) else { return nil }

@@ -7,55 +7,31 @@ struct HTTPHead {
   let length: Int
 
   /// Reads the head at the beginning of `bytes`; returns `nil` until its blank line has arrived.
-  ///
-  /// A violation is reported as soon as the line that shows it has arrived, and does not depend on
-  /// how the bytes were split. Lines end with CRLF: RFC 9112 §2.2 permits a recipient to accept a
-  /// bare LF too, but that is one of the ways in which two parsers disagree.
-  /// - Parameter limitBytes: the maximum length of the head; 0 = no limit.
-  static func read(_ bytes: Span<UInt8>, limitBytes: Int) throws(HTTPViolation) -> HTTPHead? {
-    let end = limitBytes == 0 ? bytes.count : min(bytes.count, limitBytes)
+  /// - Parameter scanner: has looked at the first of these bytes, or at none of them.
+  static func read(
+    _ bytes: Span<UInt8>, limits: HTTPHeadScanner.Limits, _ scanner: inout HTTPHeadScanner
+  ) throws(HTTPViolation) -> HTTPHead? {
+    guard let length = try scanner.scan(bytes, limits: limits) else { return nil }
+    return HTTPHead(scanned: bytes.extracting(..<length))
+  }
+
+  /// Reads a whole head that a scanner has checked.
+  private init(scanned bytes: Span<UInt8>) {
     var firstLine: String?
     var headers = HTTPHeaders()
     var start = 0
-    while let lineEnd = try endOfLine(in: bytes, start..<end) {
-      let line = String(decoding: bytes.extracting(start..<lineEnd))
-      start = lineEnd + 2
+    for end in bytes.indices where bytes[end] == UInt8(ascii: "\r") {
+      let line = String(decoding: bytes.extracting(start..<end))
+      start = end + 2
       if firstLine == nil {
         firstLine = line
-      } else if !line.isEmpty {
-        try append(line, to: &headers)
-      } else if let firstLine {
-        return HTTPHead(firstLine: firstLine, headers: headers, length: start)
+      } else if let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) {
+        let value = Substring(line[colon...].utf8.dropFirst().trimmed)
+        headers.append(String(line[..<colon]), String(value))
       }
     }
-    guard limitBytes == 0 || end < limitBytes else {
-      throw firstLine == nil
-        ? .requestLineTooLong(limitBytes: limitBytes) : .headerTooLong(limitBytes: limitBytes)
-    }
-    return nil
-  }
-
-  /// Returns the index of the CRLF that ends the line; `nil` if it has not arrived.
-  private static func endOfLine(in bytes: Span<UInt8>, _ range: Range<Int>)
-    throws(HTTPViolation) -> Int?
-  {
-    for index in range where !bytes[index].isFieldCharacter {
-      guard bytes[index] == UInt8(ascii: "\r") else { throw .controlCharacter(bytes[index]) }
-      guard index + 1 < range.upperBound else { return nil }
-      guard bytes[index + 1] == UInt8(ascii: "\n") else { throw .controlCharacter(bytes[index]) }
-      return index
-    }
-    return nil
-  }
-
-  private static func append(_ line: String, to headers: inout HTTPHeaders)
-    throws(HTTPViolation)
-  {
-    let utf8 = line.utf8
-    guard let first = utf8.first, !first.isBlank else { throw .headerFolded }
-    guard let colon = utf8.firstIndex(of: UInt8(ascii: ":")) else { throw .headerMalformed }
-    let name = String(line[..<colon])
-    guard HTTPHeaders.isName(name) else { throw .headerMalformed }
-    headers.append(name, String(Substring(line[colon...].utf8.dropFirst().trimmed)))
+    self.firstLine = firstLine ?? ""
+    self.headers = headers
+    length = bytes.count
   }
 }

@@ -55,16 +55,24 @@ public struct HTTPRequest: Equatable, Sendable {
   ///
   /// A target in absolute form, which is meant for proxies, is reduced to the origin form; it must
   /// agree with `Host`.
-  /// - Parameter headerLimitBytes: the maximum length of the head with the request line; 0 = no
-  ///   limit.
+  /// - Parameters:
+  ///   - scanner: has looked at the first of these bytes, or at none of them.
   /// - Returns: the request, and the length of its head in bytes: the following bytes belong to the
   ///   content, or to the protocol that the connection switches to.
   /// - Throws: the violation, which has a status and a response.
+  public static func read(
+    _ bytes: Span<UInt8>, limits: HTTPHeadScanner.Limits, _ scanner: inout HTTPHeadScanner
+  ) throws(HTTPViolation) -> (request: HTTPRequest, length: Int)? {
+    guard let head = try HTTPHead.read(bytes, limits: limits, &scanner) else { return nil }
+    return (try HTTPRequest(head), head.length)
+  }
+
+  /// As above, without an earlier part.
   public static func read(_ bytes: Span<UInt8>, headerLimitBytes: Int)
     throws(HTTPViolation) -> (request: HTTPRequest, length: Int)?
   {
-    guard let head = try HTTPHead.read(bytes, limitBytes: headerLimitBytes) else { return nil }
-    return (try HTTPRequest(head), head.length)
+    var scanner = HTTPHeadScanner()
+    return try read(bytes, limits: .init(bytes: headerLimitBytes), &scanner)
   }
 
   private init(_ head: HTTPHead) throws(HTTPViolation) {

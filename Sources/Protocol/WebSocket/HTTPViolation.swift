@@ -26,6 +26,8 @@ public enum HTTPViolation: Error, Equatable, Sendable {
   case requestLineTooLong(limitBytes: Int)
   /// The header exceeds its limit.
   case headerTooLong(limitBytes: Int)
+  /// The header has more lines than its limit.
+  case tooManyLines(limit: Int)
 
   /// The status to answer a request with.
   public var status: Int {
@@ -34,7 +36,7 @@ public enum HTTPViolation: Error, Equatable, Sendable {
       .headerFolded, .hostInvalid, .contentLengthInvalid, .bodyUnexpected:
       400
     case .requestLineTooLong: 414
-    case .headerTooLong: 431
+    case .headerTooLong, .tooManyLines: 431
     case .versionUnsupported: 505
     }
   }
@@ -63,6 +65,7 @@ extension HTTPViolation: CustomStringConvertible {
     case .bodyUnexpected: "A GET or HEAD request must not have a body."
     case .requestLineTooLong(let limit): "The request line is longer than \(limit) bytes."
     case .headerTooLong(let limit): "The HTTP header is longer than \(limit) bytes."
+    case .tooManyLines(let limit): "The HTTP header has more than \(limit) lines."
     }
   }
 }

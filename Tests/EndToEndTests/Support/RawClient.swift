@@ -61,7 +61,8 @@ final class RawClient {
     return BorrowedSocket(descriptor: socket.release())
   }
 
-  private func finish(_ handshake: ClientHandshake) throws {
+  private func finish(_ begun: ClientHandshake) throws {
+    var handshake = begun
     while true {
       let bytes = input
       let answer = try handshake.read(bytes.span, headerLimitBytes: 16 * 1024, atEnd: isAtEnd)

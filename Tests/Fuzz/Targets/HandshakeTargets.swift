@@ -97,7 +97,7 @@ enum HandshakeTargets {
       try expect(
         chosen.map { offered.contains($0) && ours.contains($0) } ?? true,
         "\(chosen ?? "") was not offered")
-      let client = ClientHandshake(
+      var client = ClientHandshake(
         host: request.host, target: request.target, subprotocols: offered,
         deflate: agreement.map { [offer(meaning: $0)] } ?? [], nonce: nonce)
       let bytes = response.bytes
@@ -210,6 +210,7 @@ enum HandshakeTargets {
 
     init(_ client: ClientHandshake, _ bytes: ArraySlice<UInt8>, _ limit: Int, atEnd: Bool) {
       do throws(HandshakeFailure) {
+        var client = client
         let read = try client.read(Array(bytes).span, headerLimitBytes: limit, atEnd: atEnd)
         self = read.map(Answer.opened) ?? .unfinished
       } catch {

@@ -81,12 +81,13 @@ extension RawEngine {
 
   /// Advances as far as the received bytes allow.
   private mutating func advance(_ index: Int, atEnd: Bool) {
-    if case .handshaking(let handshake) = connections[index].phase {
+    if case .handshaking(var handshake) = connections[index].phase {
       do throws(HandshakeFailure) {
         let received = connections[index].received
         let answer = try handshake.read(
           received.span, headerLimitBytes: Link.headerLimitBytes, atEnd: atEnd)
         guard let answer else {
+          connections[index].phase = .handshaking(handshake)
           if atEnd { fail("\(url) closed the connection during the handshake") }
           return
         }

@@ -18,7 +18,7 @@ final class ClientEnd: LinkEnd {
   let link: Link
   let witness: Witness
   private let referee: Referee
-  private let handshake: ClientHandshake
+  private var handshake: ClientHandshake
   private static let limits = WebSocket.Limits(
     frameBytes: 4 << 20, messageBytes: 4 << 20, fragments: 4096)
   private var webSocket = WebSocket.Connection(role: .client, limits: limits)
