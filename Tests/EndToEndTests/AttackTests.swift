@@ -15,6 +15,15 @@ extension `End to end` {
       try Attack(.endlessHeaders).run()
     }
 
+    @Test func `a head of very many lines is refused at the first one too many`() throws {
+      try Attack(.headerLines).run()
+    }
+
+    @Test func `requests without credentials are refused beyond the rate of their address`() throws
+    {
+      try Attack(.uncredentialed).run()
+    }
+
     @Test func `unauthenticated clients are disconnected, and limited per address`()
       throws
     {

@@ -83,15 +83,15 @@ extension `End to end` {
       }
     }
 
-    @Test func `and Host decide which pages may read the metrics`() throws {
+    @Test func `decides, with a token, which pages may read the metrics`() throws {
       let relay = try RelayProcess()
-      for (host, origin, status) in [
-        ("127.0.0.1:\(relay.port)", "", 200), ("localhost:\(relay.port)", "", 200),
-        ("127.0.0.1:\(relay.port)", "Origin: https://evil.example\r\n", 403),
-        // A name that an attacker makes resolve to this machine.
-        ("evil.example:\(relay.port)", "", 403),
+      let token = "Authorization: Bearer \(RelayProcess.metricsToken)\r\n"
+      for (fields, status) in [
+        (token, 200), ("", 401), ("\(token)Origin: https://evil.example\r\n", 403),
+        ("\(token)Sec-Fetch-Site: cross-site\r\n", 403),
+        ("\(token)Sec-Fetch-Site: same-origin\r\n", 200),
       ] {
-        let request = "GET /metrics HTTP/1.1\r\nHost: \(host)\r\n\(origin)\r\n"
+        let request = "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\(fields)\r\n"
         let answer = try HTTPExchange(relay, request).answer()
         #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(request)\(answer)")
         #expect(answer.contains("\nrelay_accepted_total ") == (status == 200), "\(answer)")

@@ -102,7 +102,7 @@ private final class LoadBalancer {
 
   init(_ documented: String, _ relays: [RelayProcess]) throws {
     folder = try TemporaryFolder()
-    port = try Self.freePort()
+    port = try freePort()
     var configuration = documented.replacing("127.0.0.1:8080", with: "127.0.0.1:\(port)")
     for (number, relay) in relays.enumerated() {
       let address = "127.0.0.1:\(8081 + number)"
@@ -117,18 +117,18 @@ private final class LoadBalancer {
     }
   }
 
-  /// One that was free a moment ago: haproxy does not tell which one it got.
-  private static func freePort() throws -> UInt16 {
-    guard let address = try Address.resolve("127.0.0.1:0").first else {
-      throw Unexpected("127.0.0.1 has no address")
-    }
-    return try Listener.claim(address).address.port
-  }
-
   func status(of path: String) throws -> Int {
     let text = try run(
       "curl", "--silent", "--max-time", "6", "--output", "/dev/null", "--write-out", "%{http_code}",
       "http://127.0.0.1:\(port)\(path)")
     return Int(text) ?? 0
   }
+}
+
+/// A port that was free a moment ago, for a proxy, which does not tell which one it got.
+func freePort() throws -> UInt16 {
+  guard let address = try Address.resolve("127.0.0.1:0").first else {
+    throw Unexpected("127.0.0.1 has no address")
+  }
+  return try Listener.claim(address).address.port
 }

@@ -7,7 +7,7 @@ extension `End to end` {
   @Suite struct `Traces` {
     private func trace(_ relay: RelayProcess, _ arguments: String...) throws -> ChildProcess {
       let command = try ChildProcess(
-        [Programs.relay, "trace", "--url", "http://127.0.0.1:\(relay.port)"] + arguments, input: "")
+        [Programs.relay, "trace", "--config", relay.folder["relay.yaml"]] + arguments, input: "")
       try command.wait()
       return command
     }
@@ -65,16 +65,20 @@ extension `End to end` {
       try relay.stop()
     }
 
-    @Test func `the command prints a table, and finds the relay by its configuration`() throws {
-      let relay = try RelayProcess()
+    @Test
+    func `the command prints a table, and finds the relay by its folder, however long its path is`()
+      throws
+    {
+      let folder = try TemporaryFolder()
+      let relay = try RelayProcess(
+        in: folder, data: folder[String(repeating: "d", count: 120)])
       let ada = try RawClient(relay, user: "ada")
       _ = try ada.join("r")
       try ada.say("hello", in: "r", id: "1")
       _ = try ada.entry()
-      try relay.folder.write(
-        "listen: 0.0.0.0:\(relay.port)\nauth: { allow_open_remote: true }\n", to: "all.yaml")
       let command = try RelayProcess.command(
-        "trace", "--room", "r", "--seq", "1", "--config", relay.folder["all.yaml"])
+        "trace", "--room", "r", "--seq", "1", "--data",
+        folder[String(repeating: "d", count: 120)])
       #expect(command.errors == "")
       let lines = command.output.split(separator: "\n").map(String.init)
       #expect(lines.first == "entry 1 of r by ada")
@@ -92,7 +96,8 @@ extension `End to end` {
       let relay = try RelayProcess(certificates.configuration)
       let command = try RelayProcess.command(
         "trace", "--room", "r", "--seq", "1", "--url", "https://127.0.0.1:\(relay.port)")
-      #expect(command.errors == "There is no entry 1 in r.\n")
+      // Its address is no credential.
+      #expect(command.errors.hasPrefix("Authentication is required"))
       try relay.stop()
     }
 
@@ -129,8 +134,12 @@ extension `End to end` {
       try relay.stop()
       let command = try trace(relay, "--room", "r", "--seq", "1")
       #expect(try command.wait() == .exit(1))
-      #expect(command.errors.hasPrefix("Cannot ask the relay at http://127.0.0.1:\(relay.port): "))
-      for arguments in [[], ["--seq", "1", "--id", "1"], ["--seq", "0"]] {
+      #expect(
+        command.errors.hasPrefix("Cannot ask the relay at \(relay.dataDirectory)/operator.sock: "))
+      for arguments in [
+        [], ["--seq", "1", "--id", "1"], ["--seq", "0"], ["--seq", "1", "--token", "x"],
+        ["--seq", "1", "--data", "x", "--url", "http://127.0.0.1:1"],
+      ] {
         let command = try ChildProcess(
           [Programs.relay, "trace", "--room", "r"] + arguments, input: "")
         #expect(try command.wait() == .exit(2), "\(arguments)")

@@ -9,6 +9,8 @@ final class ArrayWorld: LoopWorld {
   struct Stream {
     var input: [UInt8] = []
     var output: [UInt8] = []
+    /// The next input completes a TLS handshake.
+    var isShakingHands = false
     var isFinished = false
     var isClosed = false
   }
@@ -27,6 +29,9 @@ final class ArrayWorld: LoopWorld {
     guard let input = streams[stream]?.input, !input.isEmpty else { return .wouldBlock }
     for (index, byte) in input.enumerated() { buffer[index] = byte }
     streams[stream]?.input = []
+    if isShakingHands(stream) {
+      return .bytes(0, received: input.count, mayHaveMore: false)
+    }
     return .bytes(input.count, received: input.count, mayHaveMore: false)
   }
 
@@ -37,7 +42,7 @@ final class ArrayWorld: LoopWorld {
 
   func drain(_ stream: Int) -> StreamWrite { .taken(0, sent: 0) }
   func hasBacklog(_ stream: Int) -> Bool { false }
-  func isShakingHands(_ stream: Int) -> Bool { false }
+  func isShakingHands(_ stream: Int) -> Bool { streams[stream]?.isShakingHands == true }
   func millisecondsSinceAcknowledgement(_ stream: Int) -> Int64 { 0 }
   func finish(_ stream: Int) { streams[stream]?.isFinished = true }
   func close(_ stream: Int) { streams[stream]?.isClosed = true }
@@ -68,20 +73,33 @@ struct ArrayLoop {
     configure(&limits)
     var router = RequestRouter(origins: [], requiresLoopbackHost: false)
     router.files = files
-    let context = ConnectionLoop.Context(
-      limits: limits, shard: Shard.Configuration(), router: router,
-      authenticator: authenticator,
-      admission: Admission(limits: limits, descriptors: nil), epoch: "first", loopCount: 1,
-      compressesFromBytes: 1024, drainSeconds: 10)
+    self.init(
+      ConnectionLoop.Context(
+        limits: limits, shard: Shard.Configuration(), router: router,
+        authenticator: authenticator,
+        admission: Admission(limits: limits, descriptors: nil), epoch: "first", loopCount: 1,
+        compressesFromBytes: 1024, drainSeconds: 10))
+  }
+
+  private init(_ context: ConnectionLoop.Context) {
     loop = ConnectionLoop(index: 0, context: context, world: world, seed: 1)
+  }
+
+  /// Returns another loop, for whose trusted proxies the given function reads addresses.
+  func trusting(_ read: @escaping @Sendable (String) -> HostKey?) -> ArrayLoop {
+    var context = loop.context
+    context.proxies = ProxyChain { read($0).map { ProxyChain.Hop(host: $0, isTrusted: false) } }
+    return ArrayLoop(context)
   }
 
   /// Connects a client.
   /// - Returns: its stream.
-  func connect(isLocal: Bool = false) -> Int {
-    let host = HostKey(network: 1, isIPv6: false)
-    _ = loop.context.admission.admit(host, descriptor: 0)
-    let stream = loop.accept(from: host, isLocal: isLocal)
+  func connect(
+    from host: HostKey = HostKey(network: 1, isIPv6: false),
+    as peer: ServerConnection.Peer = .client
+  ) -> Int {
+    _ = loop.context.admission.admit(host, descriptor: 0, isProxy: peer == .proxy)
+    let stream = loop.accept(from: peer == .operator ? nil : host, as: peer)
     world.streams[stream] = ArrayWorld.Stream()
     return stream
   }

@@ -126,7 +126,7 @@ import WebSocket
   @Test func `a file is read only`() throws {
     var router = RequestRouter(origins: [], requiresLoopbackHost: true)
     router.files = Self.files
-    let route = router.route(try request("/", method: "POST"), isLocal: true) { .unknown }
+    let route = router.route(try request("/", method: "POST"), from: .client) { .unknown }
     guard case .answer(let refusal) = route else {
       Issue.record("not refused")
       return

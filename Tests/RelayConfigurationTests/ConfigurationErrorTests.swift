@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("metrics: { port: 1 }", "metrics"),
+    ("metrics: { port: 1 }", "metrics.port"),
     ("directory: { limit: 5 }", "directory.limit"), ("auth: { leeway_s: 5 }", "auth.leeway_s"),
     ("debug: { loopback: true }", "debug.loopback"), ("colour: red", "colour"),
   ])
@@ -291,8 +291,32 @@ import Testing
     #expect(
       try complaints(about: "auth: { operators: [ada] }") == [
         ":1: auth.operators is set, but auth.mode is open and any client may claim to be an operator; "
-          + "set auth.mode: jwt, or leave it empty and read the metrics on this machine"
+          + "set auth.mode: jwt, or leave it empty and set metrics.token to read the metrics"
       ])
+  }
+
+  @Test func `a token for the metrics cannot be guessed`() throws {
+    #expect(
+      try complaints(about: "metrics: { token: 123456789012345 }") == [
+        ":1: metrics.token has only 15 bytes and can be guessed; expected at least 16; "
+          + "\"openssl rand -hex 16\" creates one"
+      ])
+    #expect(try complaints(about: "metrics: { token: 1234567890123456 }") == [])
+  }
+
+  @Test(arguments: [
+    "127.0.0.1/33", "10.0.0.1/8", "fd00::1/8", "::/129", "localhost", "10.0.0.0/", "/8",
+    "10.0.0.0/-1",
+    "10.0.0.0/8/8", "[::1]", "127.0.0.1:80", "",
+  ])
+  func `a trusted proxy is an address or a network`(range: String) throws {
+    #expect(
+      try complaints(about: "trusted_proxies: ['\(range)']").first?.contains(
+        "expected a list of addresses and networks") == true)
+    #expect(
+      try complaints(
+        about: "trusted_proxies: [127.0.0.1, '::1', 10.0.0.0/8, 'fd00::/8', 0.0.0.0/0]")
+        == [])
   }
 
   @Test func `a bot is not banned`() throws {

@@ -64,10 +64,12 @@ import Testing
       ("connections_per_user", budget.connections), ("queue_bytes", shard.queueBytes),
       ("heartbeat_s", shard.heartbeatSeconds), ("idle_timeout_s", limits.idleTimeoutSeconds),
       ("handshake_timeout_ms", limits.handshakeTimeoutMilliseconds),
-      ("header_bytes", limits.headerBytes), ("message_fragments", limits.messageFragments),
+      ("header_bytes", limits.headerBytes), ("header_lines", limits.headerLines),
+      ("message_fragments", limits.messageFragments),
       ("connections", limits.connections),
       ("connections_per_address", limits.connectionsPerAddress),
       ("unauthenticated_per_address", limits.unauthenticatedPerAddress),
+      ("unauthenticated_per_s", limits.unauthenticatedPerSecond),
     ]
     #expect(reference.lacks(documented.map { "\n| `\($0.key)` | \($0.value) |" }) == [])
   }

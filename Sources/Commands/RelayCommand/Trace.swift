@@ -1,7 +1,9 @@
 import ArgumentParser
 import Directories
+import Glibc
 import Platform
 internal import RelayConfiguration
+internal import Server
 internal import Wire
 
 /// The subcommand `trace`: asks a running relay for the path of one entry.
@@ -9,8 +11,8 @@ struct Trace: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show when an entry was received, stored and delivered, and who has read it.",
     discussion: """
-      Asks the running relay, which keeps this for its last entries only. On the relay's machine no \
-      token is needed; elsewhere, --url and the token of the entry's sender or of a user in \
+      Asks the running relay, which keeps this for its last entries only, by the socket operator.sock \
+      in its data folder; or by --url with the token of the entry's sender or of a user in \
       auth.operators. Times are in milliseconds since the entry was received.
       """)
 
@@ -25,9 +27,13 @@ struct Trace: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The relay, such as https://chat.example.org (default: listen in the configuration).",
+      "The relay, such as https://chat.example.org (default: the socket in its data folder).",
       valueName: "url"))
   var url: String?
+
+  @Option(
+    help: ArgumentHelp("The relay's data folder.", valueName: "dir"), completion: .directory)
+  var data: String?
 
   @Option(
     help: "A token; other users of this machine can see it in the list of processes.")
@@ -46,23 +52,32 @@ struct Trace: ParsableCommand {
     if let url, WebAddress(url) == nil {
       throw ValidationError("--url must begin with http:// or https://.")
     }
+    guard token == nil || url != nil else { throw ValidationError("--token needs --url.") }
+    guard data == nil || url == nil else {
+      throw ValidationError("--data and --url cannot be combined.")
+    }
   }
 
   func run() throws {
-    let base = try url ?? Self.url(of: options.load())
     let entry = id.map { "\(WebAddress.escaped($0))/trace?by=id" } ?? "\(seq ?? 0)/trace"
     let path = "/v1/rooms/\(WebAddress.escaped(room))/messages/\(entry)"
+    let folder = url == nil ? try options.load(.init(data: data)).dataDirectory : ""
+    let relay = url ?? "\(folder)/\(Server.operatorSocket)"
     let answer: (status: Int, body: [UInt8])
     do throws(WebPage.Failure) {
-      answer = try WebPage.get(
-        base + path, headers: token.map { ["Authorization: Bearer \($0)"] } ?? [])
+      if let url {
+        answer = try WebPage.get(
+          url + path, headers: token.map { ["Authorization: Bearer \($0)"] } ?? [])
+      } else {
+        answer = try Self.ask(path, socketIn: folder)
+      }
     } catch {
-      StandardError.write("Cannot ask the relay at \(base): \(error).\n")
+      StandardError.write("Cannot ask the relay at \(relay): \(error).\n")
       throw ExitCode.environment
     }
     guard answer.status == 200, let trace = JSONNode(answer.body), trace.isObject else {
       let detail = JSONNode(answer.body)?["detail"]?.string
-      StandardError.write("\(detail ?? "\(base) answers with status \(answer.status).")\n")
+      StandardError.write("\(detail ?? "\(relay) answers with status \(answer.status).")\n")
       throw ExitCode.environment
     }
     if json {
@@ -72,18 +87,14 @@ struct Trace: ParsableCommand {
     }
   }
 
-  /// Returns where the relay of a configuration is reached from its own machine.
-  static func url(of configuration: Configuration) -> String {
-    let scheme = configuration.tls.isOff ? "http" : "https"
-    guard let address = Configuration.ListenAddress(configuration.listen) else {
-      preconditionFailure("a loaded configuration has a valid address")
-    }
-    let host =
-      switch address.host {
-      case "0.0.0.0": "127.0.0.1"
-      case "::": "[::1]"
-      default: address.host.contains(":") ? "[\(address.host)]" : address.host
-      }
-    return "\(scheme)://\(host):\(address.port)"
+  /// Asks by the operator's socket. Its path may be longer than that of a socket may be, so the folder is opened.
+  private static func ask(
+    _ path: String, socketIn folder: String
+  ) throws(WebPage.Failure) -> (status: Int, body: [UInt8]) {
+    let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { if descriptor >= 0 { close(descriptor) } }
+    return try WebPage.get(
+      "http://localhost\(path)",
+      unixSocket: "/proc/self/fd/\(descriptor)/\(Server.operatorSocket)")
   }
 }

@@ -42,9 +42,13 @@ package final class Admission: Sendable {
   }
 
   /// Counts a new connection; returns `nil`, or the limit that it exceeds.
+  /// - Parameter isProxy: whether it is a trusted proxy's, of which there may be any number: `move`
+  ///   counts it for its client.
   /// - Parameter descriptor: the connection's. The system assigns the lowest free number, so a high
   ///   one shows how many are in use.
-  package func admit(_ host: HostKey, descriptor: Int32) -> Refusal? {
+  package func admit(
+    _ host: HostKey, descriptor: Int32, isProxy: Bool = false
+  ) -> Refusal? {
     guard descriptor < descriptorsEnd else {
       return Refusal(
         rule: .descriptors,
@@ -57,17 +61,29 @@ package final class Admission: Sendable {
           text: "The limit of \(limits.connections) connections is reached; try again later.\n"
         )
       }
-      let fromHost = counts.byHost[host, default: 0]
-      if limits.connectionsPerAddress > 0, fromHost >= limits.connectionsPerAddress {
-        return Refusal(
-          rule: .connectionsPerAddress,
-          text:
-            "The limit of \(limits.connectionsPerAddress) connections per address is reached.\n"
-        )
-      }
+      if !isProxy, let refusal = refusal(of: host, counts) { return refusal }
       counts.total += 1
       counts.accepted += 1
-      counts.byHost[host] = fromHost + 1
+      counts.byHost[host, default: 0] += 1
+      return nil
+    }
+  }
+
+  private func refusal(of host: HostKey, _ counts: Counts) -> Refusal? {
+    let limit = limits.connectionsPerAddress
+    guard limit > 0, counts.byHost[host, default: 0] >= limit else { return nil }
+    return Refusal(
+      rule: .connectionsPerAddress,
+      text: "The limit of \(limit) connections per address is reached.\n")
+  }
+
+  /// Counts a proxy's connection for its client; returns `nil`, or the limit that the client exceeds:
+  /// then nothing changes.
+  func move(from proxy: HostKey, to client: HostKey) -> Refusal? {
+    counts.withLock { counts in
+      if let refusal = refusal(of: client, counts) { return refusal }
+      Self.decrement(&counts.byHost, proxy)
+      counts.byHost[client, default: 0] += 1
       return nil
     }
   }

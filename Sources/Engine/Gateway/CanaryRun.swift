@@ -6,7 +6,7 @@ final class CanaryRun {
   /// Unique, because it is used as the id of the entry.
   let id: String
   /// In milliseconds of the loop's clock.
-  let deadline: Int64
+  var deadline: Int64
   private(set) var hasJoined = false
   private(set) var failure: String?
   var hasSent = false

@@ -5,6 +5,8 @@ package struct ConnectionLimits: Equatable, Sendable {
   package var handshakeTimeoutMilliseconds = 0
   /// Maximum length of the head of a request.
   package var headerBytes = 0
+  /// Maximum number of header lines of a request.
+  package var headerLines = 0
   /// Maximum length of a frame, of a message, and of the content of a request.
   package var frameBytes = 0
   /// Maximum number of frames of one message.
@@ -18,6 +20,8 @@ package struct ConnectionLimits: Equatable, Sendable {
   package var connectionsPerAddress = 0
   /// Unauthenticated connections from one address.
   package var unauthenticatedPerAddress = 0
+  /// TLS handshakes and requests per second of one address that stay unauthenticated, and at once.
+  package var unauthenticatedPerSecond = 0
 
   package init() {}
 }

@@ -20,6 +20,7 @@ extension ConnectionLoop {
   func begin(_ call: HTTPCall, _ rest: Span<UInt8>, _ index: ConnectionSlot) {
     let exchange = addExchange(call, index)
     noteAuthenticated(index)
+    if call.isAuthenticated { refundArrival(index) }
     connections[index].deadline = requestDeadline
     if call.expectsContinue, rest.count == 0, call.contentBytes > 0 {
       let interim = HTTPResponse(status: 100).bytes
@@ -51,30 +52,26 @@ extension ConnectionLoop {
     case .requests(let identity):
       if isUTF8(exchange.content, index) { ask(exchange, as: identity, index) }
     case .stream(let request, let identity): openStream(request, as: identity, exchange, index)
-    case .readiness: askWhetherReady(exchange, index)
+    case .liveness: finishOpenly(HTTPResponse(status: 200, text: "ok\n"), index)
+    case .readiness:
+      if let problem = chargeAddress(of: index, in: context.fileBudgets, .requestsPerSecond) {
+        finish(index, problem.response)
+      } else {
+        askWhetherReady(exchange, index)
+      }
     case .metrics: gatherMetrics(for: exchange, index)
     case .nothing: break
-    case .file(let file): serve(file, index)
+    case .file(let file): finishOpenly(file, index)
     case .trace(let question): askForTrace(question, exchange, index)
     case .avatar(let user, let identity, let known):
       askForAvatar(of: user, as: identity, known, exchange, index)
     }
   }
 
-  /// Answers an unauthenticated request. Such requests are rate-limited by address, which bounds
-  /// guessing of tokens.
-  func refuseUnauthorized(_ response: HTTPResponse, _ index: ConnectionSlot) {
-    answer(chargeAddress(of: index, in: context.addressBudgets)?.response ?? response, index)
-  }
-
-  /// Charges for a request that is not authenticated.
-  /// - Returns: `nil`, or the refusal, which has been counted.
-  func chargeAddress(of index: ConnectionSlot, in budgets: Budgets<HostKey>) -> HTTPProblem? {
-    guard let host = connections[index].host,
-      let wait = budgets.take(.request, bytes: 0, from: host, now: now.monotonic)
-    else { return nil }
-    context.violations.note(.requestsPerSecond)
-    return Self.tooManyRequests(wait)
+  /// Answers a request that is not authenticated. Such requests are rate-limited by address, which
+  /// bounds guessing of tokens.
+  func answerUnauthenticated(_ response: HTTPResponse, _ index: ConnectionSlot) {
+    answer(chargeUnauthenticated(index)?.response ?? response, index)
   }
 
   /// Charges for an HTTP request, which is refused if the user has sent too much.
@@ -91,7 +88,7 @@ extension ConnectionLoop {
     return Self.tooManyRequests(wait)
   }
 
-  private static func tooManyRequests(_ wait: Int64) -> HTTPProblem {
+  static func tooManyRequests(_ wait: Int64) -> HTTPProblem {
     var problem = HTTPProblem(
       429, "Too many requests; retry in \(wait) ms.", code: .rateLimited)
     problem.retryAfterMilliseconds = wait
@@ -187,6 +184,7 @@ extension ConnectionLoop {
     exchange.state = .answering
     exchange.content = []
     counts.responses[response.status, default: 0] += 1
+    if !exchange.call.isFile { response.protect() }
     if let origin = exchange.call.origin { response.allowReading(by: origin) }
     let isRefusal = response.status == 429 || response.status == 503
     if !exchange.call.keepsAlive || isRefusal || shutdown != nil { exchange.endsConnection = true }

@@ -7,52 +7,65 @@ extension ConnectionLoop {
   /// Reads a request and routes it; returns `true` if WebSocket frames may follow it.
   func takeRequest(_ input: Span<UInt8>, _ offset: inout Int, _ index: ConnectionSlot) -> Bool {
     do throws(HTTPViolation) {
-      let limit = context.limits.headerBytes
-      guard
-        let (request, length) = try HTTPRequest.read(
-          input, headerLimitBytes: limit == 0 ? .max : limit)
-      else {
-        connections[index].pending = input.copy
+      var scanner = HTTPHeadScanner()
+      defer { headBytesScanned += scanner.scannedBytes }
+      guard let (request, length) = try HTTPRequest.read(input, limits: headLimits, &scanner) else {
+        connections[index].unfinishedHead = UnfinishedHead(input, scanner)
         return false
       }
       offset = length
+      if let refusal = assignToClient(request, index) {
+        context.violations.note(refusal.rule)
+        answer(HTTPResponse(status: 503, text: refusal.text), index)
+        return false
+      }
       // Each request has its own credentials.
       connections[index].isAuthenticated = false
       switch context.router.route(
-        request, isLocal: connections[index].isLocal,
+        request, from: connections[index].peer,
         isOperator: context.authenticator.isOperator,
         identify: { context.authenticator.identify(request, wall: now.wall) })
       {
       case .answer(let response):
-        answer(response, index)
+        answerUnauthenticated(response, index)
         return false
       case .refuse(let response, let rule):
         context.violations.note(rule)
-        answer(response, index)
-        return false
-      case .unauthorized(let response):
-        refuseUnauthorized(response, index)
+        answerUnauthenticated(response, index)
         return false
       case .call(let call):
         begin(call, input.extracting(offset...), index)
         return false
       case .webSocket(let opening):
-        identify(
-          open(index, opening), index, context.authenticator.identify(request, wall: now.wall))
+        let identity = context.authenticator.identify(request, wall: now.wall)
+        if case .known = identity {
+        } else if let problem = chargeUnauthenticated(index) {
+          answer(HTTPResponse(status: 429, text: "\(problem.detail)\n"), index)
+          return false
+        }
+        if case .unknown = identity { connections[index].hasPaidForRequest = true }
+        identify(open(index, opening), index, identity)
         return true
       case .echo(let opening):
         _ = open(index, opening)
         connections[index].phase = .echo
         noteAuthenticated(index)
+        refundArrival(index)
         return true
       }
     } catch {
       context.violations.note(error.rule)
       let isTooLarge = error.status == 414 || error.status == 431
       let code = isTooLarge ? ErrorCode.tooLarge : .badField
-      answer(HTTPProblem(error.status, error.description, code: code).response, index)
+      answerUnauthenticated(
+        HTTPProblem(error.status, error.description, code: code).response, index)
       return false
     }
+  }
+
+  var headLimits: HTTPHeadScanner.Limits {
+    HTTPHeadScanner.Limits(
+      bytes: context.limits.headerBytes, lines: context.limits.headerLines)
   }
 
   private func open(_ index: ConnectionSlot, _ opening: RequestRouter.Opening) -> SessionID {
@@ -73,6 +86,7 @@ extension ConnectionLoop {
     switch answer {
     case .known(let identity):
       noteAuthenticated(index)
+      refundArrival(index)
       shard.identify(session, as: identity, now: now)
     case .unknown: break
     case .refused(let error): shard.reject(session, error)
@@ -81,7 +95,9 @@ extension ConnectionLoop {
 
   /// Notes that the client has authenticated, if the message just received did that.
   func noteIfAuthenticated(_ session: SessionID, _ index: ConnectionSlot) {
-    if shard.isAuthenticated(session) { noteAuthenticated(index) }
+    guard shard.isAuthenticated(session) else { return }
+    noteAuthenticated(index)
+    refundArrival(index)
   }
 
   /// Ends the limits that apply to an unauthenticated connection.

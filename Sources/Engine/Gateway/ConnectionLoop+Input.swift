@@ -40,7 +40,12 @@ extension ConnectionLoop {
       }
     }
     if readiness.contains(.readable) { connections[index].isReadable = true }
-    if connections[index].isReadable { read(index) }
+    guard connections[index].isReadable else { return }
+    if connections[index].awaitsRequest, !connections[index].isEstablished {
+      enqueueArrival(index)
+    } else {
+      read(index)
+    }
   }
 
   /// Reads once, at most what a turn allows, and processes the input.
@@ -69,7 +74,7 @@ extension ConnectionLoop {
   /// §7.1.5).
   func endInput(_ index: ConnectionSlot) {
     if connections[index].awaitsRequest, !connections[index].pending.isEmpty {
-      // Pipelined requests that were not processed yet, one per turn; or the beginning of one.
+      // Pipelined requests that were not processed yet, one per turn.
       let before = connections[index].pending.count
       readOn(index)
       if connections[index].awaitsRequest, connections[index].pending.count < before {
@@ -107,7 +112,14 @@ extension ConnectionLoop {
   /// Processes the first `count` bytes of the read buffer, after those that are pending.
   private func takeRead(_ count: Int, _ index: ConnectionSlot) {
     let buffer = unsafe readBuffer
-    if connections[index].pending.isEmpty {
+    if let head = connections[index].unfinishedHead {
+      guard var bytes = unsafe head.take(buffer[..<count], headLimits, &headBytesScanned) else {
+        return
+      }
+      connections[index].unfinishedHead = nil
+      var input = bytes.mutableSpan
+      take(&input, index)
+    } else if connections[index].pending.isEmpty {
       var input = unsafe MutableSpan(
         _unsafeElements: UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
       take(&input, index)
@@ -309,6 +321,7 @@ extension HTTPViolation {
   var rule: Violations.Rule {
     switch self {
     case .headerTooLong, .requestLineTooLong: .headerBytes
+    case .tooManyLines: .headerLines
     default: .handshake
     }
   }

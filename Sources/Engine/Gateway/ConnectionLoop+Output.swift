@@ -134,9 +134,27 @@ extension ConnectionLoop {
 
   // MARK: - Time
 
+  /// Prolongs all deadlines by the time in which this loop did not run: what peers sent meanwhile still
+  /// waits in their sockets.
+  private func grantStalledTime() {
+    let stalled = now.monotonic - sweptAt - Int64(Self.sweepMilliseconds)
+    sweptAt = now.monotonic
+    guard stalled > Self.stallMilliseconds else { return }
+    for index in connections.slots {
+      connections[index].heardAt += stalled
+      connections[index].takenAt += stalled
+      if connections[index].deadline > 0 { connections[index].deadline += stalled }
+      if let exchange = connections[index].exchange { exchange.pollsUntil += stalled }
+      if case .canary(let run) = connections[index].phase { run.deadline += stalled }
+    }
+    shutdown?.deadline += stalled
+  }
+
   /// Checks every connection for expired deadlines, silence and lost peers.
   package func sweep() {
     now = world.moment()
+    grantStalledTime()
+    releaseHeld()
     let limits = context.limits
     let heartbeat = Int64(limits.heartbeatSeconds) * 1000
     let idle = Int64(limits.idleTimeoutSeconds) * 1000
@@ -229,7 +247,7 @@ extension ConnectionLoop {
   private func sweepRested(_ index: ConnectionSlot) {
     let deadline = connections[index].deadline
     guard deadline > 0, now.monotonic >= deadline else { return }
-    if !connections[index].pending.isEmpty { context.violations.note(.handshakeTimeout) }
+    if connections[index].unfinishedHead != nil { context.violations.note(.handshakeTimeout) }
     remove(index)
   }
 
@@ -248,9 +266,11 @@ extension ConnectionLoop {
       }
       return
     }
-    guard !connections[index].isCountedAsUnauthenticated, let host = connections[index].host else {
-      return
-    }
+    // The client of a proxy is known by its request.
+    let isUnassigned = connections[index].peer == .proxy && connections[index].awaitsRequest
+    guard !isUnassigned, !connections[index].isCountedAsUnauthenticated,
+      let host = connections[index].host
+    else { return }
     guard connections[index].sweepsWaited >= Self.sweepsGranted else {
       connections[index].sweepsWaited += 1
       return

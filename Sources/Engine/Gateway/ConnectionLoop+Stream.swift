@@ -52,6 +52,7 @@ extension ConnectionLoop {
     response.add("Cache-Control", "no-store")
     // nginx would collect events before it passes them on.
     response.add("X-Accel-Buffering", "no")
+    response.protect()
     response.endsWithConnection = true
     return response
   }()

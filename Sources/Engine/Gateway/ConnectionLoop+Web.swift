@@ -3,9 +3,9 @@ import WebSocket
 
 /// The web page: files that are in memory.
 extension ConnectionLoop {
-  /// Answers with a file. Such requests are rate-limited by address, like all that are not
-  /// authenticated.
-  func serve(_ file: HTTPResponse, _ index: ConnectionSlot) {
-    finish(index, chargeAddress(of: index, in: context.fileBudgets)?.response ?? file)
+  /// Answers with what is for everybody. Such requests are rate-limited by address.
+  func finishOpenly(_ response: HTTPResponse, _ index: ConnectionSlot) {
+    let problem = chargeAddress(of: index, in: context.fileBudgets, .requestsPerSecond)
+    finish(index, problem?.response ?? response)
   }
 }

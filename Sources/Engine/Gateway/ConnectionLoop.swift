@@ -20,10 +20,13 @@ import Wire
     package var violations: Violations
     /// Rate limits by user, over all loops.
     package var budgets: Budgets<String>
-    /// Rate limits by address, for unauthenticated HTTP requests.
+    /// Rate limits by address, for what is not authenticated.
     package var addressBudgets: Budgets<HostKey>
-    /// Rate limits by address, for the files of the web page.
+    /// Rate limits by address, for what is for everybody: the files of the web page, and the checks of
+    /// the relay's health.
     package var fileBudgets: Budgets<HostKey>
+    /// Finds the clients of trusted proxies.
+    package var proxies = ProxyChain()
     package var canary: Canary
     /// The name of the log's current epoch.
     package var epoch: String
@@ -46,10 +49,13 @@ import Wire
       self.admission = admission
       violations = Violations()
       budgets = Budgets(shard.limits.budget, isShared: sharesLog)
-      addressBudgets = Budgets(shard.limits.budget)
-      var files = UserBudget.Limits()
-      files.requestsPerSecond = WebFiles.requestsPerSecond
-      fileBudgets = Budgets(files)
+      // Without credentials nobody gets more than a user.
+      let requests = shard.limits.budget.requestsPerSecond
+      addressBudgets = Budgets(
+        .requests(
+          perSecond: requests == 0
+            ? limits.unauthenticatedPerSecond : min(limits.unauthenticatedPerSecond, requests)))
+      fileBudgets = Budgets(.requests(perSecond: WebFiles.requestsPerSecond))
       canary = Canary()
       self.epoch = epoch
       self.loopCount = loopCount
@@ -67,6 +73,9 @@ import Wire
   /// two sweeps, so no connection counts because this loop is late, as it is when many clients
   /// connect at once.
   static let sweepsGranted: UInt8 = 4
+  /// A sweep that is later than this, in milliseconds, was late because the process did not run: it was stopped,
+  /// its machine slept, or the disk blocked it.
+  static let stallMilliseconds: Int64 = 1000
   /// How long to wait for a peer that is closing.
   static let lingerMilliseconds: Int64 = 2000
 
@@ -78,6 +87,8 @@ import Wire
   package internal(set) var shard: Shard
 
   var connections: Slab<ServerConnection>
+  /// When the last sweep was, in milliseconds of the monotonic clock.
+  var sweptAt: Int64
   /// Set after a peak of connections.
   var wantsToShrink = false
   /// When memory is returned a second time, in milliseconds of the monotonic clock; 0 = never.
@@ -87,6 +98,8 @@ import Wire
   /// The buffer for frames of the WebSocket layer itself.
   var control: [UInt8] = []
 
+  /// Connections with input that are not established, in the order of its arrival.
+  var arrivals: [ConnectionSlot] = []
   /// Connections that have more to read than one turn permits.
   var unfinished: [ConnectionSlot] = []
   /// Connections whose output may be complete.
@@ -95,6 +108,8 @@ import Wire
   /// input.
   var nextRequests: [ConnectionSlot] = []
   var counts = LoopCounts()
+  /// The bytes that were looked at to find the ends of heads: at most twice as many as have arrived.
+  package internal(set) var headBytesScanned = 0
   /// The number of HTTP requests so far.
   var exchangeCount: UInt64 = 0
   /// Connections that failed during another operation.
@@ -138,6 +153,7 @@ import Wire
       }, budgets: context.budgets, epoch: context.epoch, seed: random.next())
     unsafe readBuffer = UnsafeMutableBufferPointer.allocate(capacity: Self.readBytes)
     now = world.moment()
+    sweptAt = now.monotonic
   }
 
   deinit {
@@ -199,6 +215,7 @@ import Wire
     let next = nextRequests
     nextRequests.removeAll(keepingCapacity: true)
     for index in next { takeNextRequest(index) }
+    readArrivals()
     shard.tick(now: now)
     readPolled()
     advanceShutdown()
@@ -212,7 +229,9 @@ import Wire
     noteSlowdowns()
     if endIfOver() { return .over }
     // The requests of resumed connections have to reach the log, too, before the loop may sleep.
-    if shard.hasWork || !unfinished.isEmpty || !resumable.isEmpty || !nextRequests.isEmpty {
+    if shard.hasWork || !unfinished.isEmpty || !resumable.isEmpty || !nextRequests.isEmpty
+      || !arrivals.isEmpty
+    {
       return .goesOn
     }
     if wantsToShrink { shrink() }
@@ -241,11 +260,11 @@ import Wire
 
   /// Adds a client's connection, and returns the index of its stream. The world reports its input
   /// by `ready`.
-  package func accept(from host: HostKey, isLocal: Bool) -> Int {
+  /// - Parameter host: has been counted by `Admission`; `nil` if it is not counted.
+  package func accept(from host: HostKey?, as peer: ServerConnection.Peer = .client) -> Int {
     now = world.moment()
-    let index = addConnection(.handshake)
+    let index = addConnection(.handshake, from: peer)
     connections[index].host = host
-    connections[index].isLocal = isLocal
     connections[index].heardAt = now.monotonic
     connections[index].deadline = requestDeadline
     return index.stream
@@ -257,8 +276,10 @@ import Wire
     return timeout == 0 ? 0 : now.monotonic + timeout
   }
 
-  func addConnection(_ phase: ServerConnection.Phase) -> ConnectionSlot {
-    connections.insert(ServerConnection(phase, limits: webSocketLimits))
+  func addConnection(
+    _ phase: ServerConnection.Phase, from peer: ServerConnection.Peer = .client
+  ) -> ConnectionSlot {
+    connections.insert(ServerConnection(phase, from: peer, limits: webSocketLimits))
   }
 
   /// Closes a stream that the world could not open.

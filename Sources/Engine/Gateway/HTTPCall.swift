@@ -38,7 +38,7 @@ struct HTTPCall {
   struct TraceQuestion {
     var room: String
     var entry: LogRequest.Trace.Entry
-    /// `nil` for an operator on this machine, who needs no credentials.
+    /// `nil` for the operator's socket, where no credentials are needed.
     var identity: Identity?
     var isOperator = false
 
@@ -58,6 +58,8 @@ struct HTTPCall {
     case requests(Identity)
     /// The messages of rooms as events.
     case stream(HTTPRequest, Identity)
+    /// Whether the relay runs.
+    case liveness
     /// Whether the relay works from end to end.
     case readiness
     /// The metrics.
@@ -84,6 +86,18 @@ struct HTTPCall {
   /// The origin of a page of another site that may read the answer.
   var origin: String?
 
+  /// Whether the request was authenticated.
+  var isAuthenticated: Bool {
+    switch target {
+    case .nothing, .liveness, .readiness, .file: false
+    case .metrics, .trace: true
+    default: user != nil
+    }
+  }
+
+  /// Whether the answer is a file of the web page, which is for everybody.
+  var isFile: Bool { if case .file = target { true } else { false } }
+
   /// The user that asks.
   var user: String? {
     switch target {
@@ -91,7 +105,7 @@ struct HTTPCall {
       .avatar(_, let identity, _):
       identity.user
     case .trace(let question): question.identity?.user
-    case .nothing, .readiness, .metrics, .file: nil
+    case .nothing, .liveness, .readiness, .metrics, .file: nil
     }
   }
 }

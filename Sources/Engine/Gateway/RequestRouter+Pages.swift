@@ -4,13 +4,6 @@ import Wire
 
 /// The HTTP resources besides the WebSocket.
 extension RequestRouter {
-  /// Answers a request that needs nothing else, and ends the connection.
-  private func answer(_ response: HTTPResponse, _ request: HTTPRequest) -> Route {
-    var response = response
-    response.answersHEAD = request.method == "HEAD"
-    return .answer(response)
-  }
-
   /// - Parameter rule: the rule that the request violates, if it is more than a mistake.
   func refuse(
     _ problem: HTTPProblem, _ request: HTTPRequest, _ rule: Violations.Rule? = nil
@@ -22,26 +15,27 @@ extension RequestRouter {
     if let origin = foreignOrigin(of: request) { response.allowReading(by: origin) }
     response.answersHEAD = request.method == "HEAD"
     if let rule { return .refuse(response, rule) }
-    return problem.status == 401 ? .unauthorized(response) : .answer(response)
+    return .answer(response)
   }
 
   /// Routes all requests that are not for a WebSocket.
   func page(
-    _ request: HTTPRequest, _ isLocal: Bool, _ isOperator: (Identity) -> Bool,
+    _ request: HTTPRequest, _ peer: ServerConnection.Peer, _ isOperator: (Identity) -> Bool,
     _ identify: () -> Authenticator.Answer
   ) -> Route {
     switch request.path {
     case "/healthz":
-      return wrongMethod(request) ?? answer(HTTPResponse(status: 200, text: "ok\n"), request)
+      let call = HTTPCall(target: .liveness, headOnly: request.method == "HEAD")
+      return wrongMethod(request) ?? .call(call)
     case "/readyz":
       let call = HTTPCall(target: .readiness, headOnly: request.method == "HEAD")
       return wrongMethod(request) ?? .call(call)
-    case "/metrics": return metrics(request, isLocal, isOperator, identify)
+    case "/metrics": return metrics(request, peer, isOperator, identify)
     default:
       guard let segments = request.pathSegments, segments.first == "v1" else {
         return file(request)
       }
-      return api(request, segments.dropFirst(), isLocal, isOperator, identify)
+      return api(request, segments.dropFirst(), peer, isOperator, identify)
     }
   }
 
@@ -68,70 +62,54 @@ extension RequestRouter {
     return refuse(.wrongMethod(allowed: "GET, HEAD"), request)
   }
 
-  /// Routes a request for the metrics, which are for clients on this machine and for the tokens of
-  /// operators (`auth.operators`).
+  /// Routes a request for the metrics. An address is no credential: a proxy on the same machine has the
+  /// relay's own. So they are for the operator's socket, for the token in `metrics.token`, and for the
+  /// tokens of operators (`auth.operators`).
   private func metrics(
-    _ request: HTTPRequest, _ isLocal: Bool, _ isOperator: (Identity) -> Bool,
+    _ request: HTTPRequest, _ peer: ServerConnection.Peer, _ isOperator: (Identity) -> Bool,
     _ identify: () -> Authenticator.Answer
   ) -> Route {
     if let refusal = wrongMethod(request) { return refusal }
     if let problem = problem(ofOriginIn: request) { return refuse(problem, request, .origins) }
     let call = HTTPCall(target: .metrics, headOnly: request.method == "HEAD")
-    var isKnown = false
-    if !request.headers["Authorization"].isEmpty {
-      switch identify() {
-      case .known(let identity):
-        if isOperator(identity) { return .call(call) }
-        isKnown = true
-      case .refused(let error): return refuse(HTTPProblem(error), request)
-      case .unknown: break
-      }
-    }
-    guard isLocal, !Self.isForwarded(request) else {
-      let detail =
-        "Metrics are available on this machine only: request them from 127.0.0.1 or [::1] without a"
-        + " proxy, or with the token of a user listed in auth.operators."
-      return refuse(
-        isKnown ? HTTPProblem(403, detail, code: .forbidden) : .unauthorized(detail), request)
-    }
-    // A page whose name resolves to this machine (DNS rebinding) could read the metrics as its own
-    // origin, for which a browser sends no Origin.
-    guard Self.isLoopback(request.host.lowercased()) else {
-      return refuse(
-        HTTPProblem(
-          403, "Metrics are not available at \(request.host); use 127.0.0.1 or [::1].",
-          code: .forbidden), request, .origins)
-    }
-    return .call(call)
-  }
-}
-
-extension RequestRouter {
-  /// Whether a proxy forwards the request for a client that may not be on this machine: RFC 7239,
-  /// RFC 9110 §7.6.3, and the nonstandard fields that preceded them. A proxy that adds none of them
-  /// cannot be told from a local program.
-  static func isForwarded(_ request: HTTPRequest) -> Bool {
-    request.headers.fields.contains {
-      let name = $0.name.lowercased()
-      return name.hasPrefix("x-forwarded-") || forwardingFields.contains(name)
+    let detail =
+      "The metrics need Authorization: Bearer with the token in metrics.token or that of a user listed in"
+      + " auth.operators, or the socket operator.sock in the relay's data folder."
+    if peer == .operator || hasMetricsToken(request) { return .call(call) }
+    if request.headers["Authorization"].isEmpty { return refuse(.unauthorized(detail), request) }
+    switch identify() {
+    case .known(let identity) where isOperator(identity): return .call(call)
+    case .known: return refuse(HTTPProblem(403, detail, code: .forbidden), request)
+    case .refused(let error) where error.code == .forbidden:
+      return refuse(HTTPProblem(error), request)
+    case .refused, .unknown: return refuse(.unauthorized(detail), request)
     }
   }
 
-  private static let forwardingFields: Set<String> = [
-    "forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip",
-    "cf-connecting-ip", "x-envoy-external-address",
-  ]
+  /// Whether the request has the token for the metrics. All bytes are compared in any case, so that the
+  /// time does not tell how many of them are right.
+  private func hasMetricsToken(_ request: HTTPRequest) -> Bool {
+    let expected = Array("Bearer \(metricsToken)".utf8)
+    let found = Array((request.headers.only("Authorization") ?? "").utf8)
+    guard !metricsToken.isEmpty, found.count == expected.count else { return false }
+    return zip(found, expected).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+  }
 }
 
 /// `/v1`: relay.v1 over HTTP.
 extension RequestRouter {
   private func api(
-    _ request: HTTPRequest, _ segments: ArraySlice<String>, _ isLocal: Bool,
+    _ request: HTTPRequest, _ segments: ArraySlice<String>, _ peer: ServerConnection.Peer,
     _ isOperator: (Identity) -> Bool, _ identify: () -> Authenticator.Answer
   ) -> Route {
-    if let problem = problem(ofOriginIn: request) { return refuse(problem, request, .origins) }
-    // As for the metrics: in open mode a page must not pose as a local client.
-    if requiresLoopbackHost, !Self.isLoopback(request.host.lowercased()) {
+    // A browser follows a link, and loads an image, by GET: this one joins rooms.
+    let joins = Array(segments) == ["stream"]
+    if let problem = problem(ofOriginIn: request, changesState: joins) {
+      return refuse(problem, request, .origins)
+    }
+    // In open mode a page whose name resolves to this machine (DNS rebinding) must not pose as a local
+    // program.
+    if requiresLoopbackHost, !RequestOrigin.isLoopback(request.host) {
       return refuse(
         HTTPProblem(
           403, "This relay is not available at \(request.host); use 127.0.0.1 or [::1].",
@@ -186,7 +164,7 @@ extension RequestRouter {
       }
     case .refused(let error): return refuse(HTTPProblem(error), request)
     case .unknown:
-      guard let traced, Self.isOperator(request, isLocal: isLocal) else {
+      guard let traced, peer == .operator else {
         return refuse(
           .unauthorized(
             "Authentication is required: send Authorization: Bearer, or ?user=NAME if the relay does"
@@ -216,7 +194,7 @@ extension RequestRouter {
 
   /// Returns the origin of a page of another site if that may read the answer.
   private func foreignOrigin(of request: HTTPRequest) -> String? {
-    request.headers.only("Origin").flatMap { origins.contains($0) ? $0 : nil }
+    request.headers.only("Origin").flatMap { origin.allows($0) ? $0 : nil }
   }
 
   /// Answers with the allowed methods, and to a browser's preflight request for a page of another
@@ -354,6 +332,16 @@ private struct MessageQuery {
 }
 
 extension HTTPResponse {
+  /// Keeps pages of other sites and caches from content that is a user's: `no-store` (RFC 9111
+  /// §5.2.2.5), and the Fetch standard's `Cross-Origin-Resource-Policy` and `nosniff`.
+  mutating func protect() {
+    if !headers.contains(where: { $0.name == "Cache-Control" }) { add("Cache-Control", "no-store") }
+    if !headers.contains(where: { $0.name == "X-Content-Type-Options" }) {
+      add("X-Content-Type-Options", "nosniff")
+    }
+    add("Cross-Origin-Resource-Policy", "same-origin")
+  }
+
   /// Allows a page of another site to read the response (the Fetch standard, "CORS protocol").
   mutating func allowReading(by origin: String) {
     add("Access-Control-Allow-Origin", origin)

@@ -41,10 +41,4 @@ extension RequestRouter {
       return problem
     }
   }
-
-  /// Whether the request comes from the operator of this machine: not through a proxy that says so,
-  /// and not from a page whose name resolves to this machine (DNS rebinding).
-  static func isOperator(_ request: HTTPRequest, isLocal: Bool) -> Bool {
-    isLocal && !isForwarded(request) && isLoopback(request.host.lowercased())
-  }
 }

@@ -8,13 +8,12 @@ package struct RequestRouter: Sendable {
     case webSocket(Opening)
     /// A WebSocket that echoes its messages.
     case echo(Opening)
+    /// An answer that needs only the head; such requests are rate-limited by address.
     case answer(HTTPResponse)
     /// An answer to a request that violates a rule.
     case refuse(HTTPResponse, Violations.Rule)
     /// The answer has to be found first.
     case call(HTTPCall)
-    /// An answer to a request without valid credentials, which is rate-limited by address.
-    case unauthorized(HTTPResponse)
   }
 
   /// The result of an opening handshake.
@@ -26,8 +25,10 @@ package struct RequestRouter: Sendable {
 
   static let subprotocol = "relay.v1"
 
-  /// Allowed values of `Origin` besides the relay's own host.
-  package var origins: Set<String>
+  /// Decides which pages may use the relay.
+  let origin: RequestOrigin
+  /// The bearer token for the metrics; empty = none.
+  package var metricsToken = ""
   /// Open mode on loopback: only pages of this machine may connect, even if other names resolve to
   /// it.
   package var requiresLoopbackHost: Bool
@@ -41,17 +42,17 @@ package struct RequestRouter: Sendable {
   package var files = WebFiles()
 
   package init(origins: Set<String>, requiresLoopbackHost: Bool) {
-    self.origins = origins
+    origin = RequestOrigin(allowed: origins)
     self.requiresLoopbackHost = requiresLoopbackHost
   }
 
   /// - Parameters:
-  ///   - isLocal: whether the request comes from this machine.
+  ///   - peer: the other end of the connection.
   ///   - isOperator: whether that user may read the metrics.
   ///   - identify: authenticates the request.
   func route(
-    _ request: HTTPRequest, isLocal: Bool, isOperator: (Identity) -> Bool = { _ in false },
-    identify: () -> Authenticator.Answer
+    _ request: HTTPRequest, from peer: ServerConnection.Peer = .client,
+    isOperator: (Identity) -> Bool = { _ in false }, identify: () -> Authenticator.Answer
   ) -> Route {
     switch request.path {
     case "/ws":
@@ -64,7 +65,7 @@ package struct RequestRouter: Sendable {
           request)
       }
       return open(request, []) { .echo($0) }
-    default: return page(request, isLocal, isOperator, identify)
+    default: return page(request, peer, isOperator, identify)
     }
   }
 
@@ -98,40 +99,25 @@ package struct RequestRouter: Sendable {
     return response
   }
 
-  /// Returns a problem if the request's `Origin` is not allowed: a browser sends it, and a page of
-  /// another site must not act for its user (RFC 6455 §10.2).
-  func problem(ofOriginIn request: HTTPRequest) -> HTTPProblem? {
-    let values = request.headers["Origin"]
-    guard let origin = values.first else { return nil }
-    if values.count == 1, origins.contains(origin) { return nil }
-    let host = Self.host(ofOrigin: origin)
-    if values.count == 1, let host, host == request.host.lowercased(),
-      !requiresLoopbackHost || Self.isLoopback(host)
-    {
-      return nil
+  /// Returns a problem if the request comes from a page of another site, which must not act for the
+  /// browser's user (RFC 6455 §10.2).
+  /// - Parameter changesState: whether a `GET` would change something: then a person who follows a link
+  ///   must not make the request either.
+  func problem(ofOriginIn request: HTTPRequest, changesState: Bool = false) -> HTTPProblem? {
+    let page: String
+    switch origin.sender(of: request) {
+    case .program, .allowedPage: return nil
+    case .ownPage where !requiresLoopbackHost || RequestOrigin.isLoopback(request.host): return nil
+    case .person where !changesState: return nil
+    case .person:
+      return HTTPProblem(
+        403, "This address is for programs and pages; open the relay's page instead.",
+        code: .forbidden)
+    case .ownPage: page = request.host
+    case .otherPage(let origin): page = origin ?? "another site"
     }
     return HTTPProblem(
-      403,
-      "Pages from \(origin) may not connect; add the origin to auth.origins to allow it.",
+      403, "Pages from \(page) may not connect; add the origin to auth.origins to allow it.",
       code: .forbidden)
-  }
-
-  /// Returns `host[:port]` of `scheme://host[:port]`.
-  private static func host(ofOrigin origin: String) -> String? {
-    for scheme in ["http://", "https://"] where origin.hasPrefix(scheme) {
-      return origin.dropFirst(scheme.count).lowercased()
-    }
-    return nil
-  }
-
-  static func isLoopback(_ host: String) -> Bool {
-    var name = host[...]
-    if name.hasPrefix("[") {
-      return name.hasPrefix("[::1]")
-    }
-    if let colon = name.lastIndex(of: ":") { name = name[..<colon] }
-    if name == "localhost" { return true }
-    let octets = name.split(separator: ".", omittingEmptySubsequences: false)
-    return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
   }
 }

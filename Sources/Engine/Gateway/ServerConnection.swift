@@ -2,7 +2,7 @@ import Relay
 import WebSocket
 
 /// One connection in its loop's table: a client's, or one of the relay's own, which has no stream.
-struct ServerConnection {
+package struct ServerConnection {
   /// The state of a connection, with the data that only that state needs.
   enum Phase {
     /// Waits for a complete request.
@@ -34,17 +34,31 @@ struct ServerConnection {
   var host: HostKey?
   var isPaused = false
   var isAuthenticated = false
-  /// Whether the client is on this machine.
-  var isLocal = false
+  private var arrival: Arrival
   var session: SessionID?
   /// Whether it is counted among the unauthenticated connections of its address.
   var isCountedAsUnauthenticated = false
   /// The number of sweeps that found the connection unauthenticated.
   var sweepsWaited: UInt8 = 0
   var wasPinged = false
-  /// Input that was read and not processed yet: the beginning of a request, or the rest after a
-  /// pause.
-  var pending: [UInt8] = []
+  /// Input that was read and not processed yet.
+  private enum Rest {
+    case bytes([UInt8])
+    case head(UnfinishedHead)
+  }
+
+  private var rest = Rest.bytes([])
+
+  /// Input that was read and not processed yet, because the connection is paused.
+  var pending: [UInt8] {
+    get { if case .bytes(let bytes) = rest { bytes } else { [] } }
+    set { rest = .bytes(newValue) }
+  }
+  /// The beginning of a request that has arrived; `nil` if there is none.
+  var unfinishedHead: UnfinishedHead? {
+    get { if case .head(let head) = rest { head } else { nil } }
+    set { rest = newValue.map { .head($0) } ?? .bytes([]) }
+  }
   /// In milliseconds of the loop's clock.
   var heardAt: Int64 = 0
   var takenAt: Int64 = 0
@@ -52,8 +66,72 @@ struct ServerConnection {
   /// The deadline of the phase; 0 = no limit.
   var deadline: Int64 = 0
 
-  init(_ phase: Phase, limits: WebSocket.Limits) {
+  /// The other end of a connection.
+  package enum Peer {
+    case client
+    /// A trusted proxy: its clients are at the other end.
+    case proxy
+    /// A program that may open the operator's socket.
+    case `operator`
+  }
+
+  /// What `ConnectionLoop+Arrivals` knows of a connection, in one byte.
+  private struct Arrival: OptionSet {
+    var rawValue: UInt8
+
+    static let isProxy = Self(rawValue: 1)
+    static let isOperator = Self(rawValue: 2)
+    static let isArriving = Self(rawValue: 4)
+    static let isHeld = Self(rawValue: 8)
+    static let isEstablished = Self(rawValue: 16)
+    static let hasPaidForHandshake = Self(rawValue: 32)
+    static let hasPaidForRequest = Self(rawValue: 64)
+
+    subscript(flag: Self) -> Bool {
+      get { contains(flag) }
+      set { if newValue { insert(flag) } else { remove(flag) } }
+    }
+  }
+
+  /// What is at the other end.
+  var peer: Peer {
+    if arrival[.isProxy] { return .proxy }
+    return arrival[.isOperator] ? .operator : .client
+  }
+  /// Whether it waits in `ConnectionLoop.arrivals`.
+  var isArriving: Bool {
+    get { arrival[.isArriving] }
+    set { arrival[.isArriving] = newValue }
+  }
+  /// Whether it is not read until its address may make another TLS handshake.
+  var isHeld: Bool {
+    get { arrival[.isHeld] }
+    set { arrival[.isHeld] = newValue }
+  }
+  /// Whether one of its requests was authenticated.
+  var isEstablished: Bool {
+    get { arrival[.isEstablished] }
+    set { arrival[.isEstablished] = newValue }
+  }
+  /// Whether its address has paid for its TLS handshake, and gets that back once it is authenticated.
+  var hasPaidForHandshake: Bool {
+    get { arrival[.hasPaidForHandshake] }
+    set { arrival[.hasPaidForHandshake] = newValue }
+  }
+  /// As above, for the request that has opened its WebSocket.
+  var hasPaidForRequest: Bool {
+    get { arrival[.hasPaidForRequest] }
+    set { arrival[.hasPaidForRequest] = newValue }
+  }
+
+  init(_ phase: Phase, from peer: Peer = .client, limits: WebSocket.Limits) {
     self.phase = phase
+    arrival =
+      switch peer {
+      case .client: []
+      case .proxy: .isProxy
+      case .operator: .isOperator
+      }
     webSocket = WebSocket.Connection(role: .server, limits: limits)
   }
 

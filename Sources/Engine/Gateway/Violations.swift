@@ -10,9 +10,12 @@ package final class Violations: Sendable {
     case connections = "limits.connections"
     case connectionsPerAddress = "limits.connections_per_address"
     case unauthenticatedPerAddress = "limits.unauthenticated_per_address"
+    /// A TLS handshake had to wait, or an unauthenticated request was refused.
+    case unauthenticatedPerSecond = "limits.unauthenticated_per_s"
     /// The client did not complete the handshake or authenticate in time.
     case handshakeTimeout = "limits.handshake_timeout_ms"
     case headerBytes = "limits.header_bytes"
+    case headerLines = "limits.header_lines"
     /// By the declared length of a frame, or the length of the whole message.
     case frameBytes = "limits.frame_bytes"
     case messageFragments = "limits.message_fragments"

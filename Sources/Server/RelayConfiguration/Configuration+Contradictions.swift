@@ -108,7 +108,15 @@ extension Configuration {
           key: "auth.operators",
           found: "is set, but auth.mode is open and any client may claim to be an operator",
           expected:
-            "set auth.mode: jwt, or leave it empty and read the metrics on this machine"))
+            "set auth.mode: jwt, or leave it empty and set metrics.token to read the metrics"))
+    }
+    if !metrics.token.isEmpty, metrics.token.utf8.count < ConfigurationRules.metricsTokenBytes {
+      found.append(
+        Contradiction(
+          key: "metrics.token",
+          found: "has only \(metrics.token.utf8.count) bytes and can be guessed",
+          expected: "expected at least \(ConfigurationRules.metricsTokenBytes); "
+            + "\"openssl rand -hex 16\" creates one"))
     }
     for bot in bots where auth.banned.contains(bot.user) {
       found.append(

@@ -19,6 +19,8 @@ public struct Configuration: Equatable, Sendable {
   public var logLevel = LogLevel.info
   /// The time limit for a graceful shutdown after SIGTERM.
   public var drainSeconds = 10
+  /// Addresses and networks (CIDR) of proxies, which are believed what they say of their clients.
+  public var trustedProxies: [String] = []
   /// Whether the web page is served.
   public var web = true
   /// Retention and durability of entries.
@@ -29,6 +31,8 @@ public struct Configuration: Equatable, Sendable {
   public var auth = Auth()
   /// The limits of clients.
   public var limits = Limits()
+  /// Access to the metrics.
+  public var metrics = Metrics()
   /// Batching of new entries.
   public var delivery = Delivery()
   /// Compression of messages.
@@ -131,7 +135,7 @@ extension Configuration {
     public var origins: [String] = []
     /// Users who may not connect.
     public var banned: [String] = []
-    /// Users whose tokens grant access to operator endpoints: the metrics.
+    /// Users whose tokens grant access to the metrics and to the traces of all entries.
     public var operators: [String] = []
   }
 
@@ -143,10 +147,14 @@ extension Configuration {
     public var connectionsPerAddress = 1000
     /// Concurrent unauthenticated connections from one address.
     public var unauthenticatedPerAddress = 50
+    /// TLS handshakes and requests per second of one address that stay unauthenticated, and at once.
+    public var unauthenticatedPerSecond = 50
     /// The time from accept to the end of the opening handshake.
     public var handshakeTimeoutMilliseconds = 5000
     /// The size of an HTTP request's request line and headers.
     public var headerBytes = 8192
+    /// The number of header lines of an HTTP request.
+    public var headerLines = 100
     /// The number of frames in one message.
     public var messageFragments = 1024
     /// Pings and pongs per second on one connection; more close it.
@@ -159,6 +167,12 @@ extension Configuration {
     public var roomsPerUser = 10_000
     /// Closes a connection that has neither received a byte nor sent a queued one for this long.
     public var idleTimeoutSeconds = 60
+  }
+
+  /// `metrics.*`: access to the metrics.
+  public struct Metrics: Equatable, Sendable {
+    /// A bearer token that grants access to `/metrics`; empty = none.
+    public var token = ""
   }
 
   /// `delivery.*`: batching of new entries; a write costs as much as many entries.

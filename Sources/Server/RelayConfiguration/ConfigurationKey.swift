@@ -1,4 +1,5 @@
 internal import Directories
+internal import Platform
 internal import Relay
 package import YAML
 
@@ -53,6 +54,10 @@ extension ConfigurationKey {
     .integer("loops", \.loops, 0...1024),
     .choice("log_level", \.logLevel),
     .integer("drain_s", \.drainSeconds, 0...3600),
+    .texts(
+      "trusted_proxies", \.trustedProxies,
+      "a list of addresses and networks, such as 127.0.0.1 and 10.0.0.0/8",
+      where: { AddressRange($0) != nil }),
     .boolean("web", \.web),
 
     .choice("log.engine", \.log.engine),
@@ -87,8 +92,11 @@ extension ConfigurationKey {
     .integer(
       "limits.unauthenticated_per_address", \.limits.unauthenticatedPerAddress, 0...10_000_000),
     .integer(
+      "limits.unauthenticated_per_s", \.limits.unauthenticatedPerSecond, 0...1_000_000_000),
+    .integer(
       "limits.handshake_timeout_ms", \.limits.handshakeTimeoutMilliseconds, 0...3_600_000),
     .integer("limits.header_bytes", \.limits.headerBytes, 0...1_048_576),
+    .integer("limits.header_lines", \.limits.headerLines, 0...1_048_576),
     .integer("limits.frame_bytes", \.limits.shard.frameBytes, 0...1_073_741_824),
     .integer("limits.message_fragments", \.limits.messageFragments, 0...1_000_000_000),
     .integer(
@@ -106,6 +114,8 @@ extension ConfigurationKey {
     .integer("limits.queue_bytes", \.limits.shard.queueBytes, 0...1_099_511_627_776),
     .integer("limits.heartbeat_s", \.limits.shard.heartbeatSeconds, 0...86_400),
     .integer("limits.idle_timeout_s", \.limits.idleTimeoutSeconds, 0...604_800),
+
+    .secret("metrics.token", \.metrics.token),
 
     .boolean("delivery.hold", \.delivery.hold),
     .integer("delivery.pacing_max_ms", \.delivery.pacingMaxMilliseconds, 0...1000),

@@ -43,6 +43,9 @@ package enum ConfigurationRules {
   /// The minimum length of a secret, which is that of the hash (RFC 7518 §3.2).
   static let secretBytes = 32
 
+  /// The minimum length of the token for the metrics.
+  static let metricsTokenBytes = 16
+
   /// Whether a key is given in place, and not as the path of a file.
   package static func isPEM(_ text: String) -> Bool { text.contains("-----BEGIN ") }
 

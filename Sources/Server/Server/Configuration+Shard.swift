@@ -24,6 +24,7 @@ extension Configuration.Limits {
     var limits = ConnectionLimits()
     limits.handshakeTimeoutMilliseconds = handshakeTimeoutMilliseconds
     limits.headerBytes = headerBytes
+    limits.headerLines = headerLines
     limits.frameBytes = shard.frameBytes
     limits.messageFragments = messageFragments
     limits.controlFramesPerSecond = controlFramesPerSecond
@@ -32,6 +33,7 @@ extension Configuration.Limits {
     limits.connections = connections
     limits.connectionsPerAddress = connectionsPerAddress
     limits.unauthenticatedPerAddress = unauthenticatedPerAddress
+    limits.unauthenticatedPerSecond = unauthenticatedPerSecond
     return limits
   }
 }

@@ -78,16 +78,26 @@ public final class Server: Sendable {
       router.servesEcho = configuration.debug.echo
       router.contentLimitBytes = configuration.limits.shard.frameBytes
       router.compresses = configuration.compression.enabled
+      router.metricsToken = configuration.metrics.token
       if configuration.web { router.files = .embedded }
       let limits = configuration.limits.connection
-      let context = ConnectionLoop.Context(
+      let trustedProxies = configuration.trustedProxies.compactMap { AddressRange($0) }
+      var context = ConnectionLoop.Context(
         limits: limits, shard: configuration.shard, router: router, authenticator: authenticator,
         admission: Admission(limits: limits, descriptors: descriptors), epoch: log.epoch,
         sharesLog: log.isShared, loopCount: max(1, loops),
         compressesFromBytes: configuration.compression.minimumBytes,
         drainSeconds: configuration.drainSeconds)
+      context.proxies = ProxyChain { text in
+        Address(numericHost: text, port: 0).map { address in
+          ProxyChain.Hop(
+            host: HostKey(network: address.network, isIPv6: address.isIPv6),
+            isTrusted: trustedProxies.contains { $0.contains(address) })
+        }
+      }
       let shared = SocketWorld.Shared(
         log: log, mailboxes: mailboxes, avatars: avatars, credentials: credentials,
+        trustedProxies: trustedProxies,
         metrics: Metrics.describer(context, log, bots: configuration.bots.count))
       try log.start(loops: loops, framing: .webSocket) { [mailboxes] loop, delivery in
         mailboxes[loop].post(.log(delivery))
@@ -97,7 +107,10 @@ public final class Server: Sendable {
         threads.append(
           try SocketLoop.start(index, context, shared, logger, try listener.sibling()))
       }
-      threads.append(try SocketLoop.start(0, context, shared, logger, listener))
+      threads.append(
+        try SocketLoop.start(
+          0, context, shared, logger, listener,
+          operators: Self.claimOperatorSocket(configuration, logger)))
       self.threads = Mutex(threads)
     } catch {
       log.stop()
@@ -209,6 +222,25 @@ public final class Server: Sendable {
       return try Listener.claim(address)
     } catch {
       throw ServerError(listenFailure: error, listen)
+    }
+  }
+
+  /// The name of the operator's socket in the data folder.
+  public static let operatorSocket = "operator.sock"
+
+  /// Listens for programs of operators. A relay without its own folder, or without space in it, goes on
+  /// without that socket.
+  private static func claimOperatorSocket(
+    _ configuration: Configuration, _ logger: Logger
+  ) -> sending Listener? {
+    // Not every engine has created the folder.
+    unsafe mkdir(configuration.dataDirectory, 0o700)
+    do {
+      return try Listener.claim(folder: configuration.dataDirectory, name: operatorSocket)
+    } catch {
+      logger.warning(
+        "there is no socket for relay trace and other programs of the operator: \(error)")
+      return nil
     }
   }
 

@@ -25,8 +25,9 @@ extension SocketLoop {
 
   private func admit(_ socket: consuming Socket, from peer: Address) {
     let host = HostKey(network: peer.network, isIPv6: peer.isIPv6)
+    let isProxy = world.shared.trustedProxies.contains { $0.contains(peer) }
     let admission = connections.context.admission
-    if let refusal = admission.admit(host, descriptor: socket.descriptor) {
+    if let refusal = admission.admit(host, descriptor: socket.descriptor, isProxy: isProxy) {
       reject(socket, refusal)
       return
     }
@@ -41,7 +42,22 @@ extension SocketLoop {
         return
       }
     }
-    let index = connections.accept(from: host, isLocal: peer.isLoopback)
+    serve(socket, tls, at: connections.accept(from: host, as: isProxy ? .proxy : .client))
+  }
+
+  /// Accepts programs of operators: whoever may open the socket may read the relay's files, too.
+  func acceptOperators() {
+    do {
+      try world.operatorAcceptor?.accept { socket, _ in
+        serve(socket, nil, at: connections.accept(from: nil, as: .operator))
+      }
+    } catch {
+      logger.error("no longer accepting operators: \(error)")
+      world.operatorAcceptor?.close()
+    }
+  }
+
+  private func serve(_ socket: consuming Socket, _ tls: TLSChannel?, at index: Int) {
     do {
       try world.open(index, socket, tls)
     } catch {

@@ -12,6 +12,7 @@ final class SocketLoop: EventHandler {
     static let acceptor = UInt64.max - 1
     static let sweep = UInt64.max - 2
     static let wake = UInt64.max - 3
+    static let operators = UInt64.max - 4
   }
 
   let loop: EventLoop
@@ -43,15 +44,19 @@ final class SocketLoop: EventHandler {
   /// Starts a loop on its own thread; returns when it accepts clients.
   static func start(
     _ index: Int, _ context: ConnectionLoop.Context, _ shared: SocketWorld.Shared, _ logger: Logger,
-    _ listener: consuming sending Listener
+    _ listener: consuming sending Listener, operators: consuming sending Listener? = nil
   ) throws(SystemError) -> WorkerThread {
     let started = try Mailbox<SystemError?>()
     let listener = Handover(listener)
+    let operators = Handover(operators)
     let thread = try WorkerThread(name: "loop-\(index)") {
       do throws(SystemError) {
         var random = SystemRandomNumberGenerator()
         let loop = try SocketLoop(index, context, shared, logger, seed: random.next())
         if let listener = listener.take() { try loop.listen(listener) }
+        if let held = operators.take(), let operators = held {
+          try loop.listen(forOperators: operators)
+        }
         started.post(nil)
         loop.loop.run(loop)
       } catch {
@@ -73,6 +78,14 @@ final class SocketLoop: EventHandler {
     }
   }
 
+  /// Starts to accept programs of operators, on a Unix socket.
+  private func listen(forOperators listener: consuming Listener) throws(SystemError) {
+    let logger = logger
+    world.operatorAcceptor = try Acceptor(listener, on: loop, token: Token.operators) { error in
+      logger.warning("out of file descriptors: operators wait (\(error))")
+    }
+  }
+
   // MARK: - EventHandler
 
   func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
@@ -82,6 +95,7 @@ final class SocketLoop: EventHandler {
       connections.take(mail)
       mail.removeAll(keepingCapacity: true)
     case Token.acceptor: accept()
+    case Token.operators: acceptOperators()
     default: connections.ready(Int(token), StreamReadiness(rawValue: readiness.rawValue))
     }
   }
@@ -91,6 +105,10 @@ final class SocketLoop: EventHandler {
     case Token.acceptor:
       do { try world.acceptor?.timerFired() } catch {
         logger.error("the listener failed: \(error)")
+      }
+    case Token.operators:
+      do { try world.operatorAcceptor?.timerFired() } catch {
+        logger.error("the operator's socket failed: \(error)")
       }
     case Token.sweep:
       connections.sweep()

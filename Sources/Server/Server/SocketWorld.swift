@@ -17,6 +17,8 @@ import WebSocket
     var avatars: AvatarCache
     /// `nil` = without TLS.
     var credentials: TLSCredentials?
+    /// The addresses of proxies that are believed what they say of their clients.
+    var trustedProxies: [AddressRange] = []
     /// Builds the metrics response from the counters of the loops.
     var metrics: @Sendable (LoopSnapshot) -> HTTPResponse
   }
@@ -35,6 +37,8 @@ import WebSocket
   let shared: Shared
   let loop: EventLoop
   var acceptor: Acceptor?
+  /// Of the operator's socket, on the first loop.
+  var operatorAcceptor: Acceptor?
   /// Indexed by the connection's slot; `nil` if the slot is free.
   var streams: [Stream?] = []
   private var now = Moment(monotonic: 0, wall: 0)
@@ -132,6 +136,8 @@ import WebSocket
   func stopAccepting() {
     acceptor?.close()
     acceptor = nil
+    operatorAcceptor?.close()
+    operatorAcceptor = nil
   }
 
   func fetchAvatar(of user: String, from url: String, connection: Int, exchange: UInt64) {

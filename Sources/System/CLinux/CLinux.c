@@ -13,9 +13,11 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
@@ -174,13 +176,45 @@ int clinux_connect_unix(const char *path) {
   return descriptor;
 }
 
+int clinux_listen_unix(const char *folder, const char *name) {
+  // The path of a socket has at most 107 bytes, that of its folder may be longer.
+  int directory = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return -1;
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", directory, name);
+  int descriptor = -1;
+  int existing = clinux_connect_unix(address.sun_path);
+  // EAGAIN: somebody listens, and has no time.
+  if (existing >= 0 || errno == EAGAIN) {
+    if (existing >= 0) close(existing);
+    errno = EADDRINUSE;
+  } else if (unlinkat(directory, name, 0) == 0 || errno == ENOENT) {
+    descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    // Before it listens nobody can connect, so nobody can between these calls.
+    if (descriptor >= 0 &&
+        (bind(descriptor, (struct sockaddr *)&address, sizeof address) < 0 ||
+         fchmodat(directory, name, 0600, 0) < 0 || listen(descriptor, 128) < 0)) {
+      int code = errno;
+      close(descriptor);
+      errno = code;
+      descriptor = -1;
+    }
+  }
+  int code = errno;
+  close(directory);
+  errno = code;
+  return descriptor;
+}
+
 int clinux_accept(int descriptor, struct clinux_address *peer) {
   struct sockaddr_storage storage;
   socklen_t length = sizeof storage;
   // TCP_NODELAY is inherited from the listening socket: no call for it here.
   int accepted =
       accept4(descriptor, (struct sockaddr *)&storage, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
-  if (accepted >= 0 && from_system((struct sockaddr *)&storage, peer) < 0) {
+  if (accepted >= 0 && storage.ss_family == AF_UNIX) {
+    memset(peer, 0, sizeof *peer);
+  } else if (accepted >= 0 && from_system((struct sockaddr *)&storage, peer) < 0) {
     close(accepted);
     errno = ECONNABORTED;
     return -1;

@@ -111,6 +111,28 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Address {
+  /// Returns the address with all bits after the first ones cleared, and without port and scope.
+  func prefix(bits: Int) -> Address {
+    // Smart shifts: one of the whole width gives 0.
+    let high = isIPv6 ? self.high & (UInt64.max << (64 - min(bits, 64))) : 0
+    let low =
+      isIPv6
+      ? self.low & (UInt64.max << (128 - max(bits, 64)))
+      : self.low & (0xFFFF_FFFF << (32 - bits))
+    return Address(high: high, low: low, isIPv6: isIPv6)
+  }
+
+  /// The address 0.0.0.0.
+  init(unspecifiedPort port: UInt16) {
+    self.init(high: 0, low: 0, isIPv6: false)
+    self.port = port
+  }
+
+  private init(high: UInt64, low: UInt64, isIPv6: Bool) {
+    (self.high, self.low, self.isIPv6) = (high, low, isIPv6)
+    (scope, port) = (0, 0)
+  }
+
   init(_ raw: clinux_address) {
     var halves: (UInt64, UInt64) = (0, 0)
     unsafe withUnsafeBytes(of: raw.bytes) { bytes in

@@ -13,7 +13,7 @@ public enum AcceptResult: ~Copyable, Sendable {
   case failed(SystemError)
 }
 
-/// A listening TCP socket, closed when the value is deinitialized. To be registered
+/// A listening TCP or Unix socket, closed when the value is deinitialized. To be registered
 /// level-triggered.
 ///
 /// Several listeners can share one port (`SO_REUSEPORT`), one per loop, and the kernel distributes
@@ -23,7 +23,8 @@ public enum AcceptResult: ~Copyable, Sendable {
 public struct Listener: ~Copyable, Sendable {
   /// The descriptor, for `EventLoop.register`.
   public let descriptor: Int32
-  /// The address that it listens on, with the actual port if 0 was requested.
+  /// The address that it listens on, with the actual port if 0 was requested; of a Unix socket
+  /// 0.0.0.0:0.
   public let address: Address
 
   /// The kernel reduces it to `net.core.somaxconn`: after a restart all clients reconnect at once.
@@ -56,6 +57,19 @@ public struct Listener: ~Copyable, Sendable {
   /// all listeners before clients connect, and close them together.
   public func sibling() throws(SystemError) -> Listener {
     try Listener(address, sharesPort: true)
+  }
+
+  /// Listens on a Unix socket, which only this user, and root, may connect to. Replaces a socket that
+  /// nobody listens on any more; throws `EADDRINUSE` if somebody does.
+  public static func claim(folder: String, name: String) throws(SystemError) -> Listener {
+    let descriptor = unsafe clinux_listen_unix(folder, name)
+    if descriptor < 0 { throw SystemError.last("listen \(folder)/\(name)") }
+    return Listener(unixDescriptor: descriptor)
+  }
+
+  private init(unixDescriptor: Int32) {
+    descriptor = unixDescriptor
+    address = Address(unspecifiedPort: 0)
   }
 
   private init(_ wanted: Address, sharesPort: Bool) throws(SystemError) {

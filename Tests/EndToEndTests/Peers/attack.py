@@ -13,6 +13,7 @@ import select
 import socket
 import struct
 import sys
+import threading
 import time
 import zlib
 
@@ -156,6 +157,37 @@ def endless_headers():
         assert peer.to_the_end().startswith(b"HTTP/1.1 431 "), peer.received
 
     everyone(20, act)
+
+
+def header_lines():
+    """Heads of as many short lines as fit, of which all but the last bytes come at once: five hundred."""
+
+    def act(_):
+        peer = Peer()
+        peer.send(request("mallory")[:-2] + b"a:\r\n" * 1900)
+        assert peer.to_the_end().startswith(b"HTTP/1.1 431 "), peer.received
+
+    everyone(500, act)
+
+
+def uncredentialed():
+    """Requests that have no credentials, as fast as they come, from one address: at least five hundred are
+    refused, whatever they ask for."""
+    targets = ["GET /nothing", "GET /v1/rooms", "GET /metrics", "POST /healthz", "GET /v1/rooms?token=x"]
+    refused = threading.Semaphore(0)
+
+    def act(number):
+        for turn in range(1000):
+            peer = Peer()
+            peer.send(f"{targets[turn % len(targets)]} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+            if peer.to_the_end().startswith(b"HTTP/1.1 429 "):
+                assert b"\r\nRetry-After: " in peer.received, peer.received
+                refused.release()
+                if refused._value >= 500:
+                    return
+
+    everyone(20, act)
+    assert refused._value >= 500, refused._value
 
 
 def unauthenticated():

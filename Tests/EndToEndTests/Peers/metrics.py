@@ -15,7 +15,10 @@ PORT = int(sys.argv[1])
 
 def request(method, path, body=None):
     connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=30)
-    connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
+    headers = {"Content-Type": "application/json"} if body else {}
+    if path == "/metrics":
+        headers["Authorization"] = "Bearer the-token-of-tests"
+    connection.request(method, path, body, headers)
     response = connection.getresponse()
     return response.status, response.getheader("Content-Type"), response.read().decode()
 

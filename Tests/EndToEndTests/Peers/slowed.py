@@ -148,7 +148,8 @@ def gone():
     is read for minutes."""
     async def connections():
         reader, writer = await asyncio.open_connection("127.0.0.1", PORT)
-        writer.write(b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        writer.write(b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+                     b"Authorization: Bearer the-token-of-tests\r\n\r\n")
         text = (await reader.read()).decode()
         writer.close()
         return int(text.split("\nrelay_connections ")[1].split("\n")[0])

@@ -251,7 +251,7 @@ def many():
 def slow():
     """A stream that does not read costs the relay little, and gets everything in the end."""
     def gauge(name):
-        text = ask("GET", "/metrics")[2].decode()
+        text = ask("GET", "/metrics", headers={"Authorization": "Bearer the-token-of-tests"})[2].decode()
         return float([line for line in text.split("\n") if line.startswith(name + " ")][0].split()[1])
 
     slow = Stream("room=a&after=0&room=b&after=0", receive_buffer=4096, reads_head=False)
@@ -317,7 +317,7 @@ def ban():
     poller.start()
     stream = Stream("room=a")
     stream.until("joined")
-    while b"\nrelay_sessions 2\n" not in ask("GET", "/metrics")[2]:
+    while b"\nrelay_sessions 2\n" not in ask("GET", "/metrics", headers={"Authorization": "Bearer the-token-of-tests"})[2]:
         time.sleep(0.01)
     print("ready", flush=True)
     error = stream.until("error")[-1][2]

@@ -6,7 +6,8 @@ struct AttackKind: CustomTestStringConvertible, Sendable {
   var name: String
   /// By default those on handshakes are out of the way, since on a busy machine also the attackers
   /// are slow.
-  var limits = "unauthenticated_per_address: 0, handshake_timeout_ms: 60000"
+  var limits =
+    "unauthenticated_per_address: 0, unauthenticated_per_s: 0, handshake_timeout_ms: 60000"
   /// More of the relay's configuration.
   var configuration = ""
   /// What the relay's command is begun by.
@@ -35,7 +36,8 @@ struct AttackKind: CustomTestStringConvertible, Sendable {
   }
 
   static let all: [AttackKind] = [
-    slowHandshake, endlessHeaders, unauthenticated, silent, tooMany, oneAddress, oversized,
+    slowHandshake, endlessHeaders, headerLines, uncredentialed, unauthenticated, silent, tooMany,
+    oneAddress, oversized,
     fragments, bombs, pings, sends, sendsByOne, duplicates, requests, inflated, echoPings,
     echoUnmasked, unmasked, resets, halfOpen,
     neverReads, storm, descriptors,
@@ -46,11 +48,16 @@ struct AttackKind: CustomTestStringConvertible, Sendable {
     rule: "limits.handshake_timeout_ms", times: 40)
   static let endlessHeaders = AttackKind(
     name: "endless-headers", rule: "limits.header_bytes", times: 20)
+  static let headerLines = AttackKind(
+    name: "header-lines", rule: "limits.header_lines", times: 500)
+  static let uncredentialed = AttackKind(
+    name: "uncredentialed", limits: "handshake_timeout_ms: 60000",
+    rule: "limits.unauthenticated_per_s", times: 500)
   static let unauthenticated = AttackKind(
-    name: "unauthenticated", limits: "handshake_timeout_ms: 4000",
+    name: "unauthenticated", limits: "unauthenticated_per_s: 0, handshake_timeout_ms: 4000",
     rule: "limits.unauthenticated_per_address", times: 50)
   static let silent = AttackKind(
-    name: "silent", limits: "handshake_timeout_ms: 4000",
+    name: "silent", limits: "unauthenticated_per_s: 0, handshake_timeout_ms: 4000",
     rule: "limits.unauthenticated_per_address", times: 50)
   static let tooMany = AttackKind(
     name: "too-many", limits: "connections: 100, unauthenticated_per_address: 0",

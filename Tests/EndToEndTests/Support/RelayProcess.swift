@@ -23,11 +23,15 @@ final class RelayProcess {
     self.folder = folder
     let data = data ?? folder["data"]
     try folder.write(
-      "listen: 127.0.0.1:0\ndata: \(data)\n\(configuration)\n", to: "relay.yaml")
+      "listen: 127.0.0.1:0\ndata: \(data)\nmetrics: { token: \(Self.metricsToken) }\n\(configuration)\n",
+      to: "relay.yaml")
     self.wrapper = wrapper
     process = try Self.serve(folder, port: 0, under: wrapper)
     try waitUntilListening()
   }
+
+  /// Grants access to the metrics, also to the programs in Peers.
+  static let metricsToken = "the-token-of-tests"
 
   /// The limits of one client, lifted: for tests that are not about them.
   static let withoutLimits = """
@@ -93,7 +97,10 @@ final class RelayProcess {
 
   /// What `/metrics` shows.
   func metrics() throws -> String {
-    try HTTPExchange(self, "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").answer()
+    try HTTPExchange(
+      self,
+      "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(Self.metricsToken)\r\n\r\n"
+    ).answer()
   }
 
   /// How often that limit or rule was broken.

@@ -11,9 +11,11 @@ package enum WebPage {
 
   /// Requests a page, without following redirects. The certificate of a host on this machine is not
   /// verified: it is usually for another name, and the connection does not leave the machine.
-  /// - Parameter headers: `Name: value`, without line breaks.
+  /// - Parameters:
+  ///   - headers: `Name: value`, without line breaks.
+  ///   - unixSocket: the path of a Unix socket to connect to, instead of the URL's host.
   package static func get(
-    _ url: String, headers: [String] = []
+    _ url: String, headers: [String] = [], unixSocket: String? = nil
   ) throws(Failure) -> (status: Int, body: [UInt8]) {
     var options = WebOptions()
     options.isOfCommand = true
@@ -21,6 +23,7 @@ package enum WebPage {
     do { stop = try StopSignal() } catch { throw Failure(description: "\(error)") }
     var request = WebRequest(url: url)
     request.headers = headers
+    request.unixSocket = unixSocket
     request.limitBytes = limitBytes
     do {
       let answer = try WebClient(options, wakeDescriptor: stop.descriptor)

@@ -3,6 +3,8 @@ struct WebRequest {
   var url: String
   /// `Name: value`, without line breaks.
   var headers: [String] = []
+  /// The path of a Unix socket to connect to, instead of the URL's host.
+  var unixSocket: String?
   /// Sent by POST, as application/x-www-form-urlencoded; `nil` = a GET.
   var form: String?
   /// The credentials for HTTP basic authentication (RFC 7617).

@@ -19,6 +19,7 @@ internal import CCurl
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     unsafe ccurl_set_error_buffer(handle, errorText)
     set(CURLOPT_URL, request.url)
+    if let socket = request.unixSocket { set(CURLOPT_UNIX_SOCKET_PATH, socket) }
     for header in request.headers { unsafe headers = curl_slist_append(headers, header) }
     unsafe ccurl_set_headers(handle, headers)
     set(CURLOPT_USERAGENT, options.userAgent)

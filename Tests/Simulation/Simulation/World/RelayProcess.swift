@@ -114,7 +114,7 @@ final class RelayProcess {
     loops[link.loop].streams.now = now
     let host = HostKey(network: UInt64(link.number), isIPv6: true)
     guard context.admission.admit(host, descriptor: 0) == nil else { return }
-    let place = loops[link.loop].connections.accept(from: host, isLocal: false)
+    let place = loops[link.loop].connections.accept(from: host)
     loops[link.loop].streams.open(place, link)
   }
 
