@@ -58,6 +58,11 @@ public final class Server: Sendable {
     authenticator = try Authenticator(configuration)
     auth = configuration.auth
     self.logger = logger
+    if auth.mode == .open, !auth.secret.isEmpty {
+      logger.warning(
+        "auth.secret is not used: auth.mode is open, and clients may claim any name. Set auth.mode: jwt to require tokens."
+      )
+    }
     // Binds the port first: a second relay on the same port must not touch the store.
     let listener = try Self.claim(configuration.listen)
     address = listener.address
