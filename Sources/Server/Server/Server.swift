@@ -74,7 +74,10 @@ public final class Server: Sendable {
       for _ in 0..<loops { mailboxes.append(try Mailbox()) }
       self.mailboxes = mailboxes
       directory = try PeopleDirectory.open(configuration, logger)
-      var pictures = AvatarCache.Options(userAgent: "relay/\(Self.version)")
+      var pictures = AvatarCache.Options(
+        userAgent: "relay/\(Self.version)",
+        serviceURL: configuration.directory.kind == .local
+          ? nil : configuration.directory.serviceURL)
       pictures.allowsPrivateAddresses = configuration.directory.allowsPrivateAvatars
       avatars = try AvatarCache(pictures)
       var router = RequestRouter(
