@@ -109,7 +109,7 @@ public final class Server: Sendable {
       self.threads = Mutex(threads)
     } catch {
       log.stop()
-      throw ServerError("The relay cannot start: \(error).")
+      throw ServerError("The relay cannot start: \(error).", .environment)
     }
     PeopleDirectory.start(directory, mailboxes, logger)
     bots = Mutex(nil)
@@ -208,10 +208,10 @@ public final class Server: Sendable {
     do {
       addresses = try Address.resolve(listen)
     } catch {
-      throw ServerError("Cannot listen on \(listen): \(error).")
+      throw ServerError("Cannot listen on \(listen): \(error).", .environment)
     }
     guard let address = addresses.first else {
-      throw ServerError("Cannot listen on \(listen): the name has no address.")
+      throw ServerError("Cannot listen on \(listen): the name has no address.", .environment)
     }
     do {
       return try Listener.claim(address)
@@ -225,17 +225,21 @@ public final class Server: Sendable {
   ) throws(ServerError) -> any Log {
     if configuration.log.engine == .postgresql {
       // For what is each relay's own: the list of people.
-      unsafe mkdir(configuration.dataDirectory, 0o700)
+      do throws(StoreError) {
+        try Store.prepare(directory: configuration.dataDirectory) { logger.error("\($0)") }
+      } catch {
+        throw ServerError(error)
+      }
       do throws(StoreFailure) {
         return try PostgresLog(
           url: configuration.log.url, options: .init(configuration),
           report: { logger.error("\($0)") },
           end: {
             logger.critical("\($0) The relay exits; started again, it follows what is there.")
-            _exit(EXIT_FAILURE)
+            _exit(ExitStatus.environment)
           }, lead: { lead.set($0) }, isCancelled: isCancelled)
       } catch {
-        throw ServerError("\(error).")
+        throw ServerError("\(error).", error.isConfiguration ? .configuration : .environment)
       }
     }
     let durability: Durability
@@ -262,7 +266,7 @@ public final class Server: Sendable {
         logger.error("\($0)")
       }
     } catch {
-      throw ServerError("\(error)", isBrokenData: error.kind == .broken)
+      throw ServerError(error)
     }
   }
 
