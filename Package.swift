@@ -122,7 +122,7 @@ let package = Package(
     Floor.system.module("Platform", ["CLinux"]),
     Floor.system.module("EventLoop", ["Platform", "CLinux", heap]),
     Floor.system.module("TLS", ["Platform", "COpenSSL"]),
-    Floor.system.module("SQLite", ["CSQLite"]),
+    Floor.system.module("SQLite", ["Platform", "CSQLite"]),
     Floor.system.module("Postgres", ["CPostgres"]),
     Floor.system.module("YAML", ["CYAML"]),
 

@@ -98,6 +98,20 @@ import Testing
     #expect(try answers.next()?.bytes.count == 7)
   }
 
+  @Test func `a picture of the configured service may be in the relay's network`() throws {
+    let other = try FakeService()
+    let cache = try AvatarCache(AvatarCache.Options(userAgent: "relay", serviceURL: service.url))
+    defer { cache.stop() }
+    #expect(try ask(cache, "ada", "/avatar/7")?.bytes.count == 7)
+    cache.avatar(for: "bo", url: "\(other.url)/avatar/7", completion: answers.take)
+    #expect(try answers.next() == nil)
+    try service.control(
+      #"{"instead":[{"path":"/old","status":302,"headers":{"Location":"\#(other.url)/avatar/7"}}]}"#
+    )
+    #expect(try ask(cache, "cy", "/old") == nil)
+    #expect(try other.log().isEmpty)
+  }
+
   /// Like a name that resolves to another address the second time.
   @Test func `a redirect is checked against the address that it leads to`() throws {
     let asked = Mutex<[[UInt8]]>([])

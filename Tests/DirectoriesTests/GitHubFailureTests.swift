@@ -166,7 +166,7 @@ import Testing
     ("exit 3", "The token command failed (exit code 3)."),
     ("kill -9 $$", "The token command failed (signal 9)."),
     ("true", "The token command printed no token."),
-    ("echo two words", "The token command printed no token."),
+    ("echo two words", "The token command printed more than a token."),
     ("head -c 20000 /dev/zero", "The token command printed more than a token."),
     ("exec /nowhere/at/all 2>/dev/null", "The token command failed (exit code 127)."),
   ])

@@ -144,6 +144,7 @@ import Testing
       {"instead":[{"path":"/orgs","status":302,
         "headers":{"Location":"\(other.url)/users/ada/followers?per_page=100"}}]}
       """)
+    place.options.mayConnect = { _ in true }
     let directory = try start(token: .fixed("t0ken"))
     #expect(try observer.waitForPeople().people.count == 120)
     directory.stop()
@@ -151,6 +152,26 @@ import Testing
     let elsewhere = try other.log()
     #expect(elsewhere.count == 2)
     #expect(elsewhere.allSatisfy { $0.header("authorization") == nil })
+  }
+
+  @Test(arguments: ["redirect", "next page"])
+  func `an answer leads to no other host of the relay's network`(way: String) throws {
+    let other = try FakeService()
+    try place.setPeople(150, [])
+    try service.control(
+      way == "redirect"
+        ? """
+        {"instead":[{"path":"/orgs","status":302,"headers":{"Location":"\(other.url)/users/a"}}]}
+        """ : #"{"link_base":"\#(other.url)"}"#)
+    let directory = try start(token: .fixed("t0ken"))
+    let problem = try observer.waitForProblem().problem
+    directory.stop()
+    #expect(
+      problem
+        == .failed(
+          "GitHub leads to \(other.url), which is neither the configured address nor a public one.",
+          support: nil))
+    #expect(try other.log().isEmpty)
   }
 
   @Test func `a redirect to another scheme is not followed`() throws {

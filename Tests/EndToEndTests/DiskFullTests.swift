@@ -61,6 +61,42 @@ extension `End to end` {
       let verify = try RelayProcess.command("verify", "--data", disk.folder["data"])
       #expect(try verify.wait() == .exit(0), "\(verify.output)\(verify.errors)")
     }
+
+    @Test(
+      .enabled(if: SmallDisk.isPossible, "mounting a file system of its own takes root"),
+      arguments: [true, false])
+    func `a relay that is started on it serves what is stored, however it ended`(
+      isStopped: Bool
+    ) throws {
+      let disk = try SmallDisk(kibibytes: 4096)
+      let relay = try RelayProcess(
+        RelayProcess.withoutLimits, data: disk.folder["data"])
+      try RawClient(relay, user: "ada").say("stored", in: "general", id: "1")
+      // Each start leaves the next one enough.
+      for _ in 1...3 {
+        if isStopped { try relay.stop() } else { try relay.kill() }
+        _ = try? run(
+          "dd", "if=/dev/zero", "of=\(disk.folder["fill"])", "bs=4k", "oflag=append",
+          "conv=notrunc", "status=none")
+        try relay.start()
+        let ada = try RawClient(relay, user: "ada")
+        #expect(try ada.history("general", limit: 5).entries.count == 1)
+        // The log of a killed relay is emptied, which leaves space for some entries.
+        guard isStopped else { continue }
+        #expect(relay.process.errors.contains("relay.db is full"))
+        try ada.send(.send(.init(room: "general", id: "2", text: "refused")))
+        #expect(try ada.error().code == .unavailable)
+        let ready = try HTTPExchange(relay, "GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        #expect(try ready.answer().hasPrefix("HTTP/1.1 503 "))
+      }
+      try run("rm", disk.folder["fill"])
+      if isStopped { try relay.process.waitForErrors { $0.contains("Writing fails") } }
+      let ada = try RawClient(relay, user: "ada")
+      #expect(try ada.say("again", in: "general", id: "2").seq == 2)
+      #expect(try relay.stop() == .exit(0))
+      let verify = try RelayProcess.command("verify", "--data", disk.folder["data"])
+      #expect(try verify.wait() == .exit(0), "\(verify.output)\(verify.errors)")
+    }
   }
 }
 

@@ -4,12 +4,12 @@ import Wire
 
 extension `End to end` {
   @Suite struct `Two relays` {
-    @Test func `on the same port: the second ends with 1, the first is unharmed`() throws {
+    @Test func `on the same port: the second ends with 4, the first is unharmed`() throws {
       let first = try RelayProcess()
       let client = try RawClient(first, user: "ada")
       let second = try RelayProcess.command(
         "serve", "--listen", "127.0.0.1:\(first.port)", "--data", first.folder["other"])
-      #expect(try second.wait() == .exit(1))
+      #expect(try second.wait() == .exit(4))
       #expect(
         second.errors.contains(
           "Cannot listen on 127.0.0.1:\(first.port): the port is in use, perhaps by another relay.")
@@ -22,13 +22,13 @@ extension `End to end` {
       #expect(try first.stop() == .exit(0))
     }
 
-    @Test func `on the same data: the second ends with 1, the first is unharmed`() throws {
+    @Test func `on the same data: the second ends with 4, the first is unharmed`() throws {
       let first = try RelayProcess()
       let client = try RawClient(first, user: "ada")
       try client.say("one", in: "general", id: "1")
       let second = try RelayProcess.command(
         "serve", "--listen", "127.0.0.1:0", "--data", first.dataDirectory)
-      #expect(try second.wait() == .exit(1))
+      #expect(try second.wait() == .exit(4))
       #expect(
         second.errors.contains(
           "The data directory \(first.dataDirectory) is in use by another process."))

@@ -379,7 +379,7 @@ extension `End to end` {
         try client(relay, #"{"sub":"bo"}"#).history("general").entries.map(\.text) == ["hello"])
 
       for (command, complaint) in [
-        ("echo a.b.c", "is not signed with HS256"), ("false", "--token-command failed"),
+        ("echo a.b.c", "The token is not a JWT"), ("false", "--token-command failed"),
         ("true", "--token-command printed no token"),
         ("echo a b", "characters that are not allowed in a token"),
       ] {

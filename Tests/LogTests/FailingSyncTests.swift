@@ -14,7 +14,7 @@ import Wire
     try SQLiteLog(directory: data).stop()
 
     let exit = await #expect(
-      processExitsWith: .exitCode(EXIT_FAILURE), observing: [\.standardErrorContent]
+      processExitsWith: .exitCode(4), observing: [\.standardErrorContent]
     ) { [file, data = data as String] in
       failSyncs(ofFile: file)
       let log = try SQLiteLog(

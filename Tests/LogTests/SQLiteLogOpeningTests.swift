@@ -2,6 +2,7 @@ import CSQLite
 import Glibc
 import Relay
 import SQLiteLog
+import Synchronization
 import TestSupport
 import Testing
 
@@ -23,6 +24,35 @@ import Testing
     try SQLiteLog(directory: directory["a/b/c/"]).stop()
     #expect(directory.bytes(of: "a/b/c/relay.db") > 0)
     #expect(try directory.permissions(of: "a/b/c") == 0o700)
+  }
+
+  @Test func `closes a directory and files that other users can read, and says so`() async throws {
+    try SQLiteLog(directory: directory["data"]).stop()
+    try run("chmod", "-R", "a+rX", directory["data"])
+    let reports = Mutex<[String]>([])
+    let log = try SQLiteLog(directory: directory["data"]) { text in
+      reports.withLock { $0.append(text) }
+    }
+    defer { log.stop() }
+    try await LogHarness(log).submit([.append("general", "ada", "1")])
+    #expect(try directory.permissions(of: "data") == 0o700)
+    let names = try fileNames(in: directory["data"])
+    #expect(Set(names).isSuperset(of: ["relay.db", "relay.db-wal", "relay.db-shm", "index.db"]))
+    for name in names { #expect(try directory.permissions(of: "data/\(name)") == 0o600, "\(name)") }
+    #expect(reports.withLock { $0.count } == 1)
+    #expect(reports.withLock { $0.first }?.contains("(mode 755)") == true)
+  }
+
+  @Test func `is refused in a directory of something else that other users can read`() throws {
+    try directory.write([1], to: "home/letter")
+    try run("chmod", "755", directory["home"])
+    let error = try #require(refusal("home"))
+    #expect(error.kind == .configuration)
+    #expect(error.description.contains("files that are not a relay's"))
+    #expect(try directory.permissions(of: "home") == 0o755)
+    #expect(try fileNames(in: directory["home"]) == ["letter"])
+    try run("chmod", "700", directory["home"])
+    #expect(refusal("home") == nil)
   }
 
   @Test func `is refused while another log has the store, and not afterwards`() throws {
@@ -51,7 +81,7 @@ import Testing
   @Test func `is refused if a file has the name of the folder`() throws {
     try directory.write([1], to: "file")
     let inside = try #require(refusal("file/data"))
-    #expect(inside.kind == .environment)
+    #expect(inside.kind == .configuration)
     #expect(inside.description.contains("cannot be created: Not a directory"))
     let itself = try #require(refusal("file"))
     #expect(itself.description.contains("is not a directory"))
@@ -79,7 +109,7 @@ import Testing
     try run("mkdir", directory["data"])
     try SQL(directory["data/relay.db"]).run("CREATE TABLE recipes (name TEXT)")
     let error = try #require(refusal())
-    #expect(error.kind == .environment)
+    #expect(error.kind == .configuration)
     #expect(error.description.contains("of another program"))
   }
 
@@ -87,7 +117,7 @@ import Testing
     try SQLiteLog(directory: directory["data"]).stop()
     try SQL(directory["data/relay.db"]).run("PRAGMA user_version = 99")
     let error = try #require(refusal())
-    #expect(error.kind == .environment)
+    #expect(error.kind == .configuration)
     #expect(error.description.contains("schema version 99"))
     #expect(throws: StoreError.self) { try Store.verify(directory: directory["data"]) }
   }

@@ -45,7 +45,7 @@ import Testing
     let error = #expect(throws: StoreError.self) {
       try Store.verify(directory: directory["nowhere"])
     }
-    #expect(error?.kind == .environment)
+    #expect(error?.kind == .configuration)
     #expect(error?.description.contains("There is no store in") == true)
   }
 

@@ -14,7 +14,7 @@ import Testing
     "System/Platform": ["CLinux"],
     "System/EventLoop": ["Platform", "CLinux"],
     "System/TLS": ["Platform", "COpenSSL"],
-    "System/SQLite": ["CSQLite"],
+    "System/SQLite": ["Platform", "CSQLite"],
     "System/Postgres": ["CPostgres"],
     "System/YAML": ["CYAML"],
     "Server/SQLiteLog": ["Relay", "Wire", "Platform", "SQLite", "CSQLite"],

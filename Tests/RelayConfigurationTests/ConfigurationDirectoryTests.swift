@@ -15,10 +15,8 @@ import Testing
       """
       directory:
         kind: x
-        file: other.yaml
         source: followers:rust
         base_url: https://x.example/api
-        token_command: "gh auth token | tail -1"
         api: 1.1
         key: k
         secret: s
@@ -28,16 +26,35 @@ import Testing
     ).load().get()
     var expected = Configuration().directory
     expected.kind = .x
-    expected.file = "other.yaml"
     expected.source = "followers:rust"
     expected.baseURL = "https://x.example/api"
-    expected.tokenCommand = "gh auth token | tail -1"
     expected.api = .v1
     expected.key = "k"
     expected.secret = "s"
     expected.refreshSeconds = 60
     expected.peopleLimit = 500
     #expect(loaded.directory == expected)
+    let local = try ConfigurationFixture("directory: { file: other.yaml }").load().get()
+    #expect(local.directory.file == "other.yaml")
+    let github = try ConfigurationFixture(
+      "directory: { kind: github, source: users, token_command: gh auth token | tail -1 }"
+    ).load().get()
+    #expect(github.directory.tokenCommand == "gh auth token | tail -1")
+  }
+
+  @Test(arguments: [
+    ("token: a", "token", "local", "github"), ("max: 5", "max", "local", "github or x"),
+    ("kind: github, source: users, secret: a", "secret", "github", "x"),
+    ("kind: x, source: followers:a, key: b, secret: c, file: d", "file", "x", "local"),
+  ])
+  func `a key that the kind does not use is an error`(
+    yaml: String, key: String, kind: String, kinds: String
+  ) throws {
+    #expect(
+      try complaints(about: "directory: { \(yaml) }") == [
+        ":1: directory.\(key) is set, but directory.kind is \(kind), which does not use it; "
+          + "remove it, or set directory.kind to \(kinds)"
+      ])
   }
 
   @Test func `every key has a variable in the environment`() throws {
@@ -54,12 +71,10 @@ import Testing
   }
 
   @Test func `secrets are not shown, neither in descriptions nor in errors`() throws {
-    let loaded = try Configuration.load(
-      file: nil,
-      environment: [
-        "RELAY_DIRECTORY_TOKEN": "hush-1", "RELAY_DIRECTORY_KEY": "hush-2",
-        "RELAY_DIRECTORY_SECRET": "hush-3",
-      ])
+    var loaded = Configuration()
+    loaded.directory.token = "hush-1"
+    loaded.directory.key = "hush-2"
+    loaded.directory.secret = "hush-3"
     let described = loaded.described()
     #expect(!described.contains("hush"))
     for name in ["token", "key", "secret"] {

@@ -61,7 +61,7 @@ struct KeyPair {
     publicKey = try Self.output(of: "echo '\(privateKey)' | openssl pkey -pubout")
   }
 
-  private static func output(of command: String) throws -> String {
+  static func output(of command: String) throws -> String {
     let pipe = try unsafe #require(unsafe popen(command, "re"))
     var bytes: [UInt8] = []
     while case let byte = unsafe getc(pipe), byte != EOF { bytes.append(UInt8(byte)) }

@@ -51,6 +51,28 @@ import Testing
         "The certificate broken.pem holds no certificate in PEM form"))
   }
 
+  @Test func `a part of a file that would not be used is an error`() throws {
+    let key = try certificates.folder.read("server.key")
+    let certificate = try certificates.folder.read("server.pem")
+    let other = try certificates.folder.read("renewed.key")
+    try certificates.folder.write(key + other, to: "keys.key")
+    #expect(
+      complaint("server.pem", "keys.key")
+        == "The key keys.key holds 2 private keys, of which one would be used; keep only that.")
+    try certificates.folder.write(key + certificate, to: "mixed.key")
+    #expect(
+      complaint("server.pem", "mixed.key")
+        == "The key mixed.key also holds a block that is not used there, CERTIFICATE; remove it.")
+    try certificates.folder.write(certificate + key, to: "mixed.pem")
+    #expect(
+      complaint("mixed.pem", "server.key").hasPrefix(
+        "The certificate mixed.pem also holds a block that is not used there, "))
+    // One file for both uses all of it.
+    #expect(complaint("mixed.pem", "mixed.pem") == "")
+    try certificates.folder.write(certificate + certificate, to: "chain.pem")
+    #expect(complaint("chain.pem", "server.key") == "")
+  }
+
   @Test func `a list of authorities that cannot be used is named`() {
     let error = #expect(throws: TLSFileError.self) {
       try TLSContext(trusting: .authorities(file: certificates["server.key"]))

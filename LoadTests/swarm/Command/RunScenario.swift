@@ -89,8 +89,7 @@ struct RunScenario: ParsableCommand {
       StandardError.write("\(error)\n")
       throw ExitCode(Outcome.Status.noConnection.rawValue)
     }
-    // Files are written first: if the reader of standard output is gone, writing there ends the
-    // program.
+    // Files are written first: the reader of standard output may be gone.
     var faults: [any Error] = []
     for (file, text) in [(json, JSONReport.text), (html, HTMLReport.text)] {
       guard let file else { continue }

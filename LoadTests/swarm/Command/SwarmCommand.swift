@@ -13,5 +13,5 @@ struct SwarmCommand: ParsableCommand {
       RunScenario.self, FindLoad.self, CompareRuns.self, BenchCommand.self, WriteFigures.self,
     ])
 
-  static func main() { runAsMain() }
+  static func main() { runAsMain(outputFailure: 2) }
 }

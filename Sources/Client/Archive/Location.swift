@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 
 /// The path of an account's file and of the files next to it.
 struct Location: Sendable {
@@ -21,32 +22,24 @@ struct Location: Sendable {
     return slash == path.utf8.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Creates the folder and its missing parents, accessible to the owner only.
+  /// Creates the folder and its missing parents, accessible to the owner only; an existing folder of
+  /// this program is closed to others as well.
   func createFolder() throws(ArchiveError) {
-    let folder = folder
-    var end = folder.utf8.startIndex
-    while end < folder.utf8.endIndex {
-      let next = folder.utf8.index(after: end)
-      end = folder.utf8[next...].firstIndex(of: UInt8(ascii: "/")) ?? folder.utf8.endIndex
-      let part = String(folder[..<end])
-      guard unsafe mkdir(part, 0o700) != 0 else { continue }
-      let reason = errno
-      if unsafe access(part, F_OK) != 0 { throw Self.refusal("The folder \(part)", reason) }
+    do throws(SystemError) {
+      try PrivateFiles.createFolder(folder)
+    } catch {
+      throw Self.refusal("The folder \(folder)", error.code)
     }
+    if folder.hasSuffix("/wschat") { _ = try? PrivateFiles.takeFromOthers(folder) }
   }
 
   /// Creates an empty file, accessible to the owner only, if there is none; SQLite gives its
   /// additional files the same permissions.
-  ///
-  /// Never opens an existing file: closing the descriptor would release SQLite's locks on it.
   func createFile() throws(ArchiveError) {
-    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    if descriptor >= 0 {
-      close(descriptor)
-    } else if errno == EEXIST {
-      _ = unsafe chmod(path, 0o600)
-    } else {
-      throw Self.refusal("The history \(path)", errno)
+    do throws(SystemError) {
+      try PrivateFiles.createFile(path)
+    } catch {
+      throw Self.refusal("The history \(path)", error.code)
     }
   }
 

@@ -17,8 +17,8 @@ struct CheckConfig: ParsableCommand {
       try Server.check(configuration)
     } catch {
       StandardError.write("\(error)\n")
-      throw ExitCode.environment
+      throw ExitCode.configuration
     }
-    print(configuration.described(), terminator: "")
+    StandardOutput.write(configuration.described())
   }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import Platform
 import Server
 
@@ -17,16 +16,23 @@ struct Export: ParsableCommand {
   @Option(help: "Only this room.")
   var room: String?
 
+  private static let flushBytes = 64 << 10
+
   func run() throws {
-    let output = LineStream(STDOUT_FILENO, "w")
     let room = room
+    var bytes: [UInt8] = []
+    func flush() throws {
+      StandardOutput.write(bytes)
+      bytes.removeAll(keepingCapacity: true)
+      if StandardOutput.failure != nil { throw ExitCode.environment }
+    }
     let count = try store.use {
-      try $0.export(room: room) { output.write($0) }
+      try $0.export(room: room) { line in
+        bytes += line
+        if bytes.count >= Self.flushBytes { try flush() }
+      }
     }
-    guard output.flush() else {
-      StandardError.write("Could not write all entries to standard output.\n")
-      throw ExitCode.environment
-    }
+    try flush()
     StandardError.write("\(count)\n")
   }
 }

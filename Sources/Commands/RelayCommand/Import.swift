@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import Platform
 import Server
 
@@ -15,9 +14,9 @@ struct Import: ParsableCommand {
   @OptionGroup var store: StoreOptions
 
   func run() throws {
-    let input = LineStream(STDIN_FILENO, "r")
+    let input = InputLines()
     let count = try store.use {
-      try $0.import { input.next() }
+      try $0.import(report: { StandardError.write("\($0)\n") }) { try input.next() }
     }
     StandardError.write("\(count)\n")
   }

@@ -46,10 +46,10 @@ struct IssueToken: ParsableCommand {
       if configuration.auth.mode == .open {
         StandardError.write("This relay does not use tokens yet: auth.mode is open, not jwt.\n")
       }
-      print(token)
+      StandardOutput.write("\(token)\n")
     } catch {
       StandardError.write("\(error)\n")
-      throw ExitCode.environment
+      throw ExitCode.configuration
     }
   }
 }

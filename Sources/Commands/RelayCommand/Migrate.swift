@@ -15,7 +15,7 @@ struct Migrate: ParsableCommand {
   @OptionGroup var store: StoreOptions
 
   func run() throws {
-    let sentence = try store.use { try $0.migrate() }
-    print(sentence)
+    let sentence = try store.use { try $0.migrate { StandardError.write("\($0)\n") } }
+    StandardOutput.write("\(sentence)\n")
   }
 }

@@ -16,15 +16,17 @@ struct RelayCommand: ParsableCommand {
       Import.self, Migrate.self,
     ])
 
-  static func main() { runAsMain() }
+  static func main() { runAsMain(outputFailure: ExitStatus.environment) }
 }
 
 /// The exit codes of the commands.
 extension ExitCode {
-  /// The configuration or the environment is wrong.
-  static let environment = ExitCode(1)
+  /// The configuration is wrong; of other commands than `serve`, also that the work is not possible.
+  static let configuration = ExitCode(1)
   /// The data is corrupt.
   static let brokenData = ExitCode(3)
+  /// The environment failed, while serving or while writing the output.
+  static let environment = ExitCode(ExitStatus.environment)
 }
 
 /// `--config`, which several commands share.
@@ -42,7 +44,7 @@ struct ConfigurationOptions: ParsableArguments {
         file: config, environment: Environment.variables, overrides: overrides)
     } catch {
       StandardError.write("\(error)\n")
-      throw ExitCode.environment
+      throw ExitCode.configuration
     }
   }
 }

@@ -38,8 +38,11 @@ struct Serve: ParsableCommand {
       try serve(configuration)
     } catch {
       StandardError.write("\(error)\n")
-      let isBrokenData = (error as? ServerError)?.isBrokenData ?? false
-      throw isBrokenData ? ExitCode.brokenData : ExitCode.environment
+      throw switch (error as? ServerError)?.kind {
+      case .configuration: ExitCode.configuration
+      case .brokenData: ExitCode.brokenData
+      case .environment, nil: ExitCode.environment
+      }
     }
   }
 

@@ -32,7 +32,10 @@ struct StoreOptions: ParsableArguments {
       return try body(place)
     } catch let error as StoreError {
       StandardError.write("\(error)\n")
-      throw error.kind == .broken ? ExitCode.brokenData : ExitCode.environment
+      throw error.kind == .broken ? ExitCode.brokenData : ExitCode.configuration
+    } catch let error as SystemError {
+      StandardError.write("\(error). Nothing was imported.\n")
+      throw ExitCode.configuration
     }
   }
 }

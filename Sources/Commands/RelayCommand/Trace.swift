@@ -73,17 +73,17 @@ struct Trace: ParsableCommand {
       }
     } catch {
       StandardError.write("Cannot ask the relay at \(relay): \(error).\n")
-      throw ExitCode.environment
+      throw ExitCode.configuration
     }
     guard answer.status == 200, let trace = JSONNode(answer.body), trace.isObject else {
       let detail = JSONNode(answer.body)?["detail"]?.string
       StandardError.write("\(detail ?? "\(relay) answers with status \(answer.status).")\n")
-      throw ExitCode.environment
+      throw ExitCode.configuration
     }
     if json {
-      print(String(decoding: answer.body, as: UTF8.self))
+      StandardOutput.write(answer.body + [UInt8(ascii: "\n")])
     } else {
-      print(TraceTable(trace), terminator: "")
+      StandardOutput.write("\(TraceTable(trace))")
     }
   }
 

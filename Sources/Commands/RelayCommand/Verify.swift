@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import Platform
 import Relay
 import Server
 
@@ -16,11 +16,11 @@ struct Verify: ParsableCommand {
 
   func run() throws {
     let verification = try store.use { try $0.verify() }
-    for place in verification.breaks { print(place) }
+    for place in verification.breaks { StandardOutput.write("\(place)\n") }
     if verification.breakCount > verification.breaks.count {
-      print("and \(verification.breakCount - verification.breaks.count) more")
+      StandardOutput.write("and \(verification.breakCount - verification.breaks.count) more\n")
     }
-    print(verification.count)
+    StandardOutput.write("\(verification.count)\n")
     if verification.breakCount > 0 { throw ExitCode.brokenData }
   }
 }

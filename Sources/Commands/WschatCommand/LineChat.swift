@@ -266,11 +266,22 @@ final class LineChat {
   func flushOutput() {
     switch output.flush() {
     case .done: break
-    case .closed: finish(.success)
+    case .closed: readerClosed()
     case .failed(let error):
       write("wschat: standard output: \(error)\n", to: STDERR_FILENO)
-      finish(Self.refused)
+      outputFailed()
     }
+  }
+
+  /// With `--follow` the reader decides when it has seen enough.
+  private func readerClosed() {
+    if options.follows, wasWelcomed, pending.isEmpty { finish(.success) } else { outputFailed() }
+  }
+
+  /// Ends the chat, or changes the exit code of one that is ending: its last output is written then.
+  private func outputFailed() {
+    if exitCode == .success { exitCode = Self.refused }
+    finish(Self.refused)
   }
 
   private func flushAndMark() {
@@ -296,7 +307,7 @@ extension LineChat: EventHandler {
   func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
     switch token {
     case Token.input: input.ready(take)
-    case Token.output: finish(.success)
+    case Token.output: readerClosed()
     case Token.signals:
       while signals.next() != nil {
         // The second signal ends the program at once.

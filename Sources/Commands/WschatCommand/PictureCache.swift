@@ -18,9 +18,7 @@ struct PictureCache {
   init(stateFolder: String, side: Int) {
     folder = "\(stateFolder)/wschat/pictures"
     self.side = side
-    for folder in [stateFolder, "\(stateFolder)/wschat", folder] {
-      _ = unsafe mkdir(folder, 0o700)
-    }
+    try? PrivateFiles.createFolder(folder)
   }
 
   private func path(_ key: String) -> String {
@@ -47,13 +45,8 @@ struct PictureCache {
   }
 
   private func trim() {
-    guard let directory = unsafe opendir(folder) else { return }
-    defer { unsafe closedir(directory) }
     var files: [(path: String, age: Int)] = []
-    while let entry = unsafe readdir(directory) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
+    for name in PrivateFiles.names(in: folder) ?? [] {
       guard name.contains(".rgba") else { continue }
       var status = stat()
       let path = "\(folder)/\(name)"

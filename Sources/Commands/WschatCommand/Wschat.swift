@@ -145,7 +145,6 @@ struct Wschat: ParsableCommand {
     if let user, place == .direct(user) {
       throw ValidationError("--to must name another user; you are \(user)")
     }
-    ignoreSIGPIPE()
     let trust: TLSTrust =
       insecure ? .anyone : (ca ?? settings.ca).map { .authorities(file: $0) } ?? .system
     var configuration = Client.Configuration(url: relay, user: user, token: token, trust: trust)

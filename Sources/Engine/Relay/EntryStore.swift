@@ -4,7 +4,13 @@ public import Wire
 public struct StoreFailure: Error, Equatable, Sendable, CustomStringConvertible {
   /// What failed and why, for the operator.
   public var description: String
-  public init(_ description: String) { self.description = description }
+  /// Whether the operator has to change something: another attempt would fail as well.
+  public var isConfiguration: Bool
+
+  public init(_ description: String, isConfiguration: Bool = false) {
+    self.description = description
+    self.isConfiguration = isConfiguration
+  }
 }
 
 /// The storage of a `Sequencer`'s rooms. Used by one thread.

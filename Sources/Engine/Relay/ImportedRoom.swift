@@ -55,6 +55,15 @@ package struct ImportedRoom {
       entry: entry, change: change, last: last)
   }
 
+  /// Continues with a later entry: those before it are no longer kept.
+  package mutating func trim(_ line: TrimLine) throws(ExportLine.Malformed) {
+    guard line.first > head else {
+      throw ExportLine.Malformed(
+        reason: "in room \(line.room), the entries up to \(head) are not before seq \(line.first)")
+    }
+    head = line.first - 1
+  }
+
   package mutating func note(_ marks: MarksLine) throws(ExportLine.Malformed) {
     guard max(marks.read, marks.received, marks.since) <= head else {
       throw ExportLine.Malformed(

@@ -25,6 +25,11 @@ package struct JSONNode: Sendable {
 
   /// A member of an object; `nil` if it is missing or `null`. The last of a repeated one counts.
   package subscript(name: StaticString) -> JSONNode? {
+    member(name).flatMap { $0.value.isAbsent ? nil : $0 }
+  }
+
+  /// Returns a member of an object, which may be `null`; `nil` if it is missing.
+  package func member(_ name: StaticString) -> JSONNode? {
     guard value.kind == .object else { return nil }
     var found = JSONValue.absent
     walk { at throws(JSONError) in
@@ -32,7 +37,7 @@ package struct JSONNode: Sendable {
       let member = try text.span.jsonSkipValue(&at)
       if text.span.jsonEquals(key, name) { found = member }
     }
-    return found.isAbsent ? nil : JSONNode(text, found)
+    return found == .absent ? nil : JSONNode(text, found)
   }
 
   /// The elements of an array; `nil` for other values.

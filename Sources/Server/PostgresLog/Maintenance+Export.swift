@@ -9,6 +9,9 @@ extension Maintenance {
   /// Exports as `Store.export` of SQLite does, from one snapshot; relays may run. The entries of an
   /// epoch follow those of the epoch before, in the order of their times: so each room is in order, and
   /// an import meets the epochs in theirs.
+  ///
+  /// The cursors outlive the transaction: the server reads the whole snapshot into files of its own at
+  /// the commit, so that `write` may take any time, and holds up no vacuum.
   /// - Parameter write: receives one line with its line break; an error that it throws ends the export.
   /// - Throws: `StoreFailure`, or the error of `write`.
   public static func export(
@@ -16,28 +19,18 @@ extension Maintenance {
     write: ([UInt8]) throws -> Void
   ) throws -> StoreCount {
     let connector = Connector(url: url, schema: options.schema, onlyReads: true)
+    let name = PostgresValue.text(room ?? "")
     let connection = try attempt("export") { () throws(PostgresError) in
       let connection = try connect(connector, "export")
-      try connection.run(Statements.beginSnapshot())
+      try connection.run(
+        Statements.beginSnapshot(), declareEntries(ofOneRoom: room != nil)(name), declareMembers(),
+        Statements.commit())
       return connection
     }
     var rooms: Set<String> = []
     var count = StoreCount()
     var line: [UInt8] = []
-    let name = PostgresValue.text(room ?? "")
-    let entries = PostgresStatement(
-      once: """
-        DECLARE exported NO SCROLL CURSOR FOR
-        SELECT seq, at, sender, id, kind, body, rooms.name, epochs.name
-        FROM entries JOIN rooms ON rooms.number = entries.room AND entries.seq >= rooms.first
-        JOIN LATERAL (
-          SELECT epoch FROM room_epochs WHERE room_epochs.room = entries.room AND after < seq
-          ORDER BY epoch DESC LIMIT 1) AS begun ON true
-        JOIN epochs ON epochs.number = begun.epoch
-        WHERE \(room == nil ? "$1::text = ''" : "rooms.name = $1::text")
-        ORDER BY epochs.number, at, entries.room, seq
-        """)
-    try forEachRow(of: entries(name), on: connection) { rows, row in
+    try forEachRow(of: "exported_entries", on: connection) { rows, row in
       let name = rows.text(row, 6)
       if room == nil, RoomName.isReserved(name) { return }
       line.removeAll(keepingCapacity: true)
@@ -50,14 +43,7 @@ extension Maintenance {
       throw StoreFailure("the log has no room \(room); omit --room to export all rooms")
     }
     count.rooms = rooms.count
-    let members = PostgresStatement(
-      once: """
-        DECLARE exported NO SCROLL CURSOR FOR
-        SELECT rooms.name, username, read, received, since
-        FROM members JOIN rooms ON rooms.number = members.room
-        ORDER BY rooms.name, username
-        """)
-    try forEachRow(of: members(), on: connection) { rows, row in
+    try forEachRow(of: "exported_members", on: connection) { rows, row in
       let marks = MarksLine(
         room: rows.text(row, 0), user: rows.text(row, 1), read: rows.int(row, 2),
         received: rows.int(row, 3), since: rows.int(row, 4))
@@ -69,21 +55,39 @@ extension Maintenance {
     return count
   }
 
-  /// - Parameter declaration: of the cursor `exported`.
+  private static func declareEntries(ofOneRoom isOneRoom: Bool) -> PostgresStatement {
+    PostgresStatement(
+      once: """
+        DECLARE exported_entries NO SCROLL CURSOR WITH HOLD FOR
+        SELECT seq, at, sender, id, kind, body, rooms.name, epochs.name
+        FROM entries JOIN rooms ON rooms.number = entries.room AND entries.seq >= rooms.first
+        JOIN LATERAL (
+          SELECT epoch FROM room_epochs WHERE room_epochs.room = entries.room AND after < seq
+          ORDER BY epoch DESC LIMIT 1) AS begun ON true
+        JOIN epochs ON epochs.number = begun.epoch
+        WHERE \(isOneRoom ? "rooms.name = $1::text" : "$1::text = ''")
+        ORDER BY epochs.number, at, entries.room, seq
+        """)
+  }
+
+  private static let declareMembers = PostgresStatement(
+    once: """
+      DECLARE exported_members NO SCROLL CURSOR WITH HOLD FOR
+      SELECT rooms.name, username, read, received, since
+      FROM members JOIN rooms ON rooms.number = members.room
+      ORDER BY rooms.name, username
+      """)
+
   private static func forEachRow(
-    of declaration: PostgresCall, on connection: PostgresConnection,
+    of cursor: String, on connection: PostgresConnection,
     _ body: (PostgresRows, Int) throws -> Void
   ) throws {
-    let fetch = PostgresStatement("fetch", "FETCH \(rowsAtOnce) FROM exported")
-    _ = try attempt("export") { () throws(PostgresError) in try connection.run(declaration) }
+    let fetch = PostgresStatement("fetch_\(cursor)", "FETCH \(rowsAtOnce) FROM \(cursor)")
     while true {
       let rows = try attempt("export") { () throws(PostgresError) in try connection.run(fetch())[0]
       }
       if rows.isEmpty { break }
       for row in 0..<rows.count { try body(rows, row) }
-    }
-    _ = try attempt("export") { () throws(PostgresError) in
-      try connection.run(PostgresStatement(once: "CLOSE exported")())
     }
   }
 }

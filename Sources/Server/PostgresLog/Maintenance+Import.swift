@@ -31,6 +31,7 @@ extension Maintenance {
         switch try ImportLine(decoding: line) {
         case .entry(let line): try importer.add(line)
         case .marks(let marks): try importer.add(marks)
+        case .trim(let line): try importer.trim(line)
         }
       }
       return try importer.commit()
@@ -135,6 +136,14 @@ private struct Importer {
       throw ExportLine.Malformed(reason: "no entry of the room \(marks.room) precedes the marks")
     }
     try rooms[marks.room]?.note(marks)
+  }
+
+  mutating func trim(_ line: TrimLine) throws {
+    guard let room = rooms[line.room] else { return }
+    try rooms[line.room]?.trim(line)
+    // After the entries that it trims.
+    try flush()
+    changes.trims.append((room.number, line.first))
   }
 
   /// Returns the number of the epoch that a line names, or of this import's own epoch.

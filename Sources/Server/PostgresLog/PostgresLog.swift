@@ -83,7 +83,8 @@ public final class PostgresLog: Log {
       registration = try Registration.waiting(
         connector, options, report: report, isCancelled: isCancelled)
     } catch {
-      throw StoreFailure("PostgreSQL cannot be used as a log: \(error)")
+      throw StoreFailure(
+        "PostgreSQL cannot be used as a log: \(error)", isConfiguration: !error.isTransient)
     }
     let state = registration.state
     do {

@@ -3,6 +3,10 @@ internal import Directories
 extension Configuration {
   /// The contradictions of `directory.*`.
   func directoryContradictions() -> [Contradiction] {
+    unusedContradictions() + kindContradictions()
+  }
+
+  private func kindContradictions() -> [Contradiction] {
     switch directory.kind {
     case .local: []
     case .github:
@@ -10,6 +14,32 @@ extension Configuration {
         + clearTextContradictions(
           hasSecret: !directory.token.isEmpty || !directory.tokenCommand.isEmpty)
     case .x: xContradictions() + clearTextContradictions(hasSecret: true)
+    }
+  }
+
+  /// Keys that the kind does not use.
+  private func unusedContradictions() -> [Contradiction] {
+    func isSet<Value: Equatable>(_ key: KeyPath<Directory, Value>) -> Bool {
+      directory[keyPath: key] != Directory()[keyPath: key]
+    }
+    let keys: [(name: String, isSet: Bool, kinds: Set<DirectoryKind>)] = [
+      ("file", isSet(\.file), [.local]),
+      ("source", isSet(\.source), [.github, .x]),
+      ("base_url", isSet(\.baseURL), [.github, .x]),
+      ("token", isSet(\.token), [.github]),
+      ("token_command", isSet(\.tokenCommand), [.github]),
+      ("api", isSet(\.api), [.x]),
+      ("key", isSet(\.key), [.x]),
+      ("secret", isSet(\.secret), [.x]),
+      ("refresh_s", isSet(\.refreshSeconds), [.github, .x]),
+      ("max", isSet(\.peopleLimit), [.github, .x]),
+    ]
+    return keys.filter { $0.isSet && !$0.kinds.contains(directory.kind) }.map {
+      Contradiction(
+        key: "directory.\($0.name)",
+        found: "is set, but directory.kind is \(directory.kind.rawValue), which does not use it",
+        expected: "remove it, or set directory.kind to "
+          + $0.kinds.map(\.rawValue).sorted().joined(separator: " or "))
     }
   }
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 internal import Relay
 
 /// The directory of a store.
@@ -15,6 +16,8 @@ struct DataDirectory: Sendable {
   var databasePath: String { "\(path)/relay.db" }
   /// The index, derived from the journal.
   var indexPath: String { "\(path)/index.db" }
+  /// See `DiskReserve`.
+  var reservePath: String { "\(path)/reserve" }
   private var lockPath: String { "\(path)/lock" }
 
   /// The existing files of the store, by their names in the directory.
@@ -30,28 +33,48 @@ struct DataDirectory: Sendable {
   var hasDatabase: Bool { unsafe access(databasePath, F_OK) == 0 }
   var hasIndex: Bool { unsafe access(indexPath, F_OK) == 0 }
 
-  /// Creates the directory, accessible to its owner only, and its missing parents.
-  func create() throws(StoreError) {
-    var end = path.utf8.startIndex
-    while end < path.utf8.endIndex {
-      let next = path.utf8.index(after: end)
-      end = path.utf8[next...].firstIndex(of: UInt8(ascii: "/")) ?? path.utf8.endIndex
-      let part = String(path[..<end])
-      guard unsafe mkdir(part, 0o700) != 0 else { continue }
-      let reason = errno
-      // An existing directory may well be inside one that is not writable.
-      if unsafe access(part, F_OK) != 0 {
-        throw StoreError(
-          .environment,
-          "The data directory \(path) cannot be created: \(Self.meaning(of: reason)). Create it "
-            + "for the user that runs the relay, or use another one.")
-      }
+  /// Files that show that a directory is a relay's.
+  private static let ownNames = ["lock", "relay.db", "directory.json", "operator.sock"]
+
+  /// Creates the directory, accessible to its owner only, and its missing parents. Takes the
+  /// permissions of other users from an existing one, since the files in it contain all messages.
+  /// - Parameter report: receives what was changed, as a sentence.
+  func create(_ report: (String) -> Void) throws(StoreError) {
+    do throws(SystemError) {
+      try PrivateFiles.createFolder(path)
+    } catch {
+      throw StoreError(
+        error.code == ENOSPC || error.code == EIO ? .environment : .configuration,
+        "The data directory \(path) cannot be created: \(error.reason). Create it "
+          + "for the user that runs the relay, or use another one.")
     }
     var status = stat()
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
       throw StoreError(
-        .environment,
+        .configuration,
         "The data directory \(path) is not a directory. Use another one, or move that file away.")
+    }
+    guard PrivateFiles.isOpenToOthers(path) else { return }
+    // A directory of something else, such as /tmp or a home, may have to stay as it is.
+    let names = (PrivateFiles.names(in: path) ?? []).filter { $0 != "lost+found" }
+    guard names.isEmpty || names.contains(where: Self.ownNames.contains) else {
+      throw StoreError(
+        .configuration,
+        "The data directory \(path) can be accessed by other users and contains files that are not a "
+          + "relay's. Use a directory for the relay alone, such as \(path)/relay, or run chmod 700 "
+          + "\(path).")
+    }
+    do throws(SystemError) {
+      guard let mode = try PrivateFiles.takeFromOthers(path) else { return }
+      report(
+        "Other users could access the data directory \(path) (mode \(String(mode, radix: 8))), which "
+          + "contains all messages; its mode is now 700.")
+    } catch {
+      throw StoreError(
+        .configuration,
+        "The data directory \(path) can be accessed by other users, and the relay cannot change that: "
+          + "\(error.reason). Run chmod 700 \(path), or use a directory in it, such as \(path)/relay."
+      )
     }
   }
 
@@ -60,11 +83,13 @@ struct DataDirectory: Sendable {
   func lock() throws(StoreError) -> DirectoryLock {
     let descriptor = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
+      let reason = errno
       throw StoreError(
-        .environment,
-        "The data directory \(path) cannot be written: \(Self.meaning(of: errno)). Give the user "
+        reason == EACCES ? .configuration : .environment,
+        "The data directory \(path) cannot be written: \(Self.meaning(of: reason)). Give the user "
           + "that runs the relay write permission, or use another directory.")
     }
+    fchmod(descriptor, 0o600)
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       let reason = errno
       close(descriptor)

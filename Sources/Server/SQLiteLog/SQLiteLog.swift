@@ -96,9 +96,14 @@ public final class SQLiteLog: Log {
     report: @escaping @Sendable (String) -> Void
   ) throws(StoreError) {
     let directory = DataDirectory(path)
-    let store = try SQLiteStore(
-      directory: path, durability: options.durability, now: options.clock(),
-      segmentEntries: options.segmentEntries)
+    let reserve = DiskReserve(directory)
+    var isLent = false
+    let store = try reserve.lend(&isLent) { () throws(StoreError) in
+      try SQLiteStore(
+        directory: path, durability: options.durability, now: options.clock(),
+        segmentEntries: options.segmentEntries, report: report)
+    }
+    let isFull = isLent || store.hasUnstoredEpoch
     if let reason = store.discardedIndex {
       report("The index \(directory.indexPath) was rebuilt from the store: \(reason).")
     }
@@ -117,6 +122,12 @@ public final class SQLiteLog: Log {
       checkpointConnection = Handover(try Checkpointer.connect(directory))
     } catch {
       throw StoreError(error, "open", path: directory.databasePath)
+    }
+    if !reserve.fill(isPartial: isFull) {
+      report(
+        "The disk of \(directory.databasePath) is full: less than \(DiskReserve.bytes >> 10) KiB are "
+          + "free. The relay serves what is stored; what clients send is refused until there is space."
+      )
     }
   }
 
@@ -182,7 +193,7 @@ public final class SQLiteLog: Log {
   private var end: @Sendable (UnsyncedCheckpoint) -> Never {
     { [report] error in
       report(error.description)
-      _exit(EXIT_FAILURE)
+      _exit(ExitStatus.environment)
     }
   }
 
@@ -222,6 +233,8 @@ public final class SQLiteLog: Log {
     _ = reader.take()
     _ = indexer.take()
     _ = store.take()
+    // Closing has freed some space.
+    _ = DiskReserve(shared.directory).fill(isPartial: true)
   }
 
   /// Limits the store's size to a number of pages, as a full disk does; 0 = no limit.

@@ -33,14 +33,16 @@ package final class SQLiteStore: EntryStore {
   ///   - epochName: the name of the new epoch; `nil` = a random one.
   ///   - identityKey: for a store without entries; `nil` = a random one.
   ///   - filterLimitBytes: the memory limit of the identity filters; `nil` = `Tail`'s.
+  ///   - report: receives messages for the operator.
   package init(
     directory path: String, durability: Durability = .fsync, now: Int64,
     segmentEntries: Int? = nil, vfs: String? = nil, epochName: String? = nil,
-    identityKey: EntryIdentity.Key? = nil, filterLimitBytes: Int? = nil
+    identityKey: EntryIdentity.Key? = nil, filterLimitBytes: Int? = nil,
+    report: (String) -> Void = { _ in }
   ) throws(StoreError) {
     let directory = DataDirectory(path)
     if vfs == nil {
-      try directory.create()
+      try directory.create(report)
       lock = try directory.lock()
     } else {
       lock = .none
@@ -65,18 +67,17 @@ package final class SQLiteStore: EntryStore {
     func refusal(_ error: SQLiteError) -> StoreError {
       StoreError(error, "begin a new epoch in", path: directory.databasePath)
     }
-    let number: Int64
+    let begun: (number: Int64, unstored: StoreState.NewEpoch?)
     do throws(SQLiteError) {
-      number = try StoreState.addEpoch(
-        epoch, position: StoreState.lastPosition(in: database), now: now, to: database)
+      begun = try StoreState.begin(epoch, now: now, in: database)
     } catch {
       throw refusal(error)
     }
     discardedIndex = try IndexLoader(store: shared).load(from: database)
     let index = try IndexReader.open(shared, .readWrite)
     do throws(SQLiteError) {
-      try StoreState.endVisits(in: database)
-      state = try StoreState(database, epoch: number, tail: shared.tail, index: index)
+      state = try StoreState(
+        database, epoch: begun.number, unstored: begun.unstored, tail: shared.tail, index: index)
       lineage = try state.lineage()
     } catch {
       throw refusal(error)
@@ -94,6 +95,9 @@ package final class SQLiteStore: EntryStore {
       return true
     }
   }
+
+  /// Whether there was no space to store this process's epoch.
+  var hasUnstoredEpoch: Bool { state.unstoredEpoch != nil }
 
   /// The path of the journal's file.
   package var path: String { shared.directory.databasePath }

@@ -276,7 +276,7 @@ enum Schema {
     let path = directory.databasePath
     guard vfs != nil || directory.hasDatabase else {
       throw StoreError(
-        .environment,
+        .configuration,
         "There is no store in \(directory.path): \(path) is missing or cannot be read. Use the "
           + "directory that the relay was started with.")
     }
@@ -285,7 +285,7 @@ enum Schema {
       try check(database, path: path)
       guard try database.integer("PRAGMA user_version") == version else {
         throw StoreError(
-          .environment,
+          .configuration,
           "The store \(path) was written by an older relay. Start this relay on it once to "
             + "upgrade it.")
       }
@@ -303,13 +303,13 @@ enum Schema {
   private static func check(_ database: borrowing Database, path: String) throws {
     guard try database.integer("PRAGMA application_id") == applicationID else {
       throw StoreError(
-        .environment,
+        .configuration,
         "The file \(path) is a database of another program. Use another data directory.")
     }
     let found = try database.integer("PRAGMA user_version")
     guard found <= version else {
       throw StoreError(
-        .environment,
+        .configuration,
         "The store \(path) has schema version \(found), but this relay supports versions up to "
           + "\(version). Use a newer relay, or another data directory.")
     }

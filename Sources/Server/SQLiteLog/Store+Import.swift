@@ -11,14 +11,16 @@ extension Store {
   /// A store without entries also takes the epochs of the lines, so that clients of the old store
   /// resume where they were. Any other store gives them a new epoch, and clients start those rooms
   /// over: what they hold cannot be told apart from this store's own entries.
-  /// - Parameter nextLine: returns one line, without its line break, or `nil` after the last; blank
-  ///   lines are skipped.
+  /// - Parameters:
+  ///   - report: receives messages for the operator.
+  ///   - nextLine: returns one line, without its line break, or `nil` after the last; blank lines are
+  ///     skipped.
   /// - Throws: `StoreError`, with the number of the rejected line, or the error of `nextLine`.
   public static func `import`(
-    directory path: String, nextLine: () throws -> [UInt8]?
+    directory path: String, report: (String) -> Void = { _ in }, nextLine: () throws -> [UInt8]?
   ) throws -> StoreCount {
     let directory = DataDirectory(path)
-    try directory.create()
+    try directory.create(report)
     let lock = try directory.lock()
     defer { withExtendedLifetime(lock) {} }
     let database = try Schema.openForWriting(directory, durability: .fsync)
@@ -34,12 +36,13 @@ extension Store {
           switch try ImportLine(decoding: line) {
           case .entry(let line): try importer.add(line, line: number)
           case .marks(let marks): try importer.add(marks)
+          case .trim(let line): try importer.trim(line)
           }
         }
         try importer.checkSuspects()
       } catch let error as ExportLine.Malformed {
         throw StoreError(
-          .environment,
+          .configuration,
           "Line \(error.line ?? number) cannot be imported: \(error.reason). Nothing was imported.")
       }
       let count = try importer.commit()
@@ -76,6 +79,8 @@ private struct Importer: ~Copyable {
   /// By position. Rooms are new, so that duplicates can only occur within the import.
   private var suspects: [Int64: Suspect] = [:]
   private var rooms: [String: ImportedRoom] = [:]
+  /// The first kept entries of rooms that were trimmed during the export, by the rooms' numbers.
+  private var trims: [Int64: Int64] = [:]
   private var epochs: [String: Int64] = [:]
   private var count = StoreCount()
   private var selectRoom: Statement
@@ -164,8 +169,35 @@ private struct Importer: ~Copyable {
     try rooms[marks.room]?.note(marks)
   }
 
+  mutating func trim(_ line: TrimLine) throws(ExportLine.Malformed) {
+    guard let room = rooms[line.room] else { return }
+    try rooms[line.room]?.trim(line)
+    trims[room.number] = line.first
+  }
+
+  /// Removes what a log removes when it trims rooms; entries are found by reading all.
+  private mutating func deleteTrimmed() throws(SQLiteError) {
+    if trims.isEmpty { return }
+    for (room, first) in trims {
+      try database.execute(
+        """
+        UPDATE rooms SET first = \(first) WHERE number = \(room);
+        DELETE FROM changes WHERE room = \(room) AND seq < \(first);
+        DELETE FROM edits WHERE room = \(room) AND seq < \(first);
+        DELETE FROM reactions WHERE room = \(room) AND target < \(first);
+        """)
+    }
+    try database.execute(
+      """
+      DELETE FROM entries WHERE position > \(start) AND seq < (
+        SELECT first FROM rooms WHERE number = room)
+      """)
+    count.entries -= Int(database.changes)
+  }
+
   /// Writes the members of the rooms, and commits the transaction.
   mutating func commit() throws(SQLiteError) -> StoreCount {
+    try deleteTrimmed()
     for (name, room) in rooms {
       for marks in room.members(named: name) {
         try insertMember.bind(1, room.number)

@@ -1,8 +1,15 @@
 /// Operations on a store while no relay runs on it: verify, export and import.
 ///
-/// `verify` and `export` also work while a relay runs: they read one snapshot and block nothing,
-/// but the write-ahead log grows until they are done. `import` needs exclusive use of the store.
+/// `verify` and `export` also work while a relay runs, and block nothing. `export` reads page by page;
+/// `verify` reads one snapshot, and the write-ahead log grows until it is done. `import` needs
+/// exclusive use of the store.
 public enum Store {
   /// Whether a relay or an import has the store in a directory open.
   public static func isInUse(directory path: String) -> Bool { DataDirectory(path).isLocked }
+
+  /// Creates a data directory, or closes an existing one to other users.
+  /// - Parameter report: receives what was changed, as a sentence.
+  public static func prepare(directory path: String, report: (String) -> Void) throws(StoreError) {
+    try DataDirectory(path).create(report)
+  }
 }

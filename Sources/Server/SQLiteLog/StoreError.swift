@@ -21,12 +21,17 @@ public struct UnsyncedCheckpoint: Error, Equatable, Sendable, CustomStringConver
 public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
   /// Selects the exit code of the command line.
   public enum Kind: Sendable {
-    /// The environment: permissions, space, another process, a newer version, wrong input.
+    /// What the operator has to change: a folder that cannot be used, a store of a newer version,
+    /// wrong input.
+    case configuration
+    /// What may be better at the next attempt: space, the disk, another process.
     case environment
     /// The data.
     case broken
   }
   public var kind: Kind
+  /// Whether there was no space.
+  public var isFull = false
   public var description: String
 
   public init(_ kind: Kind, _ description: String) {
@@ -36,6 +41,7 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
 
   /// Explains an error of SQLite to the operator.
   init(_ error: SQLiteError, _ action: String, path: String) {
+    defer { isFull = error.isFull }
     switch error.code {
     case SQLITE_CORRUPT:
       self.init(
@@ -54,7 +60,7 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         "Could not \(action) \(path): \(error.message). Check the disk's space and health.")
     case SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM:
       self.init(
-        .environment,
+        .configuration,
         "Could not \(action) \(path): \(error.message). Give the user that runs the relay read "
           + "and write permission to the directory and the files in it.")
     case SQLITE_BUSY, SQLITE_LOCKED:

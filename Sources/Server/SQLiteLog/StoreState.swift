@@ -25,11 +25,16 @@ struct StoreState: ~Copyable {
   let tail: Tail
   var index: IndexReader
   private var nextRoom: Int64
+  /// The epoch of this process while there is no space to store it.
+  private(set) var unstoredEpoch: NewEpoch?
   var statements: Statements
 
-  /// - Parameter epoch: the number of this process's epoch.
+  /// - Parameters:
+  ///   - epoch: the number of this process's epoch.
+  ///   - unstored: that epoch if it is not stored yet.
   init(
-    _ database: consuming Database, epoch: Int64, tail: Tail, index: consuming IndexReader
+    _ database: consuming Database, epoch: Int64, unstored: NewEpoch?, tail: Tail,
+    index: consuming IndexReader
   ) throws(SQLiteError) {
     let position = try Self.lastPosition(in: database)
     let nextRoom = try database.integer("SELECT coalesce(max(number), 0) + 1 FROM rooms")
@@ -43,6 +48,7 @@ struct StoreState: ~Copyable {
     self.tail = tail
     self.index = index
     self.nextRoom = nextRoom
+    unstoredEpoch = unstored
     self.statements = statements
   }
 
@@ -52,6 +58,42 @@ struct StoreState: ~Copyable {
       SELECT max(coalesce((SELECT max(position) FROM entries), 0),
                  coalesce((SELECT max(position) FROM epochs), 0))
       """)
+  }
+
+  /// An epoch that this process begins.
+  struct NewEpoch {
+    var number: Int64
+    var name: String
+    /// Of the last entry before it.
+    var position: Int64
+    /// Milliseconds since 1970.
+    var now: Int64
+  }
+
+  /// Stores a new epoch, and ends the visits of the process before, in one transaction.
+  /// - Returns: the epoch if there is no space for it: the first commit stores it.
+  static func begin(
+    _ name: String, now: Int64, in database: borrowing Database
+  ) throws(SQLiteError) -> (number: Int64, unstored: NewEpoch?) {
+    let number = try database.integer("SELECT coalesce(max(number), 0) + 1 FROM epochs")
+    let epoch = NewEpoch(
+      number: number, name: name, position: try lastPosition(in: database), now: now)
+    do throws(SQLiteError) {
+      try database.transaction { () throws(SQLiteError) in try store(epoch, in: database) }
+    } catch {
+      guard error.isFull else { throw error }
+      return (number, epoch)
+    }
+    return (number, nil)
+  }
+
+  private static func store(
+    _ epoch: NewEpoch, in database: borrowing Database
+  ) throws(SQLiteError) {
+    let number = try addEpoch(
+      epoch.name, position: epoch.position, now: epoch.now, to: database)
+    precondition(number == epoch.number, "another process has written to the store")
+    try endVisits(in: database)
   }
 
   /// Adds an epoch to the lineage, and returns its number.
@@ -78,6 +120,9 @@ struct StoreState: ~Copyable {
     var epochs: [Lineage.Epoch] = []
     while try select.step() {
       epochs.append(Lineage.Epoch(number: select.integer(0), name: select.text(1)))
+    }
+    if let unstoredEpoch {
+      epochs.append(Lineage.Epoch(number: unstoredEpoch.number, name: unstoredEpoch.name))
     }
     return Lineage(epochs)
   }
@@ -195,7 +240,7 @@ struct StoreState: ~Copyable {
 
   /// Ends the visits of users who were present when the previous process ended. The last entry is
   /// the best estimate of that time.
-  static func endVisits(in database: borrowing Database) throws(SQLiteError) {
+  private static func endVisits(in database: borrowing Database) throws(SQLiteError) {
     try database.execute(
       """
       UPDATE users SET here = 0, seen = max(
@@ -210,6 +255,7 @@ struct StoreState: ~Copyable {
   mutating func commit(_ changes: StoreChanges) throws(SQLiteError) {
     do {
       try statements.begin.run()
+      if let unstoredEpoch { try Self.store(unstoredEpoch, in: database) }
       try apply(changes)
       let began = MonotonicClock.nanoseconds
       try statements.commit.run()
@@ -218,6 +264,7 @@ struct StoreState: ~Copyable {
       database.rollback()
       throw error
     }
+    unstoredEpoch = nil
     if !changes.redactions.isEmpty { hasDeleted = true }
     if !changes.trims.isEmpty { tail.noteTrim() }
     // Only after the commit: entries must not be found before they are stored.

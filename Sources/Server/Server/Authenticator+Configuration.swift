@@ -27,9 +27,17 @@ extension Authenticator {
 
   private static func key(_ auth: Configuration.Auth) throws(ServerError) -> TokenKey? {
     switch auth.mode {
-    case .open: nil
+    case .open:
+      // A secret may be in the environment of all commands, for `relay token`.
+      guard auth.publicKey.isEmpty else {
+        throw ServerError(
+          "auth.public_key is set, but auth.mode is open, in which clients may claim any name. Set "
+            + "auth.mode: jwt, or remove the key.")
+      }
+      return nil
     case .jwt:
-      auth.secret.isEmpty ? try TokenKey(publicKey: auth.publicKey) : TokenKey(secret: auth.secret)
+      return auth.secret.isEmpty
+        ? try TokenKey(publicKey: auth.publicKey) : TokenKey(secret: auth.secret)
     }
   }
 }

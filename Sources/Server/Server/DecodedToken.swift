@@ -1,74 +1,87 @@
-internal import CJWT
 internal import COpenSSL
-internal import Glibc
-internal import YAML
+internal import WebSocket
+internal import Wire
 
-/// A JWT (RFC 7519) decoded by libjwt.
-///
-/// libjwt 1.10 takes the algorithm from the token and checks no times: the caller has to compare
-/// `algorithm`, and to check the times.
-@safe struct DecodedToken: ~Copyable {
-  private let token: OpaquePointer
+/// The claims of a JWT (RFC 7519), a JWS in compact form (RFC 7515), whose signature was verified.
+/// Times are not checked.
+struct DecodedToken {
+  /// What is wrong with a token, as a sentence.
+  struct Refusal: Error {
+    var text: String
+  }
 
-  /// Decodes a token and verifies its signature by the algorithm in its header; `nil` if that
-  /// fails. Never returns a token without a signature: libjwt rejects those if there is a key.
-  init?(_ text: String, key: [UInt8]) {
-    guard !key.isEmpty, Self.isWellFormed(text) else { return nil }
-    // Errors that OpenSSL queued for a bad signature must not be attributed to a TLS connection on
-    // this thread.
+  let claims: JSONNode
+
+  /// Verifies the signature with the algorithm of the key; the one in the header must be the same.
+  init(_ token: String, key: TokenKey) throws(Refusal) {
+    let parts = token.utf8.split(
+      separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    if parts.count == 5 {
+      throw Refusal(text: "The token is encrypted (JWE); this relay accepts signed tokens only.")
+    }
+    let bytes = parts.compactMap { Self.decode($0) }
+    guard parts.count == 3, bytes.count == 3 else {
+      throw Refusal(
+        text: "The token is not a JWT, which has three parts of base64url with dots between them.")
+    }
+    guard let header = JSONNode(bytes[0]), header.isObject else {
+      throw Refusal(text: "The token's header is not a JSON object.")
+    }
+    let algorithm = key.algorithm.rawValue
+    guard header["alg"]?.string == algorithm else {
+      throw Refusal(
+        text:
+          "The token is not signed with \(algorithm), which this relay's key is for: its alg is "
+          + "\(Self.shown(header["alg"])).")
+    }
+    // RFC 8725 §3.11: tokens for other purposes may be signed by the same key.
+    guard header.member("typ").map({ Self.isAccessToken($0.string) }) ?? true else {
+      throw Refusal(
+        text: "The token's typ is \(Self.shown(header["typ"])); this relay accepts JWT and at+jwt.")
+    }
+    guard header.member("crit") == nil else {
+      throw Refusal(
+        text: "The token requires extensions (crit), which this relay does not support.")
+    }
+    let signed = Array(token.utf8.prefix(parts[0].count + 1 + parts[1].count))
+    // Errors that OpenSSL queues must not be attributed to a TLS connection on this thread.
     defer { ERR_clear_error() }
-    var decoded: OpaquePointer?
-    guard unsafe jwt_decode(&decoded, text, key, Int32(key.count)) == 0,
-      let decoded = unsafe decoded
-    else { return nil }
-    unsafe token = decoded
+    guard key.verify(bytes[2], of: signed) else {
+      throw Refusal(text: "The token is not signed with \(algorithm) by the right key.")
+    }
+    guard let claims = JSONNode(bytes[1]), claims.isObject else {
+      throw Refusal(text: "The token's payload is not a JSON object.")
+    }
+    self.claims = claims
   }
 
-  deinit { unsafe jwt_free(token) }
-
-  /// Three parts of base64url, none empty (RFC 7515 §7.1): libjwt skips invalid characters.
-  private static func isWellFormed(_ text: String) -> Bool {
-    let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    return parts.count == 3
-      && parts.allSatisfy { part in
-        !part.isEmpty && part.count % 4 != 1
-          && part.allSatisfy {
-            switch $0 {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-              UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-              true
-            default: false
-            }
-          }
+  /// Decodes base64url without padding (RFC 7515 §2); `nil` for anything else.
+  private static func decode(_ part: Substring.UTF8View) -> [UInt8]? {
+    guard !part.isEmpty, !part.contains(where: { "+/=".utf8.contains($0) }) else { return nil }
+    var text = part.map { byte in
+      switch byte {
+      case UInt8(ascii: "-"): UInt8(ascii: "+")
+      case UInt8(ascii: "_"): UInt8(ascii: "/")
+      default: byte
       }
+    }
+    while text.count % 4 != 0 { text.append(UInt8(ascii: "=")) }
+    return Base64.decode(String(decoding: text, as: UTF8.self))
   }
 
-  /// The `alg` header, case-sensitive (RFC 7515 §4.1.1).
-  var algorithm: String? {
-    unsafe jwt_get_header(token, "alg").map { unsafe String(cString: $0) }
+  /// Whether it is the media type of a JWT (RFC 7519 §5.1) or of an access token (RFC 9068 §2.1),
+  /// whose prefix may be omitted.
+  private static func isAccessToken(_ type: String?) -> Bool {
+    guard var type = type?.lowercased() else { return false }
+    if type.hasPrefix("application/") { type.removeFirst("application/".count) }
+    return type == "jwt" || type == "at+jwt"
   }
 
-  /// Whether the header lists extensions that must be understood (RFC 7515 §4.1.11).
-  var hasCriticalExtensions: Bool {
-    guard let json = unsafe jwt_get_headers_json(token, "crit") else { return false }
-    unsafe free(json)
-    return true
-  }
-
-  /// Returns a string claim; `nil` if it is absent or not a string.
-  func string(_ claim: String) -> String? {
-    unsafe jwt_get_grant(token, claim).map { unsafe String(cString: $0) }
-  }
-
-  /// Returns a claim as JSON, normalized by libjwt; `nil` if it is absent.
-  func json(_ claim: String) -> String? {
-    guard let json = unsafe jwt_get_grants_json(token, claim) else { return nil }
-    defer { unsafe free(json) }
-    return unsafe String(cString: json)
-  }
-
-  /// Returns a claim as a tree. JSON is YAML, too, and the source of the text is signed.
-  func tree(_ claim: String) -> YAMLNode? {
-    json(claim).flatMap { YAMLDocument(Array($0.utf8)).root }
+  /// Returns a field of the header for a message: it may contain anything.
+  private static func shown(_ value: JSONNode?) -> String {
+    guard let text = value?.string, (1...32).contains(text.utf8.count),
+      text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else { return value == nil ? "missing" : "something else" }
+    return text
   }
 }

@@ -58,6 +58,11 @@ public final class Server: Sendable {
     authenticator = try Authenticator(configuration)
     auth = configuration.auth
     self.logger = logger
+    if auth.mode == .open, !auth.secret.isEmpty {
+      logger.warning(
+        "auth.secret is not used: auth.mode is open, and clients may claim any name. Set auth.mode: jwt to require tokens."
+      )
+    }
     // Binds the port first: a second relay on the same port must not touch the store.
     let listener = try Self.claim(configuration.listen)
     address = listener.address
@@ -69,7 +74,10 @@ public final class Server: Sendable {
       for _ in 0..<loops { mailboxes.append(try Mailbox()) }
       self.mailboxes = mailboxes
       directory = try PeopleDirectory.open(configuration, logger)
-      var pictures = AvatarCache.Options(userAgent: "relay/\(Self.version)")
+      var pictures = AvatarCache.Options(
+        userAgent: "relay/\(Self.version)",
+        serviceURL: configuration.directory.kind == .local
+          ? nil : configuration.directory.serviceURL)
       pictures.allowsPrivateAddresses = configuration.directory.allowsPrivateAvatars
       avatars = try AvatarCache(pictures)
       var router = RequestRouter(
@@ -114,7 +122,7 @@ public final class Server: Sendable {
       self.threads = Mutex(threads)
     } catch {
       log.stop()
-      throw ServerError("The relay cannot start: \(error).")
+      throw ServerError("The relay cannot start: \(error).", .environment)
     }
     PeopleDirectory.start(directory, mailboxes, logger)
     bots = Mutex(nil)
@@ -213,10 +221,10 @@ public final class Server: Sendable {
     do {
       addresses = try Address.resolve(listen)
     } catch {
-      throw ServerError("Cannot listen on \(listen): \(error).")
+      throw ServerError("Cannot listen on \(listen): \(error).", .environment)
     }
     guard let address = addresses.first else {
-      throw ServerError("Cannot listen on \(listen): the name has no address.")
+      throw ServerError("Cannot listen on \(listen): the name has no address.", .environment)
     }
     do {
       return try Listener.claim(address)
@@ -233,9 +241,9 @@ public final class Server: Sendable {
   private static func claimOperatorSocket(
     _ configuration: Configuration, _ logger: Logger
   ) -> sending Listener? {
-    // Not every engine has created the folder.
-    unsafe mkdir(configuration.dataDirectory, 0o700)
     do {
+      // Not every engine has created the folder.
+      try PrivateFiles.createFolder(configuration.dataDirectory)
       return try Listener.claim(folder: configuration.dataDirectory, name: operatorSocket)
     } catch {
       logger.warning(
@@ -249,17 +257,21 @@ public final class Server: Sendable {
   ) throws(ServerError) -> any Log {
     if configuration.log.engine == .postgresql {
       // For what is each relay's own: the list of people.
-      unsafe mkdir(configuration.dataDirectory, 0o700)
+      do throws(StoreError) {
+        try Store.prepare(directory: configuration.dataDirectory) { logger.error("\($0)") }
+      } catch {
+        throw ServerError(error)
+      }
       do throws(StoreFailure) {
         return try PostgresLog(
           url: configuration.log.url, options: .init(configuration),
           report: { logger.error("\($0)") },
           end: {
             logger.critical("\($0) The relay exits; started again, it follows what is there.")
-            _exit(EXIT_FAILURE)
+            _exit(ExitStatus.environment)
           }, lead: { lead.set($0) }, isCancelled: isCancelled)
       } catch {
-        throw ServerError("\(error).")
+        throw ServerError("\(error).", error.isConfiguration ? .configuration : .environment)
       }
     }
     let durability: Durability
@@ -286,7 +298,7 @@ public final class Server: Sendable {
         logger.error("\($0)")
       }
     } catch {
-      throw ServerError("\(error)", isBrokenData: error.kind == .broken)
+      throw ServerError(error)
     }
   }
 

@@ -19,11 +19,12 @@ public enum StorePlace: Sendable {
   }
 
   /// Brings the schema up to date.
+  /// - Parameter report: receives messages for the operator.
   /// - Returns: what was done, as a sentence for the operator.
-  public func migrate() throws -> String {
+  public func migrate(report: (String) -> Void) throws -> String {
     switch self {
     case .sqlite(let directory):
-      let versions = try Store.migrate(directory: directory)
+      let versions = try Store.migrate(directory: directory, report: report)
       return Self.sentence("The store \(directory)", versions.from, versions.to)
     case .postgresql(let configuration):
       let versions = try Self.explaining {
@@ -66,9 +67,12 @@ public enum StorePlace: Sendable {
   }
 
   /// See `Store.import`.
-  public func `import`(nextLine: () throws -> [UInt8]?) throws -> StoreCount {
+  public func `import`(
+    report: (String) -> Void, nextLine: () throws -> [UInt8]?
+  ) throws -> StoreCount {
     switch self {
-    case .sqlite(let directory): try Store.import(directory: directory, nextLine: nextLine)
+    case .sqlite(let directory):
+      try Store.import(directory: directory, report: report, nextLine: nextLine)
     case .postgresql(let configuration):
       try Self.explaining {
         try Maintenance.import(

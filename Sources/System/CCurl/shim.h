@@ -69,6 +69,12 @@ static inline long ccurl_status(CURL *handle) {
   return curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK ? status : 0;
 }
 
+/* Returns the URL that is being requested, after redirects. */
+static inline const char *ccurl_url(CURL *handle) {
+  char *url = NULL;
+  return curl_easy_getinfo(handle, CURLINFO_EFFECTIVE_URL, &url) == CURLE_OK ? url : NULL;
+}
+
 /* Returns the result of a completed transfer, and sets *handle; -1 if there is none. */
 static inline int ccurl_next_ended(CURLM *multi, CURL **handle) {
   int left = 0;

@@ -1,5 +1,7 @@
 #include <openssl/bio.h>
+#include <openssl/ecdsa.h>
 #include <openssl/err.h>
+#include <openssl/hmac.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>

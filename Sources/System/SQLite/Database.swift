@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Platform
 
 /// A connection to a database file (`sqlite3 *`), closed when it is deinitialized.
 ///
@@ -37,6 +38,7 @@ internal import CSQLite
     path: String, mode: Mode, vfs: String? = nil, busyTimeoutMilliseconds: Int32 = 2000
   ) throws(SQLiteError) {
     Self.configured
+    if mode == .create, vfs == nil || vfs == ErasingFileSystem.name { Self.prepareFiles(path) }
     var handle: OpaquePointer?
     let flags = mode.flags | SQLITE_OPEN_NOMUTEX
     let code =
@@ -53,6 +55,14 @@ internal import CSQLite
     unsafe self.handle = opened
     unsafe sqlite3_extended_result_codes(opened, 1)
     unsafe sqlite3_busy_timeout(opened, busyTimeoutMilliseconds)
+  }
+
+  /// Makes a file accessible to its owner only: SQLite itself creates files that every user can read,
+  /// and gives its additional files the permissions of the database. An error shows when SQLite opens
+  /// the file.
+  private static func prepareFiles(_ path: String) {
+    try? PrivateFiles.createFile(path)
+    for added in ["-wal", "-shm"] { _ = try? PrivateFiles.takeFromOthers(path + added) }
   }
 
   /// `sqlite3_close_v2`: statements that outlive the connection keep it open until they are

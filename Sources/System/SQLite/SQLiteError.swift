@@ -6,10 +6,13 @@ package struct SQLiteError: Error, CustomStringConvertible {
   /// See <https://sqlite.org/rescode.html>.
   package var extendedCode: Int32
   package var message: String
+  /// The `errno` of the failed system call; 0 if none is known.
+  package var systemError: Int32
 
-  package init(extendedCode: Int32, message: String) {
+  package init(extendedCode: Int32, message: String, systemError: Int32 = 0) {
     self.extendedCode = extendedCode
     self.message = message
+    self.systemError = systemError
   }
 
   /// Uses the connection's message for its last call.
@@ -25,7 +28,8 @@ package struct SQLiteError: Error, CustomStringConvertible {
       message += " (\(unsafe String(cString: strerror(errno))))"
     }
     self.init(
-      extendedCode: extended & 0xFF == code & 0xFF ? extended : code, message: message)
+      extendedCode: extended & 0xFF == code & 0xFF ? extended : code, message: message,
+      systemError: errno)
   }
 
   /// The primary result code.
@@ -43,6 +47,12 @@ package struct SQLiteError: Error, CustomStringConvertible {
 
   /// Whether `fsync` failed (SQLITE_IOERR_FSYNC, a macro that Swift does not import).
   package var isFailedSync: Bool { extendedCode == SQLITE_IOERR | (4 << 8) }
+
+  /// Whether there was no space. SQLite reports a shared-memory file that cannot grow as an I/O error.
+  package var isFull: Bool {
+    code == SQLITE_FULL || extendedCode == SQLITE_IOERR | (19 << 8)
+      || systemError == ENOSPC || systemError == EDQUOT
+  }
 
   package var description: String { "\(message) [SQLite \(extendedCode)]" }
 

@@ -1,13 +1,18 @@
 internal import COpenSSL
 internal import Glibc
+internal import Platform
 
 /// Loads the PEM files of a context, and describes their errors.
 enum TLSFiles {
   static func use(
     certificate: String, key: String, acceptingAnyDate: Bool, in context: TLSContext
   ) throws(TLSFileError) {
-    try check(certificate, "certificate")
-    try check(key, "key")
+    let isOneFile = certificate == key
+    try check(certificate, "certificate") { PEM.isCertificate($0) || isOneFile }
+    try check(key, "key") {
+      // `openssl ecparam -genkey` writes the name of the curve before the key.
+      PEM.isPrivateKey($0) || $0 == "EC PARAMETERS" || isOneFile && PEM.isCertificate($0)
+    }
     ERR_clear_error()
     guard unsafe SSL_CTX_use_certificate_chain_file(context.context, certificate) == 1,
       let leaf = unsafe SSL_CTX_get0_certificate(context.context)
@@ -27,7 +32,7 @@ enum TLSFiles {
   }
 
   static func trust(_ file: String, in context: TLSContext) throws(TLSFileError) {
-    try check(file, "list of authorities")
+    try check(file, "list of authorities") { PEM.isCertificate($0) || $0 == "X509 CRL" }
     ERR_clear_error()
     guard unsafe SSL_CTX_load_verify_locations(context.context, file, nil) == 1 else {
       throw TLSFileError(
@@ -37,16 +42,31 @@ enum TLSFiles {
 
   // MARK: Parts
 
-  /// Checks that the file exists and is readable: the system's error is clearer than OpenSSL's.
-  private static func check(_ file: String, _ what: String) throws(TLSFileError) {
-    let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw TLSFileError("The \(what) \(file) cannot be opened: \(systemReason()).")
+  /// Larger than any list of authorities.
+  private static let limitBytes = 16 << 20
+
+  /// Checks that the file is readable, since the system's error is clearer than OpenSSL's, and that
+  /// OpenSSL does not skip a part of it.
+  /// - Parameter isUsed: whether a block with this label is used.
+  private static func check(
+    _ file: String, _ what: String, _ isUsed: (String) -> Bool
+  ) throws(TLSFileError) {
+    let labels: [String]
+    do throws(SystemError) {
+      labels = PEM.labels(in: try WholeFile.read(file, limitBytes: limitBytes))
+    } catch {
+      let action = error.call.hasPrefix("open ") ? "opened" : "read"
+      throw TLSFileError("The \(what) \(file) cannot be \(action): \(error.reason).")
     }
-    defer { Glibc.close(descriptor) }
-    var byte: UInt8 = 0
-    guard unsafe read(descriptor, &byte, 1) >= 0 else {
-      throw TLSFileError("The \(what) \(file) cannot be read: \(systemReason()).")
+    if labels.contains(where: isUsed), let unused = labels.first(where: { !isUsed($0) }) {
+      throw TLSFileError(
+        "The \(what) \(file) also holds a block that is not used there, \(unused); remove it.")
+    }
+    let keys = labels.count(where: PEM.isPrivateKey)
+    guard keys < 2 else {
+      throw TLSFileError(
+        "The \(what) \(file) holds \(keys) private keys, of which one would be used; keep only that."
+      )
     }
   }
 
@@ -101,6 +121,4 @@ enum TLSFiles {
     defer { ERR_clear_error() }
     return TLSFailure.text(of: ERR_get_error())
   }
-
-  private static func systemReason() -> String { unsafe String(cString: strerror(errno)) }
 }

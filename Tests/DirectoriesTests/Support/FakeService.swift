@@ -20,7 +20,8 @@ final class FakeService {
     }
     self.port = port
     stop = try StopSignal()
-    client = WebClient(WebOptions(), wakeDescriptor: stop.descriptor)
+    client = WebClient(
+      WebOptions(WebReach(origin: "http://127.0.0.1:\(port)")), wakeDescriptor: stop.descriptor)
   }
 
   var url: String { "http://127.0.0.1:\(port)" }

@@ -31,6 +31,8 @@ public final class AvatarCache: Sendable {
     /// Whether pictures may be fetched from this machine or a private network. Third parties choose
     /// the URLs, and the relay can reach hosts that they cannot.
     public var allowsPrivateAddresses = false
+    /// The origin of the directory's service, which may have any address; `nil` = none.
+    var origin: String?
     /// Whether an address may be connected to; replaced by tests.
     var mayConnect: @Sendable (PeerAddress) -> Bool = \.isPublic
 
@@ -38,7 +40,11 @@ public final class AvatarCache: Sendable {
     public init() {}
 
     /// The defaults with another `User-Agent`.
-    public init(userAgent: String) { self.userAgent = userAgent }
+    /// - Parameter serviceURL: the directory's service; `nil` = none.
+    public init(userAgent: String, serviceURL: String?) {
+      self.userAgent = userAgent
+      origin = serviceURL.flatMap { WebAddress($0)?.origin }
+    }
   }
 
   /// Picture formats without active content; SVG is excluded because it can contain scripts.

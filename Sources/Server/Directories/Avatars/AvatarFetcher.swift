@@ -23,12 +23,12 @@ final class AvatarFetcher {
   init(_ options: AvatarCache.Options, _ orders: Mailbox<AvatarOrder>) {
     self.options = options
     self.orders = orders
-    var web = WebOptions()
+    let (allowsPrivate, mayConnect) = (options.allowsPrivateAddresses, options.mayConnect)
+    var web = WebOptions(
+      WebReach(origin: options.origin) { allowsPrivate || mayConnect($0) })
     web.userAgent = options.userAgent
     web.connectTimeoutMilliseconds = options.connectTimeoutMilliseconds
     web.timeoutMilliseconds = options.timeoutMilliseconds
-    // Applied to a proxy's address, too; the proxy decides for itself what it connects to.
-    web.mayConnect = options.allowsPrivateAddresses ? nil : options.mayConnect
     client = WebClient(web, wakeDescriptor: orders.descriptor)
   }
 

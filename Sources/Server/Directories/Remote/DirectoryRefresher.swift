@@ -18,7 +18,7 @@ final class DirectoryRefresher {
     self.publish = publish
     let options = run.options
     state = run.store?.readState(of: run.identity) ?? DirectoryState(identity: run.identity)
-    var web = WebOptions()
+    var web = WebOptions(WebReach(origin: run.base.origin, others: options.mayConnect))
     web.userAgent = options.userAgent
     web.connectTimeoutMilliseconds = options.connectTimeoutMilliseconds
     web.timeoutMilliseconds = options.requestTimeoutMilliseconds

@@ -96,6 +96,12 @@ final class Exchange {
       case .stopped: throw .stopped
       case .tooLong(let limitBytes):
         throw .failed("\(manners.name) returned more than \(limitBytes >> 20) MiB.")
+      case .refused(let origin):
+        throw .failed(
+          FetchError.Failure(
+            text:
+              "\(manners.name) leads to \(origin), which is neither the configured address nor a "
+              + "public one.", isLost: true))
       case .network(let text, let detail):
         throw .failed("\(manners.name) cannot be reached: \(text).", detail: detail)
       }

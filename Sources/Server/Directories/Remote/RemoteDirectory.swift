@@ -31,6 +31,8 @@ public final class RemoteDirectory: Directory {
     public var unknownLimitMilliseconds: ClosedRange<Int64> = 60_000...3_600_000
     /// Added to the end of a rate limit, since clocks differ and services count in seconds.
     public var limitSlackMilliseconds: Int64 = 1000
+    /// Which addresses other origins may have; replaced by tests.
+    var mayConnect: @Sendable (PeerAddress) -> Bool = \.isPublic
 
     /// The defaults.
     public init() {}

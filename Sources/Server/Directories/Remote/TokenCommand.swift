@@ -28,7 +28,10 @@ enum TokenCommand {
     }
     let token = String(decoding: output, as: UTF8.self).trimmed
     guard TokenSource.isToken(token) else {
-      throw .failed("The token command printed no token.")
+      throw .failed(
+        token.isEmpty
+          ? "The token command printed no token."
+          : "The token command printed more than a token.")
     }
     return token
   }

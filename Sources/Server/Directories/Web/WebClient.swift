@@ -6,11 +6,11 @@ struct WebOptions: Sendable {
   var connectTimeoutMilliseconds = 10_000
   /// From the start of a request to the end of its response.
   var timeoutMilliseconds = 30_000
-  /// Which hosts may be connected to, including redirects and proxies; `nil` = all. Called with the
-  /// address of the actual connection, so that a second DNS lookup cannot lead elsewhere.
-  var mayConnect: (@Sendable (PeerAddress) -> Bool)?
+  var reach: WebReach
   /// See `WebPage`.
   var isOfCommand = false
+
+  init(_ reach: WebReach) { self.reach = reach }
 }
 
 /// An HTTP client based on libcurl: several concurrent requests, reused connections, and one

@@ -17,7 +17,7 @@ package enum WebPage {
   package static func get(
     _ url: String, headers: [String] = [], unixSocket: String? = nil
   ) throws(Failure) -> (status: Int, body: [UInt8]) {
-    var options = WebOptions()
+    var options = WebOptions(WebReach(origin: WebAddress(url)?.origin))
     options.isOfCommand = true
     let stop: StopSignal
     do { stop = try StopSignal() } catch { throw Failure(description: "\(error)") }
@@ -34,6 +34,7 @@ package enum WebPage {
       case .network(_, let detail): throw Failure(description: detail)
       case .tooLong(let limitBytes):
         throw Failure(description: "the answer is longer than \(limitBytes) bytes")
+      case .refused(let origin): throw Failure(description: "\(origin) is not a public address")
       case .stopped: throw Failure(description: "stopped")
       }
     }

@@ -26,6 +26,8 @@ enum WebFailure: Error, Equatable {
   case stopped
   /// The response is longer than the limit.
   case tooLong(limitBytes: Int)
+  /// The answer leads to an origin that may not be connected to; see `WebReach`.
+  case refused(origin: String)
   /// A network error, in a few words for users, with details for the operator.
   case network(String, detail: String)
 }

@@ -5,14 +5,16 @@ internal import CCurl
   let handle: UnsafeMutableRawPointer
   private(set) var answer = WebAnswer()
   private let limitBytes: Int
-  private let mayConnect: (@Sendable (PeerAddress) -> Bool)?
+  private let reach: WebReach
+  /// The origin of a connection that was refused.
+  private var refusedOrigin: String?
   private var isTooLong = false
   private var headers: UnsafeMutablePointer<curl_slist>?
   private let errorText: UnsafeMutablePointer<CChar>
 
   init(_ request: WebRequest, _ options: WebOptions) {
     limitBytes = request.limitBytes
-    mayConnect = options.mayConnect
+    reach = options.reach
     guard let handle = unsafe curl_easy_init() else { fatalError("libcurl: out of memory") }
     unsafe self.handle = handle
     unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -46,11 +48,9 @@ internal import CCurl
       handle, { unsafe WebTransfer.takeHeader($0, $1, $2, $3) },
       { unsafe WebTransfer.takeBody($0, $1, $2, $3) },
       Unmanaged.passUnretained(self).toOpaque())
-    if mayConnect != nil {
-      unsafe ccurl_set_socket_opener(
-        handle, { unsafe WebTransfer.openSocket($0, $2) },
-        Unmanaged.passUnretained(self).toOpaque())
-    }
+    unsafe ccurl_set_socket_opener(
+      handle, { unsafe WebTransfer.openSocket($0, $2) },
+      Unmanaged.passUnretained(self).toOpaque())
   }
 
   deinit {
@@ -89,6 +89,7 @@ internal import CCurl
   func outcome(_ code: CURLcode) -> Result<WebAnswer, WebFailure> {
     if isTooLong { return .failure(.tooLong(limitBytes: limitBytes)) }
     guard code == CURLE_OK else {
+      if let refusedOrigin { return .failure(.refused(origin: refusedOrigin)) }
       let short = unsafe String(cString: curl_easy_strerror(code))
       let detail = unsafe String(cString: errorText)
       return .failure(.network(short, detail: detail.isEmpty ? short : detail))
@@ -109,9 +110,14 @@ internal import CCurl
     guard let address = unsafe address, let transfer = unsafe transfer(context) else { return -1 }
     var bytes = [UInt8](repeating: 0, count: 16)
     let count = unsafe ccurl_peer(address, &bytes)
-    guard let peer = PeerAddress(bytes: Array(bytes.prefix(Int(count)))),
-      transfer.mayConnect?(peer) == true
-    else { return -1 }
+    let peer = PeerAddress(bytes: Array(bytes.prefix(Int(count))))
+    // That of the last redirect.
+    let url = unsafe ccurl_url(transfer.handle).map { unsafe String(cString: $0) } ?? ""
+    guard transfer.reach.mayConnect(to: peer, for: url) else {
+      transfer.refusedOrigin = WebAddress(url)?.origin ?? "another host"
+      return -1
+    }
+    transfer.refusedOrigin = nil
     return unsafe ccurl_open_socket(address)
   }
 
