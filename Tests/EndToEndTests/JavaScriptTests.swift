@@ -27,7 +27,7 @@ struct JavaScriptTest: CustomTestStringConvertible {
 
   static let all = [
     "backlog", "browser", "changes", "chaos", "closing", "documents", "ladder", "library", "outbox",
-    "react", "reload", "resume", "rooms",
+    "page", "react", "reload", "resume", "rooms",
   ].map { JavaScriptTest(file: "\($0).test.js") }
 
   func run(environment: [String] = []) throws {

@@ -58,6 +58,7 @@ export class Client {
       health: (health) => this.#tell({ type: "health", health }),
       ended: (error) => this.#ended(error),
       sent: () => this.#outbox.sent(),
+      unansweredMs: () => this.#outbox.unansweredMs(),
     });
     this.#outbox = new Outbox(this.#connection, (line, outcome) => this.#settle(line, outcome));
   }
@@ -177,6 +178,10 @@ export class Client {
 
   look() {
     this.#connection.look();
+  }
+
+  async probe() {
+    return this.#connection.probe();
   }
 
   async end() {

@@ -4,6 +4,7 @@
 import { bytes } from "./check.js";
 import { RelayError, tooLarge, Unauthorized } from "./errors.js";
 import { Ladder } from "./ladder.js";
+import { overdueMs } from "./liveness.js";
 import { Session } from "./session.js";
 import { openWebSocket } from "./websocket.js";
 
@@ -16,6 +17,7 @@ import { openWebSocket } from "./websocket.js";
 const usualTiming = {
   welcomeMs: 10_000,
   pongMs: 5000,
+  probeMs: 2000,
   goodMs: 5000,
   climbMs: 180_000,
   pauseMs: 200,
@@ -30,8 +32,8 @@ const transports = {
 };
 
 /**
- * @typedef {{message: Wire, sentOn?: Session, resolve(answer: any): void, reject(error: any):
- *   void}} Request
+ * @typedef {{message: Wire, sentOn?: Session, sentAt?: number, resolve(answer: any): void,
+ *   reject(error: any): void}} Request `sentAt` while an answer is due, by the clock of `performance`
  */
 
 export class Connection {
@@ -50,6 +52,8 @@ export class Connection {
   /** @type {Map<string, Request>} by ref */
   #requests = new Map();
   #count = 0;
+  /** When something was overdue last: a round trip that began before tells nothing of now. */
+  #overdueAt = -Infinity;
   #failures = 0;
   #frameBytes = 0;
   /** @type {SessionEnd | undefined} how the relay refused a token */
@@ -110,6 +114,30 @@ export class Connection {
   look() {
     this.#wake();
     this.#session?.ping();
+  }
+
+  /**
+   * Measures the round trip now and then, for a person who looks.
+   * @returns {number | undefined} for how long the oldest ping or request has had no answer
+   */
+  probe() {
+    const session = this.#session;
+    if (!session?.isOnline) return undefined;
+    session.probe(this.#timing.probeMs);
+    const now = performance.now();
+    const began = [session.unansweredAt, now - this.#events.unansweredMs()];
+    for (const { sentOn, sentAt } of this.#requests.values())
+      if (sentOn === session) began.push(sentAt);
+    const ms = now - Math.min(now, ...began.filter((at) => at !== undefined));
+    if (ms >= overdueMs) this.#overdueAt = now;
+    return ms > 0 ? ms : undefined;
+  }
+
+  /** @param {Session} session @param {number} ms @param {number} beganAt */
+  #measured(session, ms, beganAt) {
+    const isPast = ms >= overdueMs || beganAt <= this.#overdueAt;
+    this.#tell("online", this.#ladder.why, { roundTripMs: isPast ? undefined : ms });
+    if (isPast) session.probe(0);
   }
 
   /**
@@ -204,7 +232,8 @@ export class Connection {
       throw error;
     }); // counts as a short connection
     if (this.#ended) throw this.#ended;
-    return new Session(open, {
+    /** @type {Session} */
+    const session = new Session(open, {
       base: this.#base,
       user: this.#options.user,
       token,
@@ -214,8 +243,9 @@ export class Connection {
       getToken: this.#options.getToken && (() => this.#token().catch(() => undefined)),
       welcome: (session, welcome) => this.#welcome(session, welcome),
       message: (message) => this.#receive(message),
-      roundTrip: (ms) => this.#tell("online", this.#ladder.why, { roundTripMs: ms }),
+      roundTrip: (ms, beganAt) => this.#measured(session, ms, beganAt),
     });
+    return session;
   }
 
   /** A token; undefined on a relay without tokens. */
@@ -316,7 +346,8 @@ export class Connection {
     const { health } = this;
     const since =
       state === health.state && transport === health.transport ? health.since : Date.now();
-    this.health = { state, transport, why, since, roundTripMs: health.roundTripMs, ...more };
+    const roundTripMs = state === "online" ? health.roundTripMs : undefined;
+    this.health = { state, transport, why, since, roundTripMs, ...more };
     this.#events.health(this.health);
   }
 
@@ -328,6 +359,7 @@ export class Connection {
     const text = JSON.stringify(request.message);
     if (this.#frameBytes > 0 && bytes(text) > this.#frameBytes) return request.reject(tooLarge());
     request.sentOn = this.#session;
+    request.sentAt = performance.now();
     this.#session?.post(request.message, text);
   }
 
@@ -337,6 +369,7 @@ export class Connection {
     if (!request) return this.#events.message(message);
     if (message.type !== "error") return request.resolve(message);
     if (message.retry_after_ms === undefined) return request.reject(RelayError.from(message));
+    request.sentAt = undefined;
     setTimeout(() => {
       if (request.sentOn !== this.#session) return;
       request.sentOn = undefined;

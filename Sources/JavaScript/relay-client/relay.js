@@ -3,6 +3,7 @@ import { checkedRoom } from "./check.js";
 import { Directory, PresenceMap } from "./directory.js";
 import { abortable, Emitter } from "./emitter.js";
 import { RelayError } from "./errors.js";
+import { Liveness } from "./liveness.js";
 import { Room } from "./room.js";
 import { RoomList } from "./room-list.js";
 import { Sender } from "./sender.js";
@@ -27,6 +28,7 @@ export class Relay extends Emitter {
   /** @type {Map<string, Room>} `__proto__` is a legal name */
   #rooms = new Map();
   #link;
+  #liveness;
   #sender;
   #becomeReady = () => {};
   /** @type {(error: RelayError) => void} */
@@ -45,6 +47,7 @@ export class Relay extends Emitter {
       this.#neverReady = reject;
     });
     this.ready.catch(() => {}); // `ended` tells it too
+    this.#liveness = new Liveness(link, () => this.emit("health", this.health));
     link.start((event) => this.#receive(event));
     if (signal?.aborted) this.close();
     signal?.addEventListener("abort", () => this.close());
@@ -55,7 +58,8 @@ export class Relay extends Emitter {
   }
 
   get health() {
-    return this.#link.health;
+    const { unansweredMs } = this.#liveness;
+    return unansweredMs === undefined ? this.#link.health : { ...this.#link.health, unansweredMs };
   }
 
   /**
@@ -96,7 +100,7 @@ export class Relay extends Emitter {
   #receive(event) {
     switch (event.type) {
       case "health":
-        return this.emit("health", event.health);
+        return this.emit("health", this.health);
       case "welcome":
         return this.#welcome(event);
       case "ended":
@@ -132,6 +136,7 @@ export class Relay extends Emitter {
   /** @param {RelayError} error */
   #ended(error) {
     this.#neverReady(error);
+    this.#liveness.end();
     this.#sender.end(error);
     const isClosed = error.code === "closed";
     for (const room of this.#rooms.values()) room.finish("closed", isClosed ? undefined : error);

@@ -22,6 +22,11 @@ export class Session {
   #pingedAt = 0;
   /** Whether nothing was heard since the last ping. */
   #isAsked = false;
+  #pings = 0;
+  /** When the last ping was sent, by the clock of `performance`. */
+  #measuredAt = -Infinity;
+  /** The same while it has no answer. @type {number | undefined} */
+  unansweredAt;
   #heartbeatMs = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #watchdog;
@@ -80,8 +85,20 @@ export class Session {
     if (!this.isOnline || this.#isAsked) return;
     this.#isAsked = true;
     this.#pingedAt = Date.now();
-    this.post({ type: "ping", t: this.#pingedAt });
+    if (this.unansweredAt === undefined) this.#measure();
     this.#watch(this.#timing.pongMs);
+  }
+
+  /** Measures the round trip, unless that was begun less than `ms` ago. @param {number} ms */
+  probe(ms) {
+    const isDue = performance.now() - this.#measuredAt >= ms;
+    if (this.isOnline && this.unansweredAt === undefined && isDue) this.#measure();
+  }
+
+  #measure() {
+    this.#measuredAt = this.unansweredAt = performance.now();
+    this.#pings += 1;
+    this.post({ type: "ping", t: this.#pings });
   }
 
   /** @param {number} code @param {string} [why] @param {boolean} [isFit] the transport works */
@@ -123,7 +140,7 @@ export class Session {
       case "pong":
         if (message.ref !== undefined)
           this.#options.message(message); // a program has asked
-        else if (message.t === this.#pingedAt) this.#options.roundTrip(Date.now() - this.#pingedAt);
+        else if (message.t === this.#pings) this.#answered();
         break;
       case "error":
         if (!this.#isWelcome || (closing.includes(message.code) && !message.re))
@@ -136,6 +153,11 @@ export class Session {
   }
 
   // MARK: Liveness
+
+  #answered() {
+    this.unansweredAt = undefined;
+    this.#options.roundTrip(performance.now() - this.#measuredAt, this.#measuredAt);
+  }
 
   /** @param {number} ms */
   #watch(ms) {

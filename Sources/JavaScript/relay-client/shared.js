@@ -134,6 +134,10 @@ class SharedLink {
     this.#call("look");
   }
 
+  probe() {
+    return this.#ask("probe", []);
+  }
+
   async end() {
     if (this.#stop.signal.aborted) return;
     this.#finish(new RelayError("closed", "The client was closed."));

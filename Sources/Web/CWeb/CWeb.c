@@ -25,6 +25,10 @@ static const unsigned char avatars_js[] = {
 #embed "../page/avatars.js"
 };
 
+static const unsigned char commands_js[] = {
+#embed "../page/commands.js"
+};
+
 static const unsigned char completion_js[] = {
 #embed "../page/completion.js"
 };
@@ -35,6 +39,10 @@ static const unsigned char composer_js[] = {
 
 static const unsigned char conversation_js[] = {
 #embed "../page/conversation.js"
+};
+
+static const unsigned char date_text_js[] = {
+#embed "../page/date-text.js"
 };
 
 static const unsigned char dialogs_js[] = {
@@ -59,6 +67,10 @@ static const unsigned char find_js[] = {
 
 static const unsigned char format_js[] = {
 #embed "../page/format.js"
+};
+
+static const unsigned char health_js[] = {
+#embed "../page/health.js"
 };
 
 static const unsigned char icon_svg[] = {
@@ -141,6 +153,10 @@ static const unsigned char sign_in_js[] = {
 #embed "../page/sign-in.js"
 };
 
+static const unsigned char slash_js[] = {
+#embed "../page/slash.js"
+};
+
 static const unsigned char style_css[] = {
 #embed "../page/style.css"
 };
@@ -209,6 +225,10 @@ static const unsigned char relay_client_line_backup_js[] = {
 #embed "../../JavaScript/relay-client/line-backup.js"
 };
 
+static const unsigned char relay_client_liveness_js[] = {
+#embed "../../JavaScript/relay-client/liveness.js"
+};
+
 static const unsigned char relay_client_memory_store_js[] = {
 #embed "../../JavaScript/relay-client/memory-store.js"
 };
@@ -267,15 +287,18 @@ static const struct cweb_file files[] = {
     {"announcer.js", announcer_js, sizeof announcer_js},
     {"app.js", app_js, sizeof app_js},
     {"avatars.js", avatars_js, sizeof avatars_js},
+    {"commands.js", commands_js, sizeof commands_js},
     {"completion.js", completion_js, sizeof completion_js},
     {"composer.js", composer_js, sizeof composer_js},
     {"conversation.js", conversation_js, sizeof conversation_js},
+    {"date-text.js", date_text_js, sizeof date_text_js},
     {"dialogs.js", dialogs_js, sizeof dialogs_js},
     {"dom.js", dom_js, sizeof dom_js},
     {"embed.js", embed_js, sizeof embed_js},
     {"emoji.js", emoji_js, sizeof emoji_js},
     {"find.js", find_js, sizeof find_js},
     {"format.js", format_js, sizeof format_js},
+    {"health.js", health_js, sizeof health_js},
     {"icon.svg", icon_svg, sizeof icon_svg},
     {"list.js", list_js, sizeof list_js},
     {"manifest.webmanifest", manifest_webmanifest, sizeof manifest_webmanifest},
@@ -296,6 +319,7 @@ static const struct cweb_file files[] = {
     {"service-worker.js", service_worker_js, sizeof service_worker_js},
     {"session.js", session_js, sizeof session_js},
     {"sign-in.js", sign_in_js, sizeof sign_in_js},
+    {"slash.js", slash_js, sizeof slash_js},
     {"style.css", style_css, sizeof style_css},
     {"text.js", text_js, sizeof text_js},
     {"timeline.js", timeline_js, sizeof timeline_js},
@@ -313,6 +337,7 @@ static const struct cweb_file files[] = {
     {"relay-client/journal.js", relay_client_journal_js, sizeof relay_client_journal_js},
     {"relay-client/ladder.js", relay_client_ladder_js, sizeof relay_client_ladder_js},
     {"relay-client/line-backup.js", relay_client_line_backup_js, sizeof relay_client_line_backup_js},
+    {"relay-client/liveness.js", relay_client_liveness_js, sizeof relay_client_liveness_js},
     {"relay-client/memory-store.js", relay_client_memory_store_js, sizeof relay_client_memory_store_js},
     {"relay-client/outbox.js", relay_client_outbox_js, sizeof relay_client_outbox_js},
     {"relay-client/poll.js", relay_client_poll_js, sizeof relay_client_poll_js},

@@ -58,22 +58,23 @@ export function peopleMenu({ user: me, name, person }, users, anchor, label) {
 
 /**
  * @param {HTMLElement} button
- * @param {{isRoom: boolean, title: string, show: (place: number | Date) => void, first: number, leave: () => void, focus: () => void,
+ * @param {{isRoom: boolean, show: (place: number | Date) => void, first: number, leave: () => void, focus: () => void,
  *   isMuted?: boolean, mute: () => void}} view
  */
-export function conversationMenu(button, { isRoom, title, show, first, leave, focus, isMuted, mute }) {
+export function conversationMenu(button, { isRoom, show, first, leave, focus, isMuted, mute }) {
   menu(button, [
     { label: "Go to a date…", act: () => chooseDate(button, show, focus) },
     { label: "Go to the first message", act: () => show(first) },
     ...(isMuted === undefined ? [] : [{ label: "Muted", isOn: isMuted, act: mute }]),
-    ...(isRoom ? [{ label: "Leave this room…", isDangerous: true, act: async () => {
-      if (await ask(button, {
-        title: `Leave ${title}?`, confirm: "Leave",
-        text: "You are told of no more messages in it. What was written stays, and you can open the room again by its name.",
-      })) leave();
-    } }] : []),
+    ...(isRoom ? [{ label: "Leave this room…", isDangerous: true, act: leave }] : []),
   ], { label: "This conversation" });
 }
+
+/** @param {Node} near @param {string} title */
+export const askToLeave = (near, title) => ask(near, {
+  title: `Leave ${title}?`, confirm: "Leave",
+  text: "You are told of no more messages in it. What was written stays, and you can open the room again by its name.",
+});
 
 /** @param {HTMLElement} button @param {(place: Date) => void} show @param {() => void} focus */
 function chooseDate(button, show, focus) {

@@ -32,6 +32,9 @@ class Messenger {
   write = (/** @type {string} */ user) =>
     this.open({ room: directRoom(this.user, user), title: this.people.name(user) ?? user, user }, { isOpened: true });
   forward = (/** @type {any} */ origin) => this.#forward(origin);
+  enter = (/** @type {string} */ room) => this.open({ room, title: room }, { isOpened: true });
+  searchAll = (/** @type {string} */ query) => this.#searchAll(query);
+  help = () => this.#help();
   /** @type {any} */
   #open;
   get user() { return this.session.user; }
@@ -229,7 +232,7 @@ class Messenger {
 
   async #createRoom() {
     const { askForRoom } = await dialogs();
-    askForRoom(place, (room) => this.open({ room, title: room }, { isOpened: true }));
+    askForRoom(place, this.enter);
   }
 
   async #help() {

@@ -2,6 +2,7 @@
 
 import { el, iconButton } from "./dom.js";
 import { plain } from "./format.js";
+import { isCommand } from "./slash.js";
 
 /** Reports `send` {text}, `typing`, `cancel`, `edit-last`, `leave`. */
 export class Composer extends HTMLElement {
@@ -11,11 +12,15 @@ export class Composer extends HTMLElement {
   #banner;
   /** @type {any} */
   #count;
+  /** What is wrong with the text. @type {any} */
+  #note;
   /** @type {any} */
   #list;
   /** @type {import("./completion.js").Completion | undefined} */
   #completion;
   #limit = 8192;
+  /** By how many bytes the text is too long. */
+  #over = 0;
   /** What `@` is completed to. @type {(prefix: string) => {user: string, title: string}[]} */
   mentions = () => [];
 
@@ -30,8 +35,9 @@ export class Composer extends HTMLElement {
     });
     this.#banner = el("div", { class: "banner", hidden: true });
     this.#count = el("span", { class: "count", role: "status" });
+    this.#note = el("p", { class: "note", role: "alert", hidden: true });
     this.#list = el("div", { class: "offers", role: "listbox", id: "offers", "aria-label": "Completions", hidden: true });
-    this.append(this.#list, this.#banner, el("div", { class: "field" }, this.#input, this.#count,
+    this.append(this.#list, this.#banner, this.#note, el("div", { class: "field" }, this.#input, this.#count,
       iconButton("send", "Send", () => { this.#send(); this.#input.focus(); }, { class: "send" })));
     this.#changed();
   }
@@ -68,6 +74,12 @@ export class Composer extends HTMLElement {
     this.#changed();
   }
 
+  /** Says what is wrong, or what has happened, until the text is another one. @param {string} text */
+  say(text) {
+    if (this.#note.textContent !== text) this.#note.textContent = text;
+    this.#note.hidden = text === "";
+  }
+
   #changed(isQuiet = false) {
     const input = this.#input;
     if (!CSS.supports("field-sizing", "content")) {
@@ -78,10 +90,12 @@ export class Composer extends HTMLElement {
     const left = this.#limit - bytes;
     this.#count.textContent = bytes > 0 && left < 500 ? String(left) : "";
     this.#count.classList.toggle("over", left < 0);
+    this.#over = Math.max(0, -left);
     this.toggleAttribute("blank", this.text.trim() === "" || left < 0);
+    this.say(left < 0 ? `The text is too long: the relay takes ${this.#limit} bytes. Shorten it, or send it in parts.` : "");
     if (isQuiet) return this.#completion?.close();
     this.#tell("change");
-    if (this.text.trim() !== "") this.#tell("typing");
+    if (this.text.trim() !== "" && !isCommand(this.text)) this.#tell("typing");
     this.#complete();
   }
 
@@ -115,6 +129,9 @@ export class Composer extends HTMLElement {
   }
 
   #send() {
+    if (this.#over > 0) {
+      return this.say(`Not sent: the text has ${this.#limit + this.#over} bytes; the relay's limit is ${this.#limit}. Shorten it, or send it in parts.`);
+    }
     if (this.hasAttribute("blank")) return;
     this.#tell("send", { text: this.text });
   }

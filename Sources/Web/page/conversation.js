@@ -45,6 +45,9 @@ export class Conversation extends EventTarget {
     this.#ending.abort();
   }
 
+  /** Aborted when the conversation is closed. */
+  get ended() { return this.#ending.signal; }
+
   /** Resolves when the room is open, or refused. @param {AbortSignal} signal */
   async opened(signal) {
     while (!signal.aborted && this.room.state === "opening") {

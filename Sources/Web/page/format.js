@@ -82,15 +82,17 @@ export const line = (text) => plain(text).replace(/\s+/g, " ").trim();
 export const folded = (text) =>
   text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 
-/** The choices that have the words, the best first. @param {any[]} choices @param {string} query */
+/** The choices that have the words: those with this very name, then the best first; of equal ones a person before a room. @param {any[]} choices @param {string} query */
 export function matching(choices, query) {
   const words = folded(plain(query)).split(/\s+/).filter(Boolean);
   if (words.length === 0) return choices;
   const scored = [];
   for (const choice of choices) {
-    const text = folded(`${choice.title} ${choice.user ?? choice.room}`);
+    const names = [choice.title, choice.user ?? choice.room].map(folded);
+    const text = names.join(" ");
     if (!words.every((word) => text.includes(word))) continue;
-    scored.push({ choice, score: text.startsWith(words[0]) ? 0 : text.includes(` ${words[0]}`) ? 1 : 2 });
+    const rank = names.includes(words.join(" ")) ? 0 : text.startsWith(words[0]) ? 1 : text.includes(` ${words[0]}`) ? 2 : 3;
+    scored.push({ choice, score: rank + (choice.user === undefined ? 0.5 : 0) });
   }
   return scored.sort((a, b) => a.score - b.score).map(({ choice }) => choice);
 }

@@ -2,7 +2,8 @@
 
 import { avatar } from "./avatars.js";
 import { el, focused, iconButton } from "./dom.js";
-import { brief, directRoom, isRoomName, isUserName, line, matching, plain, rest, time } from "./format.js";
+import { brief, directRoom, isRoomName, isUserName, line, matching, plain, time } from "./format.js";
+import { healthText, isOverdue } from "./health.js";
 import { gist } from "./row.js";
 
 const keptRows = 100;
@@ -90,7 +91,13 @@ export class ConversationList extends HTMLElement {
     this.#pictures = pictures;
     this.#kept = this.#restore();
     relay.rooms.on("change", () => { this.#later(); this.#keep(); });
-    relay.on("health", () => { this.#showHealth(); this.#later(); this.#more(); });
+    relay.on("health", (/** @type {any} */ { state }) => {
+      this.#showHealth();
+      if (state === this.#state) return;
+      this.#state = state;
+      this.#later();
+      this.#more();
+    });
     for (const type of ["change", "presence"]) people.addEventListener(type, () => this.#later());
     people.addEventListener("change", () => this.#showHealth());
     people.addEventListener("problem", () => this.#showFoot());
@@ -125,14 +132,19 @@ export class ConversationList extends HTMLElement {
     return rows;
   }
 
-  /** The conversations that have the words, then those that could begin: not everybody is in the directory. @param {string} query @returns {any[]} */
+  /**
+   * The conversations that have the words, then a person who is not in the directory. A room that is not in the list is offered
+   * only where one asks for a room by `#`: what is meant for a person must not be read by all. After `@` there are no rooms.
+   * @param {string} query @returns {any[]}
+   */
   find(query) {
-    const { all } = this;
-    const rows = matching(all, query);
-    const name = query.trim().toLowerCase().replace(/^[@#]/, "");
+    const [, sign, words] = /** @type {RegExpExecArray} */ (/^\s*([@#]?)([\s\S]*)$/.exec(query));
+    const all = sign === "" ? this.all : this.all.filter(({ user }) => (user === undefined) === (sign === "#"));
+    const rows = matching(all, words);
+    const name = words.trim().toLowerCase();
     const add = (/** @type {any} */ row) => all.some(({ room }) => room === row.room) || rows.push({ ...row, title: name, unread: 0, isNew: true });
-    if (isUserName(name) && name !== this.#user && !query.startsWith("#")) add({ room: directRoom(this.#user, name), user: name });
-    if (isRoomName(name) && !query.startsWith("@")) add({ room: name });
+    if (sign === "#" && isRoomName(name)) add({ room: name });
+    if (sign !== "#" && isUserName(name) && name !== this.#user) add({ room: directRoom(this.#user, name), user: name });
     return rows;
   }
 
@@ -275,7 +287,7 @@ export class ConversationList extends HTMLElement {
 
   /** @param {Row} row */
   #about(row) {
-    if (row.isNew) return "Open this conversation";
+    if (row.isNew) return row.user === undefined ? `Open the room #${row.room}` : `Write to @${row.user}`;
     if (row.user === undefined) return "No messages yet";
     return this.#people.known.get(row.user)?.bot ? "Bot" : `@${row.user}`;
   }
@@ -288,9 +300,13 @@ export class ConversationList extends HTMLElement {
     }
   }
 
+  /** The state of the connection for which the list was drawn. @type {string | undefined} */
+  #state;
+
   #showHealth() {
     clearTimeout(this.#timer);
-    const { state, retryAt, transport, roundTripMs, why } = this.#relay.health;
+    const { health } = this.#relay;
+    const { state, why } = health;
     const user = this.#user;
     const name = plain(this.#people.name(user) ?? user);
     if (this.#me.dataset.name !== name) {
@@ -298,14 +314,9 @@ export class ConversationList extends HTMLElement {
       this.#me.replaceChildren(avatar(user, name, this.#people.known.get(user)?.avatar ? this.#pictures : undefined),
         el("div", {}, el("b", { dir: "auto", title: user }, name), this.#health));
     }
-    const delay = roundTripMs === undefined ? "" : ` · ${Math.max(1, Math.round(roundTripMs))} ms`;
-    const by = state === "online" && transport !== "websocket" ? ` · by ${transport === "poll" ? "polling" : "HTTP stream"}` : "";
-    const left = (retryAt ?? 0) - Date.now();
     this.#health.dataset.state = state;
-    this.#health.textContent = {
-      online: `Online${delay}${by}`, connecting: "Connecting…", ended: "Disconnected",
-      waiting: left > 0 ? `Offline, next attempt in ${rest(left)}` : "Offline",
-    }[/** @type {"online"} */ (state)];
+    this.#health.classList.toggle("overdue", state === "online" && isOverdue(health));
+    this.#health.textContent = healthText(health);
     this.#health.title = why ?? "";
     if (state === "waiting") this.#timer = setTimeout(() => this.#showHealth(), 1000);
   }

@@ -5,6 +5,7 @@ import { el, iconButton } from "./dom.js";
 import { folded, plain } from "./format.js";
 import { RoomHead } from "./room-head.js";
 import { gist } from "./row.js";
+import { isCommand, unescaped } from "./slash.js";
 import "./composer.js";
 import "./timeline.js";
 
@@ -24,6 +25,9 @@ const refusals = { edit: "The edit was not accepted", delete: "The message was n
  * @property {Storage} [drafts]
  * @property {import("./muted.js").Muted} [muted]
  * @property {(user: string) => void} [write] opens the conversation with a person
+ * @property {(room: string) => void} [enter] opens a room, or a new one
+ * @property {(query: string) => void} [searchAll]
+ * @property {() => void} [help]
  * @property {(origin: {room: string, seq: number}) => void} [forward]
  */
 
@@ -185,10 +189,10 @@ export class RoomView extends HTMLElement {
   async #showMenu(button) {
     const { conversationMenu } = await actions();
     conversationMenu(button, {
-      isRoom: this.#row.peer === undefined, title: plain(this.#row.title), isMuted: this.#messenger.muted?.has(this.#row.room),
+      isRoom: this.#row.peer === undefined, isMuted: this.#messenger.muted?.has(this.#row.room),
       mute: () => this.#messenger.muted?.toggle(this.#row.room), first: this.#conversation?.first ?? 1,
       show: (place) => this.#timeline.show(place), focus: () => this.#composer.focus(),
-      leave: () => this.dispatchEvent(new CustomEvent("leave-room", { detail: this.#row.room })),
+      leave: () => this.#askToLeave(),
     });
   }
 
@@ -217,6 +221,10 @@ export class RoomView extends HTMLElement {
     const room = this.#room;
     if (!room) return;
     const purpose = this.#purpose;
+    if (purpose?.kind !== "edit") {
+      if (isCommand(text)) return this.#perform(text);
+      text = unescaped(text);
+    }
     this.#composer.text = "";
     this.#cancel();
     if (purpose?.kind === "edit") {
@@ -225,6 +233,31 @@ export class RoomView extends HTMLElement {
       room.send(text, purpose ? { replyTo: purpose.seq } : {}).catch(() => {}); // the row says why
     }
     this.#keepDraft();
+  }
+
+  /** Performs a command. A text that is none stays where it was written, and is never sent. @param {string} text */
+  async #perform(text) {
+    const conversation = /** @type {Conversation} */ (this.#conversation);
+    try {
+      const { perform } = await import("./commands.js");
+      if (conversation !== this.#conversation || this.#composer.text !== text) return; // one writes on
+      await perform(text.trim(), {
+        messenger: this.#messenger, row: this.#row, conversation, timeline: this.#timeline,
+        done: () => { this.#composer.text = ""; this.#cancel(); this.#keepDraft(); },
+        say: (sentence) => this.#composer.say(sentence),
+        send: (words) => this.#room.send(words).catch(() => {}), // the row says why
+        search: (query) => this.openSearch(query),
+        leave: () => this.#askToLeave(),
+      });
+    } catch (error) {
+      if (!this.#ending.signal.aborted) this.#composer.say(`The command failed, and nothing was sent: ${plain(/** @type {Error} */ (error).message)}`);
+    }
+  }
+
+  async #askToLeave() {
+    const { room, title } = this.#row;
+    const { askToLeave } = await actions();
+    if (await askToLeave(this, plain(title))) this.dispatchEvent(new CustomEvent("leave-room", { detail: room }));
   }
 
   /** Changes are shown at once; those that were refused are as before, and a sentence says why. */
@@ -345,13 +378,14 @@ export class RoomView extends HTMLElement {
 
   // MARK: Searching
 
-  async openSearch() {
+  /** @param {string} [query] what is looked for at once */
+  async openSearch(query) {
     const { SearchBar } = await import("./search-bar.js");
     if (!this.#search) {
       this.#search = new SearchBar((query, options) => this.#find(query, options), () => this.#composer.focus());
       this.#head.notice.before(this.#search.element);
     }
-    this.#search.open();
+    this.#search.open(query);
   }
 
   /** @param {string} query @param {{seq?: number, isNewer: boolean, signal: AbortSignal}} options */

@@ -28,10 +28,15 @@ export class SearchBar {
     this.#focus = focus;
   }
 
-  open() {
+  /** @param {string} [query] what is looked for at once */
+  open(query) {
     this.element.hidden = false;
     this.#input.focus();
-    this.#input.select();
+    if (query) {
+      this.#forget();
+      this.#input.value = query;
+      this.#search(false);
+    } else this.#input.select();
   }
 
   close() {

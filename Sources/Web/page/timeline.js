@@ -120,6 +120,8 @@ export class Timeline extends HTMLElement {
   get rowCount() { return this.#rows.count; }
   /** The message that has the focus. */
   get current() { return this.#roving.message; }
+  /** The first message that was unread when the conversation was opened. */
+  get firstUnread() { return this.#firstUnread === Infinity ? undefined : this.#firstUnread; }
   /** @param {number} seq */
   row(seq) { return this.#rows.get(seq); }
 

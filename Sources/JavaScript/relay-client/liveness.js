@@ -1,0 +1,62 @@
+// How a connection is, for a person who looks at it: a relay that is frozen closes nothing.
+
+/** @import { Link } from "./types.js" */
+
+/** What has been without an answer for this long is overdue: the connection may be dead. */
+export const overdueMs = 2000;
+/** How often the link is asked, while the page is visible. */
+const tickMs = 500;
+
+/** Measures, while the page is visible, how long the oldest ping or request has no answer. */
+export class Liveness {
+  /** Nothing is without an answer, or nobody looks. @type {number | undefined} */
+  unansweredMs;
+  #link;
+  #changed;
+  /** When the link was asked; another tab that leads may be stopped. @type {number | undefined} */
+  #askedAt;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  #timer;
+  #end = new AbortController();
+
+  /** @param {Link} link @param {() => void} changed */
+  constructor(link, changed) {
+    this.#link = link;
+    this.#changed = changed;
+    const { document } = globalThis;
+    if (!document) return; // a program: nobody looks
+    const { signal } = this.#end;
+    document.addEventListener("visibilitychange", () => this.#watch(!document.hidden), { signal });
+    this.#watch(!document.hidden);
+  }
+
+  end() {
+    this.#end.abort();
+    this.#watch(false);
+  }
+
+  /** @param {boolean} isVisible */
+  #watch(isVisible) {
+    clearInterval(this.#timer);
+    this.#askedAt = undefined;
+    this.#put(undefined);
+    if (isVisible) this.#timer = setInterval(() => this.#look(), tickMs);
+  }
+
+  async #look() {
+    const now = performance.now();
+    if (this.#askedAt !== undefined) return this.#put(now - this.#askedAt);
+    this.#askedAt = now;
+    const ms = await this.#link.probe().catch(() => undefined); // the client has ended
+    if (this.#askedAt !== now) return;
+    this.#askedAt = undefined;
+    this.#put(ms);
+  }
+
+  /** @param {number | undefined} ms */
+  #put(ms) {
+    if (this.unansweredMs === ms) return;
+    this.unansweredMs = ms;
+    this.#changed();
+  }
+}

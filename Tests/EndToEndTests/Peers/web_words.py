@@ -1,0 +1,220 @@
+"""web_words.py CASE RELAY: what the web page says and offers, and what it never sends. Prints "good"."""
+import json
+import re
+import socket
+import threading
+import time
+
+from web_support import ONLINE, WITHOUT_LIMITS, Relay, check, play, quiet, rows, until, wait_for_text, write
+
+NOTE = "document.querySelector('relay-composer .note:not([hidden])')?.textContent"
+COMPOSER = "document.querySelector('relay-composer textarea').value"
+READY = f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'"
+TITLE = "document.querySelector('relay-conversation h1').textContent"
+
+
+def clear(page):
+    page.evaluate("(input => { input.focus(); input.value = ''; input.dispatchEvent(new Event('input', { bubbles: true })); })"
+                  "(document.querySelector('relay-composer textarea'))")
+
+
+def commands(browser, folder):
+    """A command is carried out or explained, by each of its names, and never sent as text."""
+    relay = Relay(folder, WITHOUT_LIMITS)
+    relay.send("bo", "general", "one @ada", "two", "three @ada", "four")
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{READY} && document.querySelectorAll('.row').length === 4")
+    table = page.evaluate("import(`/web/${document.querySelector('#app').dataset.version}/commands.js`).then(({ table }) => table)")
+    check(len(table) > 15, table)
+    # Unknown ones, and such without a sense, stay where they were written.
+    for text in ("/jion foo", "/jion", "/nick bo", "/join", "/join not a room", "/msg", "/msg ada", "/msg no/body", "/me", "/goto",
+                 "/goto never", "/topic now", "/quit", "/mute now", "\n/jion"):
+        clear(page)
+        page.type(text)
+        page.press("Enter")
+        page.wait(f"{NOTE}")
+        check(page.evaluate(COMPOSER) == text, f"{text!r} has become {page.evaluate(COMPOSER)!r}")
+    check(page.evaluate(NOTE).startswith("/jion is no command: /help shows them. Write //jion"), page.evaluate(NOTE))
+    # Two slashes send one; one alone, and one within a text, are text.
+    for text, sent in ("//jion", "/jion"), ("/", "/"), ("either/or", "either/or"):
+        clear(page)
+        write(page, text)
+        wait_for_text(page, sent, ".own")
+    arguments = {"join": "#general", "msg": "@bo", "me": "waves", "goto": "today", "search": "two"}
+    for names, _, _, *absence in table:
+        name, *others = names.split()
+        for alias in (name, *others):
+            clear(page)
+            text = f"/{alias} {arguments.get(name, '')}".strip()
+            page.type(text)
+            page.wait("document.querySelector('.offers').hidden || document.querySelectorAll('.offers [role=option]').length > 0")
+            page.press("Enter")
+            if absence:
+                page.wait(f"{NOTE}?.startsWith({json.dumps(absence[0])})")
+            else:
+                page.wait(f"{COMPOSER} === '' || {json.dumps(text)} === ''", 8)
+            if page.evaluate("document.querySelector('dialog') !== null") or name in ("searchall", "help", "leave"):
+                page.wait("document.querySelector('dialog')")
+                page.press("Escape")
+                page.wait("document.querySelector('dialog') === null")
+            page.evaluate("document.querySelector('[aria-label=\"Close the search\"]')?.click()")
+            if name == "msg":
+                page.wait(f"{TITLE} === 'bo'")
+                page.go(f"{relay.url}/?user=ada&room=general")
+                page.wait(f"{READY} && document.querySelectorAll('.row').length >= 7")
+    until(lambda: "* ada waves" in relay.texts("general"), "what one does is sent")
+    check(relay.texts("general") == ["one @ada", "two", "three @ada", "four", "/jion", "/", "either/or", "* ada waves"], relay.texts("general"))
+    # What is said to one person is read by nobody else.
+    clear(page)
+    write(page, "/msg Bo  /quit  you")
+    wait_for_text(page, "/quit  you", ".own")
+    check(page.evaluate("location.search") == "?user=ada&to=bo", page.evaluate("location.search"))
+    until(lambda: relay.texts("dm:ada:bo", "bo") == ["/quit  you"], "it is sent to bo")
+    check("/quit  you" not in relay.texts("general"), "it was sent to everybody")
+    # In a reply too; an edit is a text.
+    page.press("ArrowUp")
+    page.wait(f"{COMPOSER} === '/quit  you'")
+    page.evaluate("document.activeElement.select()")
+    write(page, "/topic")
+    wait_for_text(page, "/topic", ".own")
+    page.press("ArrowUp", shift=True)
+    page.wait("document.activeElement.classList.contains('row')")
+    page.press("r")
+    page.wait("!document.querySelector('.banner').hidden && document.activeElement.tagName === 'TEXTAREA'")
+    write(page, "/secret words")
+    page.wait(f"{NOTE}?.startsWith('/secret is no command')")
+    check(page.evaluate(COMPOSER) == "/secret words", "kept")
+    clear(page)
+    # Mentions and dates lead to their messages.
+    write(page, "/join general")
+    page.wait(f"{TITLE} === 'General'")
+    write(page, "/mention")
+    page.wait("document.querySelector('.row.flash')?.message.text === 'three @ada' || document.activeElement.message?.text === 'three @ada'")
+    quiet(page)
+    relay.stop()
+
+
+def offers(browser, folder):
+    """A name that one types is a person's first, and a room's only where the room exists or is asked for by `#`."""
+    relay = Relay(folder, f"{WITHOUT_LIMITS}\nrooms: {{ listed: [{{ room: general, title: General }}] }}")
+    page = browser.page(f"{relay.url}/?user=bo")
+    page.wait(f"{ONLINE} && document.querySelectorAll('.conversation').length === 1")
+    last = "[...document.querySelectorAll('.conversation')].map(row => row.querySelector('.title').textContent + ': ' + row.querySelector('.last').textContent)"
+    choice = "[...document.querySelectorAll('.choice')].map(row => row.querySelector('small').textContent)"
+
+    def offered(query):
+        page.evaluate(f"(input => {{ input.focus(); input.value = {json.dumps(query)}; input.dispatchEvent(new Event('input')); }})(document.querySelector('.find input'))")
+        listed = page.evaluate(last)
+        page.press("k", ctrl=True)
+        page.wait("document.querySelector('dialog input') === document.activeElement")
+        page.type(query)
+        chosen = page.evaluate(choice)
+        page.press("Escape")
+        page.wait("document.querySelector('dialog') === null")
+        check(len(listed) == len(chosen), f"{query}: {listed}, {chosen}")
+        return listed, chosen
+
+    for query, listed, chosen in [
+        ("ada", ["ada: Write to @ada"], ["Write to @ada"]),
+        ("@ada", ["ada: Write to @ada"], ["Write to @ada"]),
+        ("#ada", ["ada: Open the room #ada"], ["Open the room #ada"]),
+        ("general", ["General: No messages yet", "general: Write to @general"], ["room", "Write to @general"]),
+        ("#gen", ["General: No messages yet", "gen: Open the room #gen"], ["room", "Open the room #gen"]),
+        ("@general", ["general: Write to @general"], ["Write to @general"]),
+        ("bo", [], []),
+    ]:
+        found = offered(query)
+        check(found == (listed, chosen), f"{query}: {found}")
+    # Enter takes the first offer: what is written next is for her alone.
+    page.evaluate("(input => { input.focus(); input.value = ''; input.dispatchEvent(new Event('input')); })(document.querySelector('.find input'))")
+    page.press("k", ctrl=True)
+    page.wait("document.querySelector('dialog input') === document.activeElement")
+    write(page, "ada")
+    page.wait("location.search === '?user=bo&to=ada' && document.activeElement?.tagName === 'TEXTAREA'")
+    write(page, "for you alone")
+    until(lambda: relay.texts("dm:ada:bo", "ada") == ["for you alone"], "sent to ada")
+    # A person that has the name comes before a room that has it.
+    relay.send("team", "dm:bo:team", "hello")
+    relay.send("bo", "team", "hello")
+    page.wait("document.querySelectorAll('.conversation').length === 4")
+    check(offered("team")[1] == ["@team", "room"] or offered("team")[1] == ["Write to @team", "room"], offered("team"))
+    quiet(page)
+    relay.stop()
+
+
+class FreezingProxy:
+    """Passes bytes on, or holds those of one direction until they may go on; it closes nothing."""
+
+    def __init__(self, port):
+        self.target, self.gates = port, {"to the relay": threading.Event(), "to the page": threading.Event()}
+        for gate in self.gates.values():
+            gate.set()
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                client = self.listener.accept()[0]
+                relay = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:
+                return
+            for source, target, gate in (client, relay, "to the relay"), (relay, client, "to the page"):
+                threading.Thread(target=self._pass, args=(source, target, self.gates[gate]), daemon=True).start()
+
+    @staticmethod
+    def _pass(source, target, gate):
+        try:
+            while data := source.recv(1 << 16):
+                gate.wait()
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+        except OSError:
+            source.close()
+
+
+def frozen(browser, folder):
+    """A relay that does not answer is told at once, for as long as it lasts, and no answer from before counts afterwards."""
+    relay = Relay(folder, WITHOUT_LIMITS)
+    proxy = FreezingProxy(relay.port)
+    page = browser.page(f"{proxy.url}/?user=ada&room=general")
+    health = "document.querySelector('.health').textContent"
+    for direction, text in ("to the relay", None), ("to the page", None), ("to the relay", "written meanwhile"):
+        page.wait(f"{READY} && /^Online · \\d+ ms$/.test({health})")
+        proxy.gates[direction].clear()
+        began, waited = time.monotonic(), 0
+        if text:
+            write(page, text)
+        page.wait(f"/waiting \\d+ s/.test({health})")
+        while waited < 4:
+            said = page.evaluate(health)
+            match = re.fullmatch(r"No answer, waiting (\d+) s", said)
+            check(match and waited <= int(match[1]) <= time.monotonic() - began, f"{direction}: {said!r} after {time.monotonic() - began:.1f} s")
+            waited = int(match[1])
+            time.sleep(0.05)
+        proxy.gates[direction].set()
+        thawed, shown = time.monotonic(), None
+        while shown is None:
+            said = page.evaluate(health)
+            if match := re.fullmatch(r"Online · (\d+) ms", said):
+                shown = int(match[1])
+                check(shown <= 1000 * (time.monotonic() - thawed), f"{direction}: {said!r}, {time.monotonic() - thawed:.2f} s after it")
+            check(time.monotonic() - thawed < 30, f"{direction}: {said!r} in the end")
+            time.sleep(0.02)
+    wait_for_text(page, "written meanwhile", ".own")
+    until(lambda: relay.texts("general") == ["written meanwhile"], "it arrived once")
+    # A second tab, which has no connection of its own, says the same.
+    second = browser.page(f"{proxy.url}/?user=ada&room=general")
+    second.wait(f"{READY} && /^Online · \\d+ ms$/.test({health})")
+    proxy.gates["to the page"].clear()
+    for one in page, second:
+        one.wait(f"/waiting \\d+ s/.test({health})")
+    proxy.gates["to the page"].set()
+    second.wait(f"/^Online · \\d+ ms$/.test({health})")
+    quiet(page)
+    relay.stop()
+
+
+if __name__ == "__main__":
+    play(globals())

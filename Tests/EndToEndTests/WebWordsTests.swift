@@ -1,0 +1,23 @@
+import TestSupport
+import Testing
+
+extension `End to end` {
+  /// What the web page says and offers: `web_words.py` plays the cases.
+  @Suite struct `The words of the web page` {
+    private func play(_ name: String) throws {
+      try `The web page`().play(name, of: "web_words.py")
+    }
+
+    @Test func `carries out commands, or explains them, and never sends one as text`() throws {
+      try play("commands")
+    }
+
+    @Test func `offers a person before a room, and a new room only after #`() throws {
+      try play("offers")
+    }
+
+    @Test func `tell how long a frozen relay has not answered, in each direction`() throws {
+      try play("frozen")
+    }
+  }
+}
