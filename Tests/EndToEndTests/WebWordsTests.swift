@@ -16,6 +16,10 @@ extension `End to end` {
       try play("offers")
     }
 
+    @Test func `follow the relay as those of a page that is opened now`() throws {
+      try play("fresh")
+    }
+
     @Test func `tell how long a frozen relay has not answered, in each direction`() throws {
       try play("frozen")
     }

@@ -106,8 +106,9 @@ export class PresenceMap {
     this.#link.post({ type: "presence", presence });
   }
 
-  /** After a new connection, which begins online. */
+  /** After a new connection, which begins online, and tells the presence of others again. */
   renew() {
+    this.#known.clear();
     if (this.#own === "away") this.set("away");
   }
 

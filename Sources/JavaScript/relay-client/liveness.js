@@ -1,4 +1,5 @@
 // How a connection is, for a person who looks at it: a relay that is frozen closes nothing.
+import { whileVisible } from "./visible.js";
 
 /** @import { Link } from "./types.js" */
 
@@ -15,32 +16,21 @@ export class Liveness {
   #changed;
   /** When the link was asked; another tab that leads may be stopped. @type {number | undefined} */
   #askedAt;
-  /** @type {ReturnType<typeof setInterval> | undefined} */
-  #timer;
   #end = new AbortController();
 
   /** @param {Link} link @param {() => void} changed */
   constructor(link, changed) {
     this.#link = link;
     this.#changed = changed;
-    const { document } = globalThis;
-    if (!document) return; // a program: nobody looks
-    const { signal } = this.#end;
-    document.addEventListener("visibilitychange", () => this.#watch(!document.hidden), { signal });
-    this.#watch(!document.hidden);
+    const forget = () => {
+      this.#askedAt = undefined;
+      this.#put(undefined);
+    };
+    whileVisible(tickMs, () => this.#look(), this.#end.signal, forget);
   }
 
   end() {
     this.#end.abort();
-    this.#watch(false);
-  }
-
-  /** @param {boolean} isVisible */
-  #watch(isVisible) {
-    clearInterval(this.#timer);
-    this.#askedAt = undefined;
-    this.#put(undefined);
-    if (isVisible) this.#timer = setInterval(() => this.#look(), tickMs);
   }
 
   async #look() {

@@ -41,7 +41,8 @@ export class Relay extends Emitter {
     this.#sender = new Sender(link, store?.backup);
     this.presence = new PresenceMap(link, (presence) => this.emit("presence", presence));
     this.people = new Directory(link, this.presence);
-    this.rooms = new RoomList(link, (name) => this.#rooms.get(name));
+    const peer = (/** @type {Presence} */ known) => this.presence.put(known);
+    this.rooms = new RoomList(link, (name) => this.#rooms.get(name), peer);
     this.ready = new Promise((resolve, reject) => {
       this.#becomeReady = resolve;
       this.#neverReady = reject;
@@ -128,15 +129,17 @@ export class Relay extends Emitter {
     this.limits = this.#sender.limits = limits;
     this.server = server;
     this.#becomeReady();
+    for (const room of this.#rooms.values()) room.renew();
+    this.presence.renew();
     this.rooms.renew();
     this.people.renew();
-    this.presence.renew();
   }
 
   /** @param {RelayError} error */
   #ended(error) {
     this.#neverReady(error);
     this.#liveness.end();
+    this.rooms.end();
     this.#sender.end(error);
     const isClosed = error.code === "closed";
     for (const room of this.#rooms.values()) room.finish("closed", isClosed ? undefined : error);

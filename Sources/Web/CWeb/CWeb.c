@@ -229,6 +229,10 @@ static const unsigned char relay_client_liveness_js[] = {
 #embed "../../JavaScript/relay-client/liveness.js"
 };
 
+static const unsigned char relay_client_members_js[] = {
+#embed "../../JavaScript/relay-client/members.js"
+};
+
 static const unsigned char relay_client_memory_store_js[] = {
 #embed "../../JavaScript/relay-client/memory-store.js"
 };
@@ -275,6 +279,10 @@ static const unsigned char relay_client_stream_js[] = {
 
 static const unsigned char relay_client_timeline_js[] = {
 #embed "../../JavaScript/relay-client/timeline.js"
+};
+
+static const unsigned char relay_client_visible_js[] = {
+#embed "../../JavaScript/relay-client/visible.js"
 };
 
 static const unsigned char relay_client_websocket_js[] = {
@@ -338,6 +346,7 @@ static const struct cweb_file files[] = {
     {"relay-client/ladder.js", relay_client_ladder_js, sizeof relay_client_ladder_js},
     {"relay-client/line-backup.js", relay_client_line_backup_js, sizeof relay_client_line_backup_js},
     {"relay-client/liveness.js", relay_client_liveness_js, sizeof relay_client_liveness_js},
+    {"relay-client/members.js", relay_client_members_js, sizeof relay_client_members_js},
     {"relay-client/memory-store.js", relay_client_memory_store_js, sizeof relay_client_memory_store_js},
     {"relay-client/outbox.js", relay_client_outbox_js, sizeof relay_client_outbox_js},
     {"relay-client/poll.js", relay_client_poll_js, sizeof relay_client_poll_js},
@@ -350,6 +359,7 @@ static const struct cweb_file files[] = {
     {"relay-client/shared.js", relay_client_shared_js, sizeof relay_client_shared_js},
     {"relay-client/stream.js", relay_client_stream_js, sizeof relay_client_stream_js},
     {"relay-client/timeline.js", relay_client_timeline_js, sizeof relay_client_timeline_js},
+    {"relay-client/visible.js", relay_client_visible_js, sizeof relay_client_visible_js},
     {"relay-client/websocket.js", relay_client_websocket_js, sizeof relay_client_websocket_js},
 };
 

@@ -1,4 +1,4 @@
-// The conversations: rooms and people, the latest activity first.
+// The conversations: rooms and people, the latest message first.
 
 import { avatar } from "./avatars.js";
 import { el, focused, iconButton } from "./dom.js";
@@ -115,7 +115,7 @@ export class ConversationList extends HTMLElement {
     this.#input.select();
   }
 
-  /** All conversations that are known, the latest activity first, then the people one has not written with. @returns {Row[]} */
+  /** All conversations that are known, the latest message first, then the people one has not written with. @returns {Row[]} */
   get all() {
     const { list } = this.#relay.rooms;
     const there = (list.length > 0 || this.#relay.health.state === "online" ? list : this.#kept)

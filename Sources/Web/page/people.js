@@ -80,7 +80,7 @@ export class People extends EventTarget {
   /** @param {string} user @returns {"online" | "away" | "offline" | undefined} */
   presence(user) {
     if (this.#relay.health.state !== "online") return undefined; // nobody tells now
-    return this.#relay.presence.of(user)?.presence ?? this.known.get(user)?.presence;
+    return this.#relay.presence.of(user)?.presence;
   }
 
   /** @param {string} user */

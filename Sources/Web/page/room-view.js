@@ -90,7 +90,7 @@ export class RoomView extends HTMLElement {
     const conversation = new Conversation(room);
     this.#conversation = conversation;
     this.#countMarks();
-    conversation.addEventListener("marks", () => this.#countMarks(), { signal });
+    conversation.addEventListener("marks", () => { this.#countMarks(); this.#head.showSubtitle(); }, { signal });
     conversation.addEventListener("pending", () => this.#tellRefused(), { signal });
     conversation.addEventListener("typing", () => this.#head.showSubtitle(), { signal });
     conversation.addEventListener("state", () => { this.#countMarks(); this.#head.showSubtitle(); this.#head.showNotice(); }, { signal });

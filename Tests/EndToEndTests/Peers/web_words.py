@@ -216,5 +216,88 @@ def frozen(browser, folder):
     relay.stop()
 
 
+# What a person sees of the relay's state.
+SHOWN = """(() => ({
+  title: document.title,
+  list: [...document.querySelectorAll('.conversation')].map(row => ['.title', '.last', '.unread', 'time'].map(part => row.querySelector(part)?.textContent ?? '')
+    .concat(row.querySelector('.face').className.trim())),
+  head: ['.subtitle', '.members'].map(part => document.querySelector(part).hidden ? '' : document.querySelector(part).textContent),
+  rows: [...document.querySelectorAll('.row')].slice(-12).map(row => ['.text', '.mark', '.reactions'].map(part => row.querySelector(part)?.textContent ?? '')
+    .concat(row.querySelector('.mark')?.className ?? '')) }))()"""
+
+
+def fresh(browser, folder):
+    """After each kind of event, a page that was open all the time shows what one shows that is opened now."""
+    relay = Relay(folder, f"{WITHOUT_LIMITS}\nrooms: {{ listed: [{{ room: general, title: General }}, {{ room: quiet, title: Quiet }}] }}")
+
+    def visit(user, address):
+        context = browser.call("Target.createBrowserContext")["browserContextId"]
+        return browser.page(f"{relay.url}/?user={user}&{address}", context=context), context
+
+    page, _ = visit("ada", "room=general")
+    page.wait(READY)
+
+    def compare(what):
+        other, context = visit("ada", page.evaluate("location.search.split('&')[1] ?? ''"))
+        other.wait(f"{ONLINE} && document.querySelectorAll('.conversation').length > 0")
+        until(lambda: page.evaluate(SHOWN) == other.evaluate(SHOWN), lambda: f"{what}: the page shows {page.evaluate(SHOWN)}, a fresh one {other.evaluate(SHOWN)}")
+        other.close()
+        browser.call("Target.disposeBrowserContext", browserContextId=context)
+
+    def see(condition, what):
+        page.wait(condition)
+        compare(what)
+
+    compare("nothing has happened")
+    relay.send("bo", "quiet", "in a room that is only listed")
+    see("[...document.querySelectorAll('.last')].some(last => last.textContent === 'bo: in a room that is only listed')", "a message in a listed room")
+    relay.send("bo", "general", *[f"message {number}" for number in range(433)])
+    see("document.querySelector('.members').textContent === '2 members'", "messages of a new member")
+    cy, _ = visit("cy", "room=general")
+    see("document.querySelector('.members').textContent === '3 members'", "a new member")
+    cy.close()
+    relay.request("cy", [{"type": "leave", "room": "general", "forget": True}])
+    see("document.querySelector('.members').textContent === '2 members'", "a member left")
+    bo, _ = visit("bo", "to=ada")
+    bo.wait(READY)
+    write(page, "/msg bo hello")
+    wait_for_text(page, "hello", ".own")
+    see("document.querySelector('.subtitle').textContent === '@bo · online'", "a first message to somebody who is online")
+    page.go(page.evaluate("location.href"))
+    see(f"{ONLINE} && document.querySelector('.subtitle').textContent === '@bo · online'", "the same after a reload")
+    bo.close()
+    see("document.querySelector('.subtitle').textContent.startsWith('@bo · last seen')", "the peer went")
+    page.go(f"{relay.url}/?user=ada&room=general")
+    page.wait(READY)
+    old, last = relay.send("ada", "team", "an old message", "the last one")
+    relay.send("di", "dm:ada:di", "a later message")
+    see("document.querySelectorAll('.conversation').length === 5", "new conversations")
+    first = "document.querySelector('.conversation .title').textContent"
+    for what, user, entry in [
+        ("an old message is deleted", "ada", {"kind": "delete", "target": old}),
+        ("the last message is edited", "ada", {"kind": "edit", "target": last, "text": "the last one, edited"}),
+        ("it is reacted to", "bo", {"kind": "react", "target": last, "emoji": "👍", "on": True}),
+        ("it is deleted", "ada", {"kind": "delete", "target": last}),
+    ]:
+        relay.send(user, "team", entry)
+        compare(what)
+        check(page.evaluate(first) == "di", f"{what}: {page.evaluate(first)} is the first conversation")
+    own, = relay.send("ada", "general", "an own message")
+    see("[...document.querySelectorAll('.row.own .mark')].some(mark => mark.textContent === '✓')", "an own message")
+    relay.send("ada", "general", {"kind": "delete", "target": own})
+    see("document.querySelector('.row.own.deleted') && !document.querySelector('.row.own.deleted .mark')", "an own message is deleted")
+    # Nobody asks for the members again and again.
+    second, _ = visit("ada", "room=general")
+    second.wait(READY)
+    joined = "Network.webSocketFrameReceived"
+    time.sleep(2)
+    while not page.events.empty():
+        page.events.get()
+    time.sleep(4)
+    frames = [event for event in list(page.events.queue) if event["method"] == joined and '"joined"' in event["params"]["response"]["payloadData"]]
+    check(len(frames) <= 1, f"{len(frames)} joins while nothing happens")
+    relay.stop()
+
+
 if __name__ == "__main__":
     play(globals())
