@@ -20,6 +20,8 @@ extension `End to end` {
       try play("fresh")
     }
 
+    @Test func `are of today, over midnight and in another zone`() throws { try play("days") }
+
     @Test func `tell how long a frozen relay has not answered, in each direction`() throws {
       try play("frozen")
     }

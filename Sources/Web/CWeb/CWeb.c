@@ -25,6 +25,10 @@ static const unsigned char avatars_js[] = {
 #embed "../page/avatars.js"
 };
 
+static const unsigned char calendar_js[] = {
+#embed "../page/calendar.js"
+};
+
 static const unsigned char commands_js[] = {
 #embed "../page/commands.js"
 };
@@ -295,6 +299,7 @@ static const struct cweb_file files[] = {
     {"announcer.js", announcer_js, sizeof announcer_js},
     {"app.js", app_js, sizeof app_js},
     {"avatars.js", avatars_js, sizeof avatars_js},
+    {"calendar.js", calendar_js, sizeof calendar_js},
     {"commands.js", commands_js, sizeof commands_js},
     {"completion.js", completion_js, sizeof completion_js},
     {"composer.js", composer_js, sizeof composer_js},

@@ -1,5 +1,7 @@
 // Times and texts for people.
 
+import { calendar } from "./calendar.js";
+
 const formats = {
   time: { timeStyle: "short" },
   weekday: { weekday: "long" },
@@ -10,6 +12,7 @@ const formats = {
 };
 /** @type {Map<string, Intl.DateTimeFormat>} making one takes a hundred times as long as using it */
 const made = new Map();
+calendar.addEventListener("change", () => made.clear());
 
 /** @param {keyof typeof formats} name @param {number | Date} at */
 function format(name, at) {

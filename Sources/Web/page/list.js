@@ -1,6 +1,7 @@
 // The conversations: rooms and people, the latest message first.
 
 import { avatar } from "./avatars.js";
+import { calendar } from "./calendar.js";
 import { el, focused, iconButton } from "./dom.js";
 import { brief, directRoom, isRoomName, isUserName, line, matching, plain, time } from "./format.js";
 import { healthText, isOverdue } from "./health.js";
@@ -98,6 +99,7 @@ export class ConversationList extends HTMLElement {
       this.#later();
       this.#more();
     });
+    calendar.addEventListener("change", () => this.#later());
     for (const type of ["change", "presence"]) people.addEventListener(type, () => this.#later());
     people.addEventListener("change", () => this.#showHealth());
     people.addEventListener("problem", () => this.#showFoot());

@@ -1,5 +1,6 @@
 // One conversation: its head, its messages, and the composer.
 
+import { calendar } from "./calendar.js";
 import { Conversation } from "./conversation.js";
 import { el, iconButton } from "./dom.js";
 import { folded, plain } from "./format.js";
@@ -98,6 +99,7 @@ export class RoomView extends HTMLElement {
     people.addEventListener("presence", () => this.#head.showSubtitle(), { signal });
     people.addEventListener("change", () => { this.#head.show(); this.#timeline.refresh(); }, { signal });
     relay.on("health", () => this.#head.showNotice(), { signal });
+    calendar.addEventListener("change", () => { this.#head.showSubtitle(); this.#timeline.refresh(); this.#search?.refresh(); }, { signal });
     addEventListener("focus", () => this.#readSeen(), { signal });
     document.addEventListener("visibilitychange", () => this.#readSeen(), { signal });
     this.#showTitle();

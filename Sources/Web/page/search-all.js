@@ -1,5 +1,6 @@
 // The search over all conversations. Loaded when it is opened.
 
+import { calendar } from "./calendar.js";
 import { el } from "./dom.js";
 import { SearchAll, matcher } from "./find.js";
 import { brief, line, plain } from "./format.js";
@@ -91,7 +92,9 @@ export function searchAll(place, { relay, user, people, list, isOpen }, query, o
     event.preventDefault();
     (next < 0 ? input : buttons[Math.min(next, buttons.length - 1)])?.focus();
   });
-  box.addEventListener("close", () => ending.abort());
+  const redraw = () => { for (const { message, element } of results) element.querySelector("time").textContent = brief(message.at); };
+  calendar.addEventListener("change", redraw);
+  box.addEventListener("close", () => { ending.abort(); calendar.removeEventListener("change", redraw); });
   input.focus();
   input.select();
   begin();

@@ -3,6 +3,9 @@
 import { el, iconButton } from "./dom.js";
 import { day, plain, time } from "./format.js";
 
+/** @param {any} match */
+const about = (match) => `${day(match.at)}, ${time(match.at)}. Enter: older`;
+
 export class SearchBar {
   #input = el("input", {
     type: "search", placeholder: "Search in this conversation", "aria-label": "Search in this conversation", autocomplete: "off",
@@ -13,7 +16,7 @@ export class SearchBar {
     iconButton("up", "Older match", () => this.#search(false)), iconButton("down", "Newer match", () => this.#search(true)),
     iconButton("close", "Close the search", () => this.close()));
   #ending = new AbortController();
-  /** The match that is shown. @type {number | undefined} */
+  /** The match that is shown. @type {any} */
   #found;
   #isSearching = false;
   #find;
@@ -37,6 +40,11 @@ export class SearchBar {
       this.#input.value = query;
       this.#search(false);
     } else this.#input.select();
+  }
+
+  /** The day or the zone is another one. */
+  refresh() {
+    if (this.#found && !this.#isSearching) this.#result.textContent = about(this.#found);
   }
 
   close() {
@@ -70,11 +78,10 @@ export class SearchBar {
     const { signal } = this.#ending;
     this.#result.textContent = "Searching…";
     try {
-      const match = await this.#find(this.#input.value, { seq: this.#found, isNewer, signal });
+      const match = await this.#find(this.#input.value, { seq: this.#found?.seq, isNewer, signal });
       if (signal.aborted) return;
-      if (match) this.#found = match.seq;
-      this.#result.textContent = match ? `${day(match.at)}, ${time(match.at)}. Enter: older`
-        : isNewer ? "No newer matches" : "No older matches";
+      if (match) this.#found = match;
+      this.#result.textContent = match ? about(match) : isNewer ? "No newer matches" : "No older matches";
     } catch (error) {
       if (signal.aborted) return;
       this.#result.textContent = `The search ended: ${plain(/** @type {Error} */ (error).message)}`;

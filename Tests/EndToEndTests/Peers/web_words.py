@@ -299,5 +299,61 @@ def fresh(browser, folder):
     relay.stop()
 
 
+# A clock that can be moved.
+CLOCK = """(() => { const Real = Date; let ms = Number(new URLSearchParams(location.hash.slice(1)).get('clock') ?? 0); window.moveClock = to => { ms = to; };
+  window.Date = class extends Real { constructor(...from) { from.length ? super(...from) : super(Real.now() + ms); } static now() { return Real.now() + ms; } }; })()"""
+# All that names a day or a time.
+TIMES = "JSON.stringify(['.day', '.row time', '.conversation time', '.subtitle', '.search .result', '.found time'].map(part => [...document.querySelectorAll(part)].map(one => one.textContent)))"
+
+
+def days(browser, folder):
+    """A page that is open over midnight, and while the zone changes, shows what one shows that is opened then."""
+    relay = Relay(folder, WITHOUT_LIMITS)
+    relay.send("bo", "dm:ada:bo", "of the evening")
+    relay.send("bo", "general", "one", "two")
+
+    def visit(context=None, clock=0, zone="Asia/Kathmandu"):
+        page = browser.page(context=context)
+        page.call("Page.addScriptToEvaluateOnNewDocument", source=CLOCK)
+        page.call("Emulation.setTimezoneOverride", timezoneId=zone)
+        page.go(f"{relay.url}/?user=ada&to=bo#clock={clock}")
+        page.wait(f"{READY} && document.querySelector('.row')")
+        page.press("f", ctrl=True)
+        page.wait("document.activeElement.type === 'search'")
+        write(page, "evening")
+        page.wait("document.querySelector('.search .result').textContent.endsWith('Enter: older')")
+        return page
+
+    page = visit()
+    # In a zone in which no midnight is near.
+    hour = page.evaluate("new Date().getUTCHours()")
+    zones = [f"Etc/GMT{difference:+d}" for difference in ((hour - 12), (hour - 14))]
+    seen = page.evaluate(TIMES)
+    for clock, zone, heading in [(0, zones[0], "Today"), (0, zones[1], "Today"), (86_400_000, zones[1], "Yesterday"), (86_400_000, zones[0], "Yesterday"),
+                                 (3 * 86_400_000, zones[0], None)]:
+        page.call("Emulation.setTimezoneOverride", timezoneId=zone)
+        page.evaluate(f"moveClock({clock})")
+        context = browser.call("Target.createBrowserContext")["browserContextId"]
+        fresh_page = visit(context, clock, zone)
+        expected = fresh_page.evaluate(TIMES)
+        until(lambda: page.evaluate(TIMES) == expected, lambda: f"{clock}, {zone}: the page shows {page.evaluate(TIMES)}, a fresh one {expected}")
+        check(expected != seen, f"{clock}, {zone}: nothing has changed: {seen}")
+        check(heading is None or json.loads(expected)[0] == [heading], f"{clock}, {zone}: {expected}")
+        seen = expected
+        fresh_page.close()
+        browser.call("Target.disposeBrowserContext", browserContextId=context)
+    # A search of all conversations that is open meanwhile.
+    page.evaluate("moveClock(0)")
+    page.wait("document.querySelector('.day').textContent === 'Today'")
+    page.press("f", ctrl=True, shift=True)
+    page.wait("document.querySelector('dialog input') === document.activeElement")
+    write(page, "one")
+    page.wait("/^\\d/.test(document.querySelector('.found time')?.textContent)")
+    page.evaluate("moveClock(86400000)")
+    page.wait("document.querySelector('.found time').textContent === 'Yesterday'")
+    quiet(page)
+    relay.stop()
+
+
 if __name__ == "__main__":
     play(globals())
