@@ -22,6 +22,12 @@ extension `End to end` {
 
     @Test func `are of today, over midnight and in another zone`() throws { try play("days") }
 
+    @Test func `say what is wrong with a long text, a file, and notifications, and what to do`()
+      throws
+    {
+      try play("refusals")
+    }
+
     @Test func `tell how long a frozen relay has not answered, in each direction`() throws {
       try play("frozen")
     }

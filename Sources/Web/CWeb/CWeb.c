@@ -65,6 +65,10 @@ static const unsigned char emoji_js[] = {
 #embed "../page/emoji.js"
 };
 
+static const unsigned char files_js[] = {
+#embed "../page/files.js"
+};
+
 static const unsigned char find_js[] = {
 #embed "../page/find.js"
 };
@@ -309,6 +313,7 @@ static const struct cweb_file files[] = {
     {"dom.js", dom_js, sizeof dom_js},
     {"embed.js", embed_js, sizeof embed_js},
     {"emoji.js", emoji_js, sizeof emoji_js},
+    {"files.js", files_js, sizeof files_js},
     {"find.js", find_js, sizeof find_js},
     {"format.js", format_js, sizeof format_js},
     {"health.js", health_js, sizeof health_js},

@@ -3,6 +3,7 @@
 import { Announcer } from "./announcer.js";
 import { Pictures } from "./avatars.js";
 import { el, focused } from "./dom.js";
+import { refuseFiles } from "./files.js";
 import { directRoom, plain } from "./format.js";
 import { Muted } from "./muted.js";
 import { People } from "./people.js";
@@ -62,6 +63,7 @@ class Messenger {
     view.addEventListener("back", () => this.#back());
     view.addEventListener("leave-room", (/** @type {CustomEvent} */ event) => this.#leave(event.detail));
     this.people.addEventListener("change", () => this.#renameOpen());
+    refuseFiles(window, (text) => { if (this.#open) view.composer.say(text); });
     session.onExpired = () => this.#askForToken();
     relay.on("ended", (/** @type {any} */ error) => this.#ended(error));
     addEventListener("keydown", (event) => this.#key(event));
@@ -223,11 +225,18 @@ class Messenger {
       { label: "Go to a conversation…", act: () => this.#switch() },
       { label: "Search all conversations…", act: () => this.#searchAll() },
       { label: "Open or create a room…", act: () => this.#createRoom() },
-      ...(notifier && "Notification" in globalThis ? [{ label: "Notifications", isOn: notifier.isOn("notifications"), act: () => notifier.toggle("notifications") }] : []),
+      ...(notifier && "Notification" in globalThis ? [{ label: "Notifications", isOn: notifier.isOn("notifications"), act: () => this.#toggleNotifications() }] : []),
       ...(notifier ? [{ label: "Sounds", isOn: notifier.isOn("sounds"), act: () => notifier.toggle("sounds") }] : []),
       { label: "Keys", act: () => this.#help() },
       { label: "Sign out", act: () => this.#signOut() },
     ], { label: "Menu" });
+  }
+
+  async #toggleNotifications() {
+    const problem = await this.notifier?.toggle("notifications");
+    if (!problem) return;
+    const { tell } = await popups();
+    tell(place, "Notifications are off", problem);
   }
 
   async #createRoom() {

@@ -44,10 +44,14 @@ export class Notifier {
     return localStorage.getItem(keys[kind]) === "on" && (kind === "sounds" || globalThis.Notification?.permission === "granted");
   }
 
-  /** @param {"notifications" | "sounds"} kind */
+  /** @param {"notifications" | "sounds"} kind @returns {Promise<string | undefined>} what is wrong, and what to do */
   async toggle(kind) {
     const isOn = !this.isOn(kind);
-    if (isOn && kind === "notifications" && await globalThis.Notification?.requestPermission() !== "granted") return;
+    const permission = isOn && kind === "notifications" ? await globalThis.Notification?.requestPermission() : "granted";
+    if (permission === "denied") {
+      return "This browser does not let this site notify you. Open the settings of the site with the button beside the address, allow notifications, and choose “Notifications” in the menu again.";
+    }
+    if (permission !== "granted") return "The browser has asked, and was not answered. Choose “Notifications” in the menu again, and allow them.";
     localStorage.setItem(keys[kind], isOn ? "on" : "off");
     if (isOn && kind === "sounds") this.#ring();
   }

@@ -165,6 +165,12 @@ export function ask(near, { title, text, confirm }) {
   });
 }
 
+/** Tells something that must be read. @param {Node} near @param {string} title @param {string} text */
+export function tell(near, title, text) {
+  const box = show(near, title, el("p", {}, text), el("div", { class: "buttons" },
+    el("button", { type: "button", class: "primary", autofocus: true, on: { click: () => box.close() } }, "OK")));
+}
+
 /** Shows something until it is closed. @param {Node} near @param {string} title @param {...any} children */
 export function show(near, title, ...children) {
   const box = dialog(near, { class: "sheet", "aria-label": title },

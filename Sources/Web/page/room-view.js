@@ -3,6 +3,7 @@
 import { calendar } from "./calendar.js";
 import { Conversation } from "./conversation.js";
 import { el, iconButton } from "./dom.js";
+import { refuseFiles } from "./files.js";
 import { folded, plain } from "./format.js";
 import { RoomHead } from "./room-head.js";
 import { gist } from "./row.js";
@@ -67,6 +68,7 @@ export class RoomView extends HTMLElement {
     this.#composer.addEventListener("edit-last", () => this.#editLast());
     this.#composer.addEventListener("leave", () => this.#timeline.enter());
     this.#composer.mentions = (/** @type {string} */ prefix) => this.#candidates(prefix);
+    refuseFiles(this, (text) => this.#composer.say(text));
     this.#timeline.addEventListener("view", () => this.#readSeen());
     this.#timeline.addEventListener("leave", () => this.#composer.focus());
   }

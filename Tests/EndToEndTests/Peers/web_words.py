@@ -1,5 +1,6 @@
 """web_words.py CASE RELAY: what the web page says and offers, and what it never sends. Prints "good"."""
 import json
+import pathlib
 import re
 import socket
 import threading
@@ -351,6 +352,57 @@ def days(browser, folder):
     page.wait("/^\\d/.test(document.querySelector('.found time')?.textContent)")
     page.evaluate("moveClock(86400000)")
     page.wait("document.querySelector('.found time').textContent === 'Yesterday'")
+    quiet(page)
+    relay.stop()
+
+
+def refusals(browser, folder):
+    """What the page cannot do is said where one tries it, with what to do; and nothing leads away from the page."""
+    relay = Relay(folder, WITHOUT_LIMITS)
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(READY)
+    # A text that is too long.
+    page.type("x" * 10800)
+    page.wait(f"/is too long: the relay takes 8192 bytes. Shorten it, or send it in parts/.test({NOTE})")
+    page.press("Enter")
+    page.wait(f"{NOTE} === 'Not sent: the text has 10800 bytes; the relay\\'s limit is 8192. Shorten it, or send it in parts.'")
+    check(page.evaluate(f"{COMPOSER}.length") == 10800, "it stays")
+    clear(page)
+    check(page.evaluate(NOTE) is None, "it is said for as long as it is so")
+    # Files, wherever they are pasted or dropped.
+    file = "(data => { data.items.add(new File(['x'], 'a.png', { type: 'image/png' })); return data; })(new DataTransfer())"
+    for event, place in [(f"new ClipboardEvent('paste', {{ clipboardData: {file}, bubbles: true, cancelable: true, composed: true }})", "textarea")] + [
+            (f"new DragEvent('{kind}', {{ dataTransfer: {file}, bubbles: true, cancelable: true, composed: true }})", place)
+            for place in ("textarea", ".scroller", "relay-list", "body") for kind in ("dragover", "drop")]:
+        clear(page)
+        check(not page.evaluate(f"document.querySelector('{place}').dispatchEvent({event})"), f"{event[:30]} on {place} has its effect")
+        if "dragover" not in event:
+            page.wait(f"{NOTE}?.startsWith('Files and pictures cannot be sent')")
+    # One that is really dropped.
+    (pathlib.Path(folder) / "a.html").write_text("<title>another page</title>")
+    for kind in "dragEnter", "dragOver", "drop":
+        page.call("Input.dispatchDragEvent", type=kind, x=800, y=300, data={"items": [], "files": [f"{folder}/a.html"], "dragOperationsMask": 1})
+    page.wait(f"{NOTE}?.startsWith('Files and pictures cannot be sent')")
+    check(page.evaluate("location.pathname") == "/", "the file was opened")
+    # Text is pasted and dropped as always, also beside a picture of it.
+    clear(page)
+    both = file.replace("return data", "data.setData('text/plain', 'a cell'); return data")
+    check(page.evaluate(f"document.querySelector('textarea').dispatchEvent(new ClipboardEvent('paste', {{ clipboardData: {both}, bubbles: true, cancelable: true }}))"),
+          "a text is pasted")
+    check(page.evaluate("document.querySelector('textarea').dispatchEvent(new DragEvent('dragover', { dataTransfer: (data => { data.setData('text/plain', 'x'); return data; })(new DataTransfer()),"
+                        " bubbles: true, cancelable: true }))"), "a text is dropped")
+    # Notifications that the browser denies.
+    for setting, text in ("denied", "does not let this site notify you"), ("granted", None):
+        browser.call("Browser.setPermission", permission={"name": "notifications"}, setting=setting, origin=relay.url)
+        page.wait(f"Notification.permission === '{setting}'")
+        page.evaluate("document.querySelector('.menu-button').click()")
+        page.wait("[...document.querySelectorAll('.menu button')].find(button => button.textContent === 'Notifications')")
+        page.evaluate("[...document.querySelectorAll('.menu button')].find(button => button.textContent === 'Notifications').click()")
+        if text:
+            page.wait(f"document.querySelector('dialog')?.textContent.includes('{text}')")
+            page.press("Enter")
+            page.wait("document.querySelector('dialog') === null")
+    page.wait("localStorage.getItem('relay.notifications') === 'on'")
     quiet(page)
     relay.stop()
 
