@@ -28,6 +28,10 @@ extension `End to end` {
       try play("refusals")
     }
 
+    @Test func `stand for as long as the store fails, and leaving asks`() throws {
+      try play("conditions")
+    }
+
     @Test func `tell how long a frozen relay has not answered, in each direction`() throws {
       try play("frozen")
     }

@@ -1,6 +1,6 @@
 // Modules of the web page that need no browser, and what is read from its sources.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
 process.env.TZ = "Europe/Berlin";
@@ -31,4 +31,31 @@ test("guesses no other date", () => {
   assert.ok(cases.length > 20);
   for (const text of [...cases.filter((one) => one !== "1"), "1".repeat(5000)])
     assert.equal(dateOf(text, now), undefined, text);
+});
+
+/** What listens to the events of each module of the library. */
+const listeners = {
+  "relay.js": /\brelay\.on\("(\w+)"/g,
+  "room-list.js": /\brooms\.on\("(\w+)"/g,
+  "directory.js": /\bpeople\.on\("(\w+)"/g,
+  "room.js": /[^.]\bon\("(\w+)"/g,
+};
+
+test("the page listens to each event of the library", () => {
+  const names = readdirSync(new URL("Sources/Web/page/", project)).filter((name) =>
+    /js$/.test(name),
+  );
+  const page = names.map((name) => read(`Sources/Web/page/${name}`)).join("\n");
+  const library = new URL("Sources/JavaScript/relay-client/", project);
+  let count = 0;
+  for (const name of readdirSync(library).filter((name) => /js$/.test(name))) {
+    const text = readFileSync(new URL(name, library), "utf8");
+    const events = [...text.matchAll(/\bthis\.emit\("(\w+)"/g)].map(([, event]) => event);
+    if (events.length === 0) continue;
+    assert.ok(name in listeners, `${name} has events, and this test does not know of them`);
+    const heard = new Set([...page.matchAll(listeners[name])].map(([, event]) => event));
+    for (const event of new Set(events)) assert.ok(heard.has(event), `"${event}" of ${name}`);
+    count += new Set(events).size;
+  }
+  assert.ok(count >= 13, `${count}`);
 });

@@ -10,13 +10,16 @@ import { Sender } from "./sender.js";
 /** @import { Event, Health, Link, Options, Presence, RoomOptions, Wire } from "./types.js" */
 
 /**
- * @extends {Emitter<{health: Health, ended: RelayError, error: RelayError, presence: Presence}>}
+ * @extends {Emitter<{health: Health, ended: RelayError, error: RelayError, presence: Presence,
+ *   store: RelayError | undefined}>}
  */
 export class Relay extends Emitter {
   /** What the relay lets this client do. @type {Record<string, number> | undefined} */
   limits;
   /** Name and version of the relay. @type {string | undefined} */
   server;
+  /** Why nothing is stored any more. @type {RelayError | undefined} */
+  storeError;
   /** The first connection is authenticated. @type {Promise<void>} */
   ready;
   /** @type {RoomList} */
@@ -63,6 +66,11 @@ export class Relay extends Emitter {
     return unansweredMs === undefined ? this.#link.health : { ...this.#link.health, unansweredMs };
   }
 
+  /** How many own entries have no outcome yet. */
+  get unsettled() {
+    return this.#sender.count;
+  }
+
   /**
    * @param {string} name
    * @param {RoomOptions} [options] count for the first call
@@ -107,7 +115,10 @@ export class Relay extends Emitter {
       case "ended":
         return this.#ended(event.error);
       case "failed":
+        if (event.error.code === "store_failed") this.#noteStore(event.error);
         return this.emit("error", event.error);
+      case "store":
+        return this.#noteStore(event.error);
       case "presence":
         return this.presence.put({
           user: event.user,
@@ -118,10 +129,17 @@ export class Relay extends Emitter {
         return this.people.receive(event);
     }
     const room = this.#rooms.get(event.room);
-    if (event.type === "refused") this.emit("error", event.error);
     if (event.type === "settled") event.outcomes.forEach(this.#sender.settle, this.#sender);
     room?.receive(event);
     this.rooms.receive(event);
+    if (event.type === "refused") this.emit("error", event.error);
+  }
+
+  /** @param {RelayError | undefined} error */
+  #noteStore(error) {
+    if (error?.message === this.storeError?.message) return;
+    this.storeError = error;
+    this.emit("store", error);
   }
 
   /** @param {Event} welcome */

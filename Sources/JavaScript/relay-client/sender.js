@@ -64,6 +64,11 @@ export class Sender {
     return Object.assign(acknowledged, { local: this.pendingOf(line) });
   }
 
+  /** How many lines have no outcome yet. */
+  get count() {
+    return this.#waiting.size;
+  }
+
   /**
    * Gives a line up, unless it was sent: then the store has it already.
    * @param {string} room @param {string} id

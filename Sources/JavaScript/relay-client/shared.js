@@ -43,6 +43,8 @@ class SharedLink {
   #tell = () => {};
   /** @type {Wire | undefined} */
   #welcome;
+  /** Why the store of the tab that leads has failed. @type {RelayError | undefined} */
+  #storeError;
   #calls = 0;
 
   // What this tab wants: a new leader is told again.
@@ -180,7 +182,7 @@ class SharedLink {
   }
 
   /** @param {any} message of another tab */
-  #hear({ call, event, answer, ask, leader, welcome, health }) {
+  #hear({ call, event, answer, ask, leader, welcome, health, store }) {
     if (call && this.#client) this.#serve(call);
     else if (ask && this.#client) this.#introduce();
     else if (event && !this.#client) this.#take(decoded(event));
@@ -190,6 +192,7 @@ class SharedLink {
       this.#leader = leader;
       if (welcome) this.#take(welcome);
       this.#take({ type: "health", health });
+      if (store) this.#take(decoded(store)); // a tab of an older page does not tell
       if (isFirst) this.#sendLeft();
       this.#resume();
     }
@@ -211,6 +214,8 @@ class SharedLink {
   /** @param {Event} event */
   #take(event) {
     if (event.type === "health") this.health = event.health;
+    if (event.type === "store" || event.error?.code === "store_failed")
+      this.#storeError = event.error;
     if (event.type === "settled") for (const { id } of event.outcomes) this.#lines.delete(id);
     if (event.type === "refused") this.#rooms.delete(event.room);
     if (event.type === "welcome") {
@@ -247,6 +252,7 @@ class SharedLink {
     const client = new Client(this.#url, this.#options);
     this.#client = client;
     this.#leader = this.#tab;
+    this.#take({ type: "store" }); // it has a store of its own
     client.start((event) => {
       if (this.#stop.signal.aborted) return;
       if (event.type !== "ended" || event.error.code !== "closed")
@@ -261,7 +267,9 @@ class SharedLink {
   }
 
   #introduce() {
-    this.#channel.postMessage({ leader: this.#tab, welcome: this.#welcome, health: this.health });
+    const store = encoded({ type: "store", error: this.#storeError });
+    const { health } = this;
+    this.#channel.postMessage({ leader: this.#tab, welcome: this.#welcome, health, store });
   }
 
   /** @param {Call} call */

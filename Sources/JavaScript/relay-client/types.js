@@ -273,7 +273,8 @@
 /**
  * What a client tells its view: messages of relay.v1, and
  * `opened` {room, reason, last, entries, lines}, `entries` {room, entries}, `line` {room, line},
- * `settled` {room, outcomes: Settled[]}, `health` {health}, `ended` {error}, `failed` {error}.
+ * `settled` {room, outcomes: Settled[]}, `health` {health}, `ended` {error}, `failed` {error},
+ * `store` {error}, without an error from a tab whose store works.
  * @typedef {{type: string} & Record<string, any>} Event
  */
 

@@ -41,6 +41,10 @@ static const unsigned char composer_js[] = {
 #embed "../page/composer.js"
 };
 
+static const unsigned char conditions_js[] = {
+#embed "../page/conditions.js"
+};
+
 static const unsigned char conversation_js[] = {
 #embed "../page/conversation.js"
 };
@@ -307,6 +311,7 @@ static const struct cweb_file files[] = {
     {"commands.js", commands_js, sizeof commands_js},
     {"completion.js", completion_js, sizeof completion_js},
     {"composer.js", composer_js, sizeof composer_js},
+    {"conditions.js", conditions_js, sizeof conditions_js},
     {"conversation.js", conversation_js, sizeof conversation_js},
     {"date-text.js", date_text_js, sizeof date_text_js},
     {"dialogs.js", dialogs_js, sizeof dialogs_js},

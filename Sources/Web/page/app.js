@@ -2,6 +2,7 @@
 
 import { Announcer } from "./announcer.js";
 import { Pictures } from "./avatars.js";
+import { Conditions } from "./conditions.js";
 import { el, focused } from "./dom.js";
 import { refuseFiles } from "./files.js";
 import { directRoom, plain } from "./format.js";
@@ -27,6 +28,7 @@ const drafts = /** @type {any} */ ({
 class Messenger {
   drafts = drafts;
   announcer = new Announcer();
+  conditions = new Conditions();
   list = el("relay-list");
   view = el("relay-conversation", { hidden: true });
   nothing = el("div", { class: "nothing-open" }, el("p", {}, "Choose a conversation, or press Ctrl+K."));
@@ -53,7 +55,7 @@ class Messenger {
     const { list, view, relay, session } = this;
     place.className = "messenger";
     place.replaceChildren(
-      el("nav", { class: "sidebar", "aria-label": "Conversations" }, list),
+      this.conditions.element, el("nav", { class: "sidebar", "aria-label": "Conversations" }, list),
       el("main", { class: "main" }, view, this.nothing), this.announcer.element);
     list.start(this);
     list.addEventListener("choose", (/** @type {CustomEvent} */ event) => this.open(event.detail.row, event.detail));
@@ -66,6 +68,10 @@ class Messenger {
     refuseFiles(window, (text) => { if (this.#open) view.composer.say(text); });
     session.onExpired = () => this.#askForToken();
     relay.on("ended", (/** @type {any} */ error) => this.#ended(error));
+    relay.on("error", (/** @type {any} */ error) => this.#failed(error));
+    relay.on("store", (/** @type {any} */ error) => this.#noteStore(error));
+    this.#noteStore(relay.storeError);
+    addEventListener("beforeunload", (event) => { if (relay.storeError && relay.unsettled > 0) event.preventDefault(); });
     addEventListener("keydown", (event) => this.#key(event));
     addEventListener("popstate", () => this.#openFromAddress());
     addEventListener("hashchange", () => this.#takeToken());
@@ -259,6 +265,17 @@ class Messenger {
     this.list.forget(name);
     this.list.select(undefined);
     this.#back();
+  }
+
+  /** What a room refuses, the room says; that the store has failed is a condition. @param {any} error */
+  #failed(error) {
+    if (error.code === "store_failed" || error === this.view.refusal) return;
+    if (this.#open) this.view.composer.say(plain(error.message));
+  }
+
+  /** @param {any} error why the store has failed, or nothing */
+  #noteStore(error) {
+    this.conditions.set("store", error && `Messages are not kept on this device: what is not sent yet is lost when this page is closed. Allow this site to store data, or close its other tabs, and reload the page. (${plain(error.message)})`);
   }
 
   // MARK: The session

@@ -74,6 +74,8 @@ export class RoomView extends HTMLElement {
   }
 
   get room() { return this.#room?.name; }
+  /** Why the relay does not open the room. */
+  get refusal() { return this.#room?.error; }
   get timeline() { return this.#timeline; }
   get composer() { return this.#composer; }
   get #room() { return this.#conversation?.room; }

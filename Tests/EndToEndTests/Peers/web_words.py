@@ -2,6 +2,7 @@
 import json
 import pathlib
 import re
+import signal
 import socket
 import threading
 import time
@@ -404,6 +405,53 @@ def refusals(browser, folder):
             page.wait("document.querySelector('dialog') === null")
     page.wait("localStorage.getItem('relay.notifications') === 'on'")
     quiet(page)
+    relay.stop()
+
+
+# A store that fails from a moment on.
+FAILING_STORE = """for (const name of ['add', 'put']) { const write = IDBObjectStore.prototype[name];
+  IDBObjectStore.prototype[name] = function (...what) { if (window.isFull) throw new DOMException('The disk is full.', 'QuotaExceededError'); return write.apply(this, what); }; }"""
+
+
+def conditions(browser, folder):
+    """That the store has failed stands above all else for as long as it lasts; and leaving asks while something is not sent."""
+    relay = Relay(folder, WITHOUT_LIMITS)
+    address = f"{relay.url}/?user=ada&room=general"
+    condition = "document.querySelector('.conditions').textContent"
+    asks = "(event => { window.dispatchEvent(event); return event.defaultPrevented; })(new Event('beforeunload', { cancelable: true }))"
+    page = browser.page()
+    page.call("Page.addScriptToEvaluateOnNewDocument", source=FAILING_STORE)
+    page.go(address)
+    page.wait(READY)
+    check(page.evaluate(condition) == "" and not page.evaluate(asks), "nothing is wrong")
+    page.evaluate("window.isFull = true")
+    write(page, "one")
+    wait_for_text(page, "one", ".own")
+    text = "Messages are not kept on this device: what is not sent yet is lost when this page is closed."
+    page.wait(f"{condition}.startsWith({json.dumps(text)})")
+    page.wait("document.querySelector('.row.own .mark').textContent.startsWith('✓')")
+    check(not page.evaluate(asks), "all is sent")
+    write(page, "/nothing")
+    page.wait(f"{NOTE}")
+    clear(page)
+    # Also in a tab that is opened later.
+    second = browser.page(address)
+    second.wait(f"{READY} && {condition}.startsWith({json.dumps(text)})")
+    relay.stop(signal.SIGKILL)
+    page.wait("document.querySelector('.health').dataset.state === 'waiting'")
+    write(page, "two")
+    page.wait("document.querySelector('.row.waiting')")
+    check(page.evaluate(asks), "leaving asks")
+    check(page.evaluate(condition).startswith(text), "it stands")
+    relay.start()
+    page.evaluate("document.querySelector('.notice .link')?.click()")
+    page.wait(f"{ONLINE} && document.querySelectorAll('.row.waiting').length === 0")
+    check(not page.evaluate(asks), "all is sent again")
+    # The tab that leads has gone; the store of the next one works.
+    page.close()
+    second.wait(f"{condition} === ''")
+    write(second, "three")
+    until(lambda: relay.texts("general") == ["one", "two", "three"], lambda: relay.texts("general"))
     relay.stop()
 
 
