@@ -2,6 +2,7 @@
 // requests that are repeated until they are answered.
 
 import { bytes } from "./check.js";
+import { bounded, within } from "./deadline.js";
 import { RelayError, tooLarge, Unauthorized } from "./errors.js";
 import { Ladder } from "./ladder.js";
 import { Session } from "./session.js";
@@ -200,7 +201,7 @@ export class Connection {
   /** @param {TransportName} name @param {string} [token] */
   async #open(name, token) {
     /** @type {OpenTransport} */
-    const open = await transports[name]().catch((error) => () => {
+    const open = await within(transports[name](), "The module").catch((error) => () => {
       throw error;
     }); // counts as a short connection
     if (this.#ended) throw this.#ended;
@@ -211,7 +212,7 @@ export class Connection {
       WebSocket: this.#options.WebSocket,
       fetch: this.#options.fetch ?? ((...request) => globalThis.fetch(...request)),
       timing: this.#timing,
-      getToken: this.#options.getToken && (() => this.#token().catch(() => undefined)),
+      getToken: this.#options.getToken && (() => this.#newerToken()),
       welcome: (session, welcome) => this.#welcome(session, welcome),
       message: (message) => this.#receive(message),
       roundTrip: (ms) => this.#tell("online", this.#ladder.why, { roundTripMs: ms }),
@@ -228,6 +229,16 @@ export class Connection {
     } catch (error) {
       if (error instanceof Unauthorized) this.end(error);
       throw new Error(`There is no token now: ${error}`);
+    }
+  }
+
+  /** A token in time for the session to go on; without one it says why, and is asked again. */
+  async #newerToken() {
+    try {
+      return await this.#token();
+    } catch (error) {
+      if (!this.#ended) this.#tell("online", String(error));
+      return undefined;
     }
   }
 
@@ -257,8 +268,10 @@ export class Connection {
       this.#candidate = candidate;
       await candidate.ended;
       if (this.#candidate !== candidate || this.#ended) return; // it is in use, or was
-    } catch {
-      /* no token: later */
+    } catch (error) {
+      if (this.#ended) return;
+      const { state, retryAt } = this.health;
+      this.#tell(state, String(error), { retryAt }); // no token, or no module: later
     }
     this.#climb = setTimeout(() => this.#tryBest(), this.#timing.climbMs);
   }
@@ -279,19 +292,15 @@ export class Connection {
   /** Whether the relay answers HTTP: then it is the transport that fails, and not the network. */
   async #isReachable() {
     const fetch = this.#options.fetch ?? globalThis.fetch;
-    const patience = new AbortController();
-    // Keeps a program alive meanwhile.
-    const timer = setTimeout(() => patience.abort(), this.#timing.pongMs);
-    const request = fetch(new URL("healthz", this.#base), {
-      mode: "no-cors",
-      signal: patience.signal,
-    });
-    return request
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => clearTimeout(timer));
+    const url = new URL("healthz", this.#base);
+    return bounded(
+      (signal) => fetch(url, { mode: "no-cors", signal }),
+      "The relay",
+      this.#timing.pongMs,
+    ).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** Full jitter: all of the pause is random. @param {SessionEnd} end */

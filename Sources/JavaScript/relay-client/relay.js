@@ -2,7 +2,7 @@
 import { checkedRoom } from "./check.js";
 import { Directory, PresenceMap } from "./directory.js";
 import { abortable, Emitter } from "./emitter.js";
-import { RelayError } from "./errors.js";
+import { RelayError, toldBy } from "./errors.js";
 import { Room } from "./room.js";
 import { RoomList } from "./room-list.js";
 import { Sender } from "./sender.js";
@@ -44,7 +44,7 @@ export class Relay extends Emitter {
       this.#becomeReady = resolve;
       this.#neverReady = reject;
     });
-    this.ready.catch(() => {}); // `ended` tells it too
+    toldBy("ended", this.ready);
     link.start((event) => this.#receive(event));
     if (signal?.aborted) this.close();
     signal?.addEventListener("abort", () => this.close());

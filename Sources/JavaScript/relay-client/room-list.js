@@ -11,6 +11,8 @@ const pageLimit = 50;
 export class RoomList extends Emitter {
   /** Whether all rows are loaded. */
   complete = false;
+  /** Why the last page could not be loaded. @type {any} */
+  problem;
   /** @type {Map<string, RoomRow>} in the order of the list */
   #rows = new Map();
   /** @type {RoomRow[] | undefined} */
@@ -64,16 +66,19 @@ export class RoomList extends Emitter {
   #load(limit, cursor) {
     this.#isOutdated = false;
     const request = this.#link.request({ type: "rooms", limit, cursor });
-    // It fails if the client has ended.
     this.#loading = request.then(
       (page) => this.#take(page, cursor === undefined),
-      () => {},
+      (error) => {
+        this.problem = error;
+        this.#changed();
+      },
     );
     return this.#loading;
   }
 
   /** @param {Wire} page @param {boolean} isFirst */
   #take({ rooms, next }, isFirst) {
+    this.problem = undefined;
     if (isFirst) this.#rows = new Map();
     for (const row of rooms) this.#rows.set(row.room, rowOf(row));
     // The page may be older than what was read since it was asked for.

@@ -2,6 +2,7 @@
 
 import { el } from "./dom.js";
 import { folded, plain } from "./format.js";
+import { load } from "./problems.js";
 
 const offersLimit = 6;
 
@@ -73,7 +74,7 @@ export class Completion {
   /** From two letters on: a colon alone, or a smiley, is none. @param {string} prefix @returns {Promise<Offer[]>} */
   async #emoji(prefix) {
     if (!/^[+-]1$|^\p{L}{2}/u.test(prefix)) return [];
-    const { findEmoji } = await import("./emoji.js");
+    const { findEmoji } = await load(() => import("./emoji.js"), this.#input);
     return findEmoji(prefix, offersLimit).map(({ emoji, name }) => ({ text: `${emoji} `, title: emoji, detail: `:${name}:` }));
   }
 

@@ -1,7 +1,8 @@
 // Where one writes.
 
-import { el, iconButton } from "./dom.js";
-import { plain } from "./format.js";
+import { el, iconButton, keys } from "./dom.js";
+import { cleaned, plain } from "./format.js";
+import { load } from "./problems.js";
 
 /** Reports `send` {text}, `typing`, `cancel`, `edit-last`, `leave`. */
 export class Composer extends HTMLElement {
@@ -11,6 +12,8 @@ export class Composer extends HTMLElement {
   #banner;
   /** @type {any} */
   #count;
+  /** What is wrong with the text. @type {any} */
+  #note;
   /** @type {any} */
   #list;
   /** @type {import("./completion.js").Completion | undefined} */
@@ -24,14 +27,15 @@ export class Composer extends HTMLElement {
     this.#input = el("textarea", {
       rows: 1, dir: "auto", enterKeyHint: "send", autocomplete: "off",
       on: {
-        input: () => this.#changed(), keydown: (/** @type {any} */ event) => this.#key(event),
-        blur: () => this.#completion?.close(),
+        input: (/** @type {any} */ event) => this.#changed(event.isComposing), compositionend: () => this.#changed(),
+        keydown: keys((event) => this.#key(event)), blur: () => this.#completion?.close(),
       },
     });
     this.#banner = el("div", { class: "banner", hidden: true });
     this.#count = el("span", { class: "count", role: "status" });
+    this.#note = el("p", { class: "note", role: "alert", hidden: true });
     this.#list = el("div", { class: "offers", role: "listbox", id: "offers", "aria-label": "Completions", hidden: true });
-    this.append(this.#list, this.#banner, el("div", { class: "field" }, this.#input, this.#count,
+    this.append(this.#list, this.#banner, this.#note, el("div", { class: "field" }, this.#input, this.#count,
       iconButton("send", "Send", () => { this.#send(); this.#input.focus(); }, { class: "send" })));
     this.#changed();
   }
@@ -39,7 +43,7 @@ export class Composer extends HTMLElement {
   get text() { return this.#input.value; }
   set text(text) {
     this.#input.value = text;
-    this.#changed(true);
+    this.#changed(false, true);
   }
 
   /** @param {string} label @param {number} [limitBytes] */
@@ -68,8 +72,27 @@ export class Composer extends HTMLElement {
     this.#changed();
   }
 
-  #changed(isQuiet = false) {
+  /** Says what is wrong, or what has happened, until the text is another one. @param {string} text */
+  say(text) {
+    if (this.#note.textContent !== text) this.#note.textContent = text;
+    this.#note.hidden = text === "";
+  }
+
+  /** Takes out what cannot be sent, as the output of a terminal has it: a text with that would be refused. */
+  #clean() {
     const input = this.#input;
+    const text = cleaned(input.value);
+    if (text === input.value) return; // an area has the line breaks of one kind
+    const caret = cleaned(input.value.slice(0, input.selectionEnd)).length;
+    input.value = text;
+    input.setSelectionRange(caret, caret);
+  }
+
+  /** @param {boolean} [isComposing] an input method has not finished its text @param {boolean} [isQuiet] */
+  #changed(isComposing = false, isQuiet = false) {
+    const input = this.#input;
+    if (!isComposing) this.#clean();
+    this.say("");
     if (!CSS.supports("field-sizing", "content")) {
       input.style.height = "auto";
       input.style.height = `${input.scrollHeight}px`;
@@ -87,8 +110,6 @@ export class Composer extends HTMLElement {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    // While a composition is open, all keys are the input method's; Safari reports its last one as 229.
-    if (event.isComposing || event.keyCode === 229) return;
     const input = this.#input;
     if (this.#completion?.key(event)) {
       event.preventDefault();
@@ -120,14 +141,14 @@ export class Composer extends HTMLElement {
   }
 
   async #complete() {
-    try {
-      if (!this.#completion) {
-        const { Completion } = await import("./completion.js");
-        this.#completion ??= new Completion(this.#input, this.#list, (prefix) => this.mentions(prefix));
-      }
-      await this.#completion.update();
-    } catch { /* It cannot be loaded now: writing goes on without it. */ }
+    if (!this.#completion) {
+      const { Completion } = await (this.#loading ??= load(() => import("./completion.js"), this));
+      this.#completion ??= new Completion(this.#input, this.#list, (prefix) => this.mentions(prefix));
+    }
+    await this.#completion.update();
   }
+  /** Where it fails, that is said once: writing goes on without it. @type {Promise<typeof import("./completion.js")> | undefined} */
+  #loading;
 
   /** @param {string} type @param {any} [detail] */
   #tell(type, detail) {
