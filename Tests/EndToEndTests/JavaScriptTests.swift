@@ -26,7 +26,8 @@ struct JavaScriptTest: CustomTestStringConvertible {
   var testDescription: String { file }
 
   static let all = [
-    "backlog", "browser", "changes", "chaos", "closing", "documents", "ladder", "library", "outbox",
+    "backlog", "browser", "changes", "chaos", "closing", "documents", "ladder", "library", "lint",
+    "outbox", "pauses",
     "react", "reload", "resume", "rooms",
   ].map { JavaScriptTest(file: "\($0).test.js") }
 
