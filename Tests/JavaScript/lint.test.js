@@ -44,7 +44,7 @@ const rules = {
       "p.catch((error) => report(error));",
       "p.catch(report);",
       "p.catch(() => []);",
-      "p.then(done, isTold);",
+      "p.then(done, markTold);",
       "toldBy('ended', p);",
       "try { act(); } catch { other(); }",
       "try { act(); } finally { done(); }",

@@ -18,6 +18,9 @@ export function connectShared(url, options) {
   return new Relay(isPossible ? new SharedLink(url, options) : new Client(url, options), options);
 }
 
+/** How often a tab looks whether the one that leads is there. */
+const lookMs = 10_000;
+
 /** The channel of a tab that goes on alone. */
 const nobody = { postMessage() {}, close() {} };
 
@@ -49,6 +52,8 @@ class SharedLink {
   #locks = new AbortController();
   /** Until a lock has to be there, or an answer of the tab that leads. @type {Deadline | undefined} */
   #patience;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  #looking;
   #release = () => {};
   /** @type {(event: Event) => void} */
   #tell = () => {};
@@ -98,6 +103,10 @@ class SharedLink {
       return new Promise((resolve) => this.#locks.signal.addEventListener("abort", resolve));
     });
     this.#expect("The browser gives this tab no lock.");
+    this.#looking = setInterval(
+      () => this.#leader && !this.#client && this.#expectLeader(),
+      lookMs,
+    );
     const look = () => document.hidden || this.look();
     document.addEventListener("visibilitychange", look, { signal: this.#stop.signal });
   }
@@ -288,6 +297,7 @@ class SharedLink {
     if (this.#stop.signal.aborted) return;
     this.#stop.abort(error);
     this.#locks.abort(error);
+    clearInterval(this.#looking);
     this.#heard();
     this.health = { ...this.health, state: "ended", why: error.message, since: Date.now() };
     for (const { reject } of this.#waiting.values()) reject(error);

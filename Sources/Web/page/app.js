@@ -7,7 +7,7 @@ import { directRoom, plain } from "./format.js";
 import { Muted } from "./muted.js";
 import { directRoomNamed, roomNamed } from "./names.js";
 import { People } from "./people.js";
-import { isTold, load, report, reportUnhandled, say } from "./problems.js";
+import { load, loaded, markTold, report, reportUnhandled, say } from "./problems.js";
 import { allowed } from "./relay-client/allowed.js";
 import { Session, subject } from "./session.js";
 import "./list.js";
@@ -17,6 +17,8 @@ import "./room-view.js";
 const popups = () => load(() => import("./popups.js"));
 const dialogs = () => load(() => import("./dialogs.js"));
 
+const advice = "Choose a conversation, or press Ctrl+K.";
+
 const worker = () => allowed(() => navigator.serviceWorker);
 const place = /** @type {HTMLElement} */ (document.getElementById("app"));
 
@@ -24,7 +26,7 @@ class Messenger {
   announcer = new Announcer();
   list = el("relay-list");
   view = el("relay-conversation", { hidden: true });
-  #advice = el("p", { role: "status" }, "Choose a conversation, or press Ctrl+K.");
+  #advice = el("p", { role: "status" }, advice);
   nothing = el("div", { class: "nothing-open" }, this.#advice);
   write = (/** @type {string} */ user) =>
     this.open({ room: directRoom(this.user, user), title: this.people.name(user) ?? user, user }, { isOpened: true });
@@ -68,7 +70,7 @@ class Messenger {
       relay.presence.set(document.visibilityState === "visible" ? "online" : "away");
     });
     worker()?.addEventListener("message", ({ data }) => { if (data?.open) this.open({ room: data.open, title: data.open }); });
-    relay.ready.then(() => this.#ready(), isTold).catch(report);
+    relay.ready.then(() => this.#ready(), markTold).catch(report);
     this.#openFromAddress();
     if (!this.#open) list.focusSearch();
   }
@@ -126,12 +128,11 @@ class Messenger {
     if (to && !me) return; // known when the relay has said it
     const { room, user, problem } = to ? directRoomNamed(to, me) : name ? roomNamed(name, me) : {};
     this.#isMisnamed = problem !== undefined;
+    this.#advice.textContent = problem ?? advice;
     if (room) return this.open({ room, title: user === undefined ? room : this.people.name(user) ?? user }, { isSilent: true, isOpened: true });
     place.classList.remove("in-conversation");
     this.#showCount();
-    if (!problem) return;
-    this.#advice.textContent = problem;
-    say(problem);
+    if (problem) say(problem);
   }
 
   #back() {
@@ -277,7 +278,7 @@ class Messenger {
   async #askForToken() {
     if (this.#closeAsking) return;
     this.#closeAsking = () => {};
-    const { askForToken } = await dialogs();
+    const { askForToken } = await loaded(() => import("./dialogs.js")).catch((error) => { this.#closeAsking = undefined; throw error; });
     const box = askForToken(place, (token) => this.session.renew(token));
     this.#closeAsking = () => box.close();
     box.addEventListener("close", () => { this.#closeAsking = undefined; });
@@ -285,7 +286,7 @@ class Messenger {
 
   /** @param {any} error */
   #ended(error) {
-    isTold(error);
+    markTold(error);
     if (error?.code === "closed") return;
     this.session.end();
     this.view.close();

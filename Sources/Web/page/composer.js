@@ -142,13 +142,14 @@ export class Composer extends HTMLElement {
 
   async #complete() {
     if (!this.#completion) {
-      const { Completion } = await (this.#loading ??= load(() => import("./completion.js"), this));
-      this.#completion ??= new Completion(this.#input, this.#list, (prefix) => this.mentions(prefix));
+      if (this.#isCompletionWanted) return; // it comes; or does not, which was said: writing goes on without it
+      this.#isCompletionWanted = true;
+      const { Completion } = await load(() => import("./completion.js"), this);
+      this.#completion = new Completion(this.#input, this.#list, (prefix) => this.mentions(prefix));
     }
     await this.#completion.update();
   }
-  /** Where it fails, that is said once: writing goes on without it. @type {Promise<typeof import("./completion.js")> | undefined} */
-  #loading;
+  #isCompletionWanted = false;
 
   /** @param {string} type @param {any} [detail] */
   #tell(type, detail) {

@@ -44,8 +44,8 @@ export function report(error, near, what = "Something went wrong") {
   say(`${what}: ${plain(error?.message ?? error)}`, near);
 }
 
-/** Something else says the error. @param {any} error */
-export function isTold(error) {
+/** Something else says the error, or has said it. @param {any} error */
+export function markTold(error) {
   if (typeof error === "object" && error !== null) told.add(error);
 }
 
@@ -56,23 +56,32 @@ export function reportUnhandled() {
 }
 
 /**
- * Loads a part of the page. Where that fails, says so: the relay may have another version of the page by now.
+ * Loads a part of the page. Where that fails, says so, and rejects: the relay may have another version of the page by now.
  * @template T
  * @param {() => Promise<T>} part
  * @param {any} [near]
  * @returns {Promise<T>}
  */
-export async function load(part, near) {
+export async function loaded(part, near) {
   try {
     return await within(part(), "The relay", moduleMs);
   } catch (error) {
-    isTold(error);
+    markTold(error);
     const text = await isOutdated() ? "A new version of this page is here: reload it."
       : `A part of this page could not be loaded. Try it again, or reload the page. (${plain(/** @type {Error} */ (error).message)})`;
     say(text, near, { label: "Reload", act: () => location.reload() });
     throw error;
   }
 }
+
+/**
+ * The same for what ends where a part is missing: then it never resolves.
+ * @template T
+ * @param {() => Promise<T>} part
+ * @param {any} [near]
+ * @returns {Promise<T>}
+ */
+export const load = (part, near) => new Promise((resolve) => { loaded(part, near).then(resolve, markTold); });
 
 /** Whether the relay has another version of the page. */
 async function isOutdated() {

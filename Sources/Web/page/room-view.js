@@ -3,7 +3,7 @@
 import { Conversation } from "./conversation.js";
 import { el, iconButton } from "./dom.js";
 import { folded, plain } from "./format.js";
-import { isTold, load, report, say } from "./problems.js";
+import { load, loaded, markTold, report, say } from "./problems.js";
 import { RoomHead } from "./room-head.js";
 import { gist } from "./row.js";
 import "./composer.js";
@@ -242,7 +242,7 @@ export class RoomView extends HTMLElement {
    */
   #isTaken(sending, refuse) {
     const { error } = sending.local;
-    sending.catch(isTold);
+    sending.catch(markTold);
     if (error) refuse(plain(error.message));
     return error === undefined;
   }
@@ -395,7 +395,7 @@ export class RoomView extends HTMLElement {
   /** @param {string} query @param {{seq?: number, isNewer: boolean, signal: AbortSignal}} options */
   async #find(query, options) {
     const conversation = this.#conversation;
-    const { find, mark, matcher } = await load(() => import("./find.js"), this);
+    const { find, mark, matcher } = await loaded(() => import("./find.js"), this);
     mark(undefined);
     const isMatch = matcher(query, (user) => this.#messenger.people.name(user));
     const match = isMatch && conversation && await find(conversation, isMatch, { ...options, signal: AbortSignal.any([options.signal, this.#ending.signal]) });
