@@ -2,27 +2,18 @@
 // requests that are repeated until they are answered.
 
 import { bytes } from "./check.js";
+import { bounded, within } from "./deadline.js";
 import { RelayError, tooLarge, Unauthorized } from "./errors.js";
 import { Ladder } from "./ladder.js";
 import { overdueMs } from "./liveness.js";
 import { Session } from "./session.js";
+import { usualTiming } from "./timing.js";
 import { openWebSocket } from "./websocket.js";
 
 /**
  * @import { ConnectionEvents, Health, OpenTransport, Options, SessionEnd, Timing, TransportName,
  *   Wire } from "./types.js"
  */
-
-/** @type {Timing} */
-const usualTiming = {
-  welcomeMs: 10_000,
-  pongMs: 5000,
-  probeMs: 2000,
-  goodMs: 5000,
-  climbMs: 180_000,
-  pauseMs: 200,
-  longestPauseMs: 10_000,
-};
 
 /** @type {Record<TransportName, () => Promise<OpenTransport>>} */
 const transports = {
@@ -228,7 +219,7 @@ export class Connection {
   /** @param {TransportName} name @param {string} [token] */
   async #open(name, token) {
     /** @type {OpenTransport} */
-    const open = await transports[name]().catch((error) => () => {
+    const open = await within(transports[name](), "The module").catch((error) => () => {
       throw error;
     }); // counts as a short connection
     if (this.#ended) throw this.#ended;
@@ -240,7 +231,7 @@ export class Connection {
       WebSocket: this.#options.WebSocket,
       fetch: this.#options.fetch ?? ((...request) => globalThis.fetch(...request)),
       timing: this.#timing,
-      getToken: this.#options.getToken && (() => this.#token().catch(() => undefined)),
+      getToken: this.#options.getToken && (() => this.#newerToken()),
       welcome: (session, welcome) => this.#welcome(session, welcome),
       message: (message) => this.#receive(message),
       roundTrip: (ms, beganAt) => this.#measured(session, ms, beganAt),
@@ -258,6 +249,16 @@ export class Connection {
     } catch (error) {
       if (error instanceof Unauthorized) this.end(error);
       throw new Error(`There is no token now: ${error}`);
+    }
+  }
+
+  /** A token in time for the session to go on; without one it says why, and is asked again. */
+  async #newerToken() {
+    try {
+      return await this.#token();
+    } catch (error) {
+      if (!this.#ended) this.#tell("online", String(error));
+      return undefined;
     }
   }
 
@@ -287,8 +288,10 @@ export class Connection {
       this.#candidate = candidate;
       await candidate.ended;
       if (this.#candidate !== candidate || this.#ended) return; // it is in use, or was
-    } catch {
-      /* no token: later */
+    } catch (error) {
+      if (this.#ended) return;
+      const { state, retryAt } = this.health;
+      this.#tell(state, String(error), { retryAt }); // no token, or no module: later
     }
     this.#climb = setTimeout(() => this.#tryBest(), this.#timing.climbMs);
   }
@@ -309,19 +312,15 @@ export class Connection {
   /** Whether the relay answers HTTP: then it is the transport that fails, and not the network. */
   async #isReachable() {
     const fetch = this.#options.fetch ?? globalThis.fetch;
-    const patience = new AbortController();
-    // Keeps a program alive meanwhile.
-    const timer = setTimeout(() => patience.abort(), this.#timing.pongMs);
-    const request = fetch(new URL("healthz", this.#base), {
-      mode: "no-cors",
-      signal: patience.signal,
-    });
-    return request
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => clearTimeout(timer));
+    const url = new URL("healthz", this.#base);
+    return bounded(
+      (signal) => fetch(url, { mode: "no-cors", signal }),
+      "The relay",
+      this.#timing.pongMs,
+    ).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** Full jitter: all of the pause is random. @param {SessionEnd} end */

@@ -50,7 +50,9 @@ export class Directory extends Emitter {
     for (const request of this.#asked.values()) {
       this.#link.request(request).then(
         (answer) => this.#take(answer),
-        () => {},
+        (error) => {
+          if (this.#link.health.state !== "ended") this.#become(error); // then `ended` tells it
+        },
       );
     }
   }

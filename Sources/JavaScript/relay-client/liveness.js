@@ -33,14 +33,16 @@ export class Liveness {
     this.#end.abort();
   }
 
-  async #look() {
+  #look() {
     const now = performance.now();
     if (this.#askedAt !== undefined) return this.#put(now - this.#askedAt);
     this.#askedAt = now;
-    const ms = await this.#link.probe().catch(() => undefined); // the client has ended
-    if (this.#askedAt !== now) return;
-    this.#askedAt = undefined;
-    this.#put(ms);
+    const answered = (/** @type {number | undefined} */ ms) => {
+      if (this.#askedAt !== now) return;
+      this.#askedAt = undefined;
+      this.#put(ms);
+    };
+    this.#link.probe().then(answered, () => this.end()); // fails once the client has ended
   }
 
   /** @param {number | undefined} ms */

@@ -2,7 +2,7 @@
 import { checkedRoom } from "./check.js";
 import { Directory, PresenceMap } from "./directory.js";
 import { abortable, Emitter } from "./emitter.js";
-import { RelayError } from "./errors.js";
+import { RelayError, toldBy } from "./errors.js";
 import { Liveness } from "./liveness.js";
 import { Room } from "./room.js";
 import { RoomList } from "./room-list.js";
@@ -50,7 +50,7 @@ export class Relay extends Emitter {
       this.#becomeReady = resolve;
       this.#neverReady = reject;
     });
-    this.ready.catch(() => {}); // `ended` tells it too
+    toldBy("ended", this.ready);
     this.#liveness = new Liveness(link, () => this.emit("health", this.health));
     link.start((event) => this.#receive(event));
     if (signal?.aborted) this.close();

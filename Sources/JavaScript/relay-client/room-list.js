@@ -18,6 +18,8 @@ const refreshLimit = 10;
 export class RoomList extends Emitter {
   /** Whether all rows are loaded. */
   complete = false;
+  /** Why the last page could not be loaded. @type {any} */
+  problem;
   /** @type {Map<string, RoomRow>} in the order of the list */
   #rows = new Map();
   /** @type {RoomRow[] | undefined} */
@@ -28,6 +30,7 @@ export class RoomList extends Emitter {
   #loading;
   #isUsed = false;
   #isOutdated = false;
+  #isRefreshing = false;
   #link;
   #roomOf;
   #peer;
@@ -83,16 +86,19 @@ export class RoomList extends Emitter {
   #load(limit, cursor) {
     this.#isOutdated = false;
     const request = this.#link.request({ type: "rooms", limit, cursor });
-    // It fails if the client has ended.
     this.#loading = request.then(
       (page) => this.#take(page, cursor === undefined),
-      () => {},
+      (error) => {
+        this.problem = error;
+        this.#changed();
+      },
     );
     return this.#loading;
   }
 
   /** @param {Wire} page @param {boolean} isFirst */
   #take({ rooms, next }, isFirst) {
+    this.problem = undefined;
     if (isFirst) this.#rows = new Map();
     this.#takeRows(rooms);
     this.#cursor = next;
@@ -112,17 +118,29 @@ export class RoomList extends Emitter {
   }
 
   /** Takes those of the first rows that have newer entries, which no event has told. */
-  async #refresh() {
+  #refresh() {
     const isListed = [...this.#rows.values()].some(({ listed }) => listed);
-    if (!isListed || this.#link.health.state !== "online") return;
-    const request = { type: "rooms", limit: refreshLimit };
-    const page = await this.#link.request(request).catch(() => undefined); // the client has ended
-    const newer = page?.rooms.filter(
-      (/** @type {Wire} */ { room, head }) => !(head <= (this.#rows.get(room)?.head ?? -1)),
-    );
-    if (!newer?.length) return;
-    this.#takeRows(newer);
-    this.#changed();
+    if (this.#isRefreshing || !isListed || this.#link.health.state !== "online") return;
+    this.#isRefreshing = true;
+    const isNewer = (/** @type {Wire} */ { room, head }) =>
+      !(head <= (this.#rows.get(room)?.head ?? -1));
+    this.#link
+      .request({ type: "rooms", limit: refreshLimit })
+      .then(
+        ({ rooms }) => {
+          const newer = rooms.filter(isNewer);
+          if (newer.length === 0) return;
+          this.#takeRows(newer);
+          this.#changed();
+        },
+        (error) => {
+          this.problem = error;
+          this.#changed();
+        },
+      )
+      .finally(() => {
+        this.#isRefreshing = false;
+      });
   }
 
   /** After a new connection: as many rows as before. */

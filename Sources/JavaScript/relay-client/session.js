@@ -1,4 +1,5 @@
 // One connection, from its beginning to its end: authentication, liveness, renewal of the token.
+import { Deadline } from "./deadline.js";
 import { RelayError } from "./errors.js";
 
 /**
@@ -19,7 +20,6 @@ export class Session {
   #token;
   #startedAt = Date.now();
   #heardAt = Date.now();
-  #pingedAt = 0;
   /** Whether nothing was heard since the last ping. */
   #isAsked = false;
   #pings = 0;
@@ -28,7 +28,9 @@ export class Session {
   /** The same while it has no answer. @type {number | undefined} */
   unansweredAt;
   #heartbeatMs = 0;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  /** Until the relay has to be heard: its welcome, or an answer to the ping. @type {Deadline} */
+  #patience;
+  /** @type {ReturnType<typeof setTimeout> | undefined} until the next ping */
   #watchdog;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #renewal;
@@ -54,9 +56,8 @@ export class Session {
     this.#options = options;
     this.#timing = options.timing;
     this.#token = options.token;
-    this.#watchdog = setTimeout(
-      () => this.end(1006, "The relay did not answer in time."),
-      this.#timing.welcomeMs,
+    this.#patience = new Deadline(this.#timing.welcomeMs, () =>
+      this.end(1006, "The relay did not answer in time."),
     );
     try {
       this.#transport = open({
@@ -84,9 +85,12 @@ export class Session {
   ping() {
     if (!this.isOnline || this.#isAsked) return;
     this.#isAsked = true;
-    this.#pingedAt = Date.now();
     if (this.unansweredAt === undefined) this.#measure();
-    this.#watch(this.#timing.pongMs);
+    clearTimeout(this.#watchdog);
+    this.#patience.end();
+    this.#patience = new Deadline(this.#timing.pongMs, () =>
+      this.end(1006, "The relay does not answer."),
+    );
   }
 
   /** Measures the round trip, unless that was begun less than `ms` ago. @param {number} ms */
@@ -105,6 +109,7 @@ export class Session {
   end(code, why, isFit = this.#isWelcome) {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#patience.end();
     clearTimeout(this.#watchdog);
     clearTimeout(this.#renewal);
     this.#transport?.close(1000);
@@ -122,6 +127,7 @@ export class Session {
   /** @param {Wire} message */
   #receive(message) {
     this.#heardAt = Date.now();
+    if (this.#isAsked) this.#watch(this.#heartbeatMs);
     this.#isAsked = false;
     switch (message.type) {
       case "welcome":
@@ -159,22 +165,15 @@ export class Session {
     this.#options.roundTrip(performance.now() - this.#measuredAt, this.#measuredAt);
   }
 
-  /** @param {number} ms */
+  /** Pings after a silence of a heartbeat. @param {number} ms how long it lasts at least */
   #watch(ms) {
+    this.#patience.end();
     clearTimeout(this.#watchdog);
-    this.#watchdog = setTimeout(() => this.#look(), ms);
-  }
-
-  #look() {
-    const silenceMs = Math.max(0, Date.now() - this.#heardAt);
-    const isAsked = this.#isAsked;
-    if (isAsked && Date.now() - this.#pingedAt >= this.#timing.pongMs) {
-      this.end(1006, "The relay does not answer.");
-    } else if (!isAsked && silenceMs >= this.#heartbeatMs) {
-      this.ping();
-    } else {
-      this.#watch(isAsked ? this.#timing.pongMs : this.#heartbeatMs - silenceMs);
-    }
+    this.#watchdog = setTimeout(() => {
+      const silenceMs = Math.max(0, Date.now() - this.#heardAt);
+      if (silenceMs >= this.#heartbeatMs) this.ping();
+      else this.#watch(this.#heartbeatMs - silenceMs);
+    }, ms);
   }
 
   // MARK: The token

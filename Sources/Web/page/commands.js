@@ -2,6 +2,7 @@
 
 import { dateOf, dateExamples } from "./date-text.js";
 import { directRoom, isRoomName, isUserName, plain } from "./format.js";
+import { load } from "./problems.js";
 import { mentions } from "./text.js";
 
 /** Names, arguments and texts as in wschat: a test compares both. A fourth text says why a command is not one of the page. */
@@ -166,7 +167,7 @@ function mute({ messenger: { muted }, row, done, say }, isMuted) {
 /** @param {Place} place @param {boolean} isNewer */
 async function toMention({ messenger, conversation, timeline, done, say }, isNewer) {
   done();
-  const { find } = await import("./find.js");
+  const { find } = await load(() => import("./find.js"));
   const isMention = (/** @type {any} */ message) => !message.deleted && mentions(message.text ?? "", messenger.user);
   const seq = timeline.current?.seq ?? (isNewer ? conversation.items.at(-1)?.seq : undefined);
   const match = await find(conversation, isMention, { seq, isNewer, signal: conversation.ended });

@@ -2,6 +2,7 @@
 
 import { el } from "./dom.js";
 import { folded, plain } from "./format.js";
+import { load } from "./problems.js";
 
 const offersLimit = 6;
 
@@ -78,7 +79,7 @@ export class Completion {
   /** From one letter on: a slash alone is a text. @param {string} start @returns {Promise<Offer[]>} */
   async #commands(start) {
     if (!start) return [];
-    const { matching } = await import("./commands.js");
+    const { matching } = await load(() => import("./commands.js"), this.#input);
     return matching(start.toLowerCase()).slice(0, offersLimit)
       .map(({ names, usage, argument, text }) => ({ text: `/${names[0]}${argument ? " " : ""}`, title: usage, detail: text }));
   }
@@ -86,7 +87,7 @@ export class Completion {
   /** From two letters on: a colon alone, or a smiley, is none. @param {string} prefix @returns {Promise<Offer[]>} */
   async #emoji(prefix) {
     if (!/^[+-]1$|^\p{L}{2}/u.test(prefix)) return [];
-    const { findEmoji } = await import("./emoji.js");
+    const { findEmoji } = await load(() => import("./emoji.js"), this.#input);
     return findEmoji(prefix, offersLimit).map(({ emoji, name }) => ({ text: `${emoji} `, title: emoji, detail: `:${name}:` }));
   }
 

@@ -1,7 +1,8 @@
 // Where one writes.
 
-import { el, iconButton } from "./dom.js";
-import { plain } from "./format.js";
+import { el, iconButton, keys } from "./dom.js";
+import { cleaned, plain } from "./format.js";
+import { load } from "./problems.js";
 import { isCommand } from "./slash.js";
 
 /** Reports `send` {text}, `typing`, `cancel`, `edit-last`, `leave`. */
@@ -29,8 +30,8 @@ export class Composer extends HTMLElement {
     this.#input = el("textarea", {
       rows: 1, dir: "auto", enterKeyHint: "send", autocomplete: "off",
       on: {
-        input: () => this.#changed(), keydown: (/** @type {any} */ event) => this.#key(event),
-        blur: () => this.#completion?.close(),
+        input: (/** @type {any} */ event) => this.#changed(event.isComposing), compositionend: () => this.#changed(),
+        keydown: keys((event) => this.#key(event)), blur: () => this.#completion?.close(),
       },
     });
     this.#banner = el("div", { class: "banner", hidden: true });
@@ -45,7 +46,7 @@ export class Composer extends HTMLElement {
   get text() { return this.#input.value; }
   set text(text) {
     this.#input.value = text;
-    this.#changed(true);
+    this.#changed(false, true);
   }
 
   /** @param {string} label @param {number} [limitBytes] */
@@ -80,8 +81,20 @@ export class Composer extends HTMLElement {
     this.#note.hidden = text === "";
   }
 
-  #changed(isQuiet = false) {
+  /** Takes out what cannot be sent, as the output of a terminal has it: a text with that would be refused. */
+  #clean() {
     const input = this.#input;
+    const text = cleaned(input.value);
+    if (text === input.value) return; // an area has the line breaks of one kind
+    const caret = cleaned(input.value.slice(0, input.selectionEnd)).length;
+    input.value = text;
+    input.setSelectionRange(caret, caret);
+  }
+
+  /** @param {boolean} [isComposing] an input method has not finished its text @param {boolean} [isQuiet] */
+  #changed(isComposing = false, isQuiet = false) {
+    const input = this.#input;
+    if (!isComposing) this.#clean();
     if (!CSS.supports("field-sizing", "content")) {
       input.style.height = "auto";
       input.style.height = `${input.scrollHeight}px`;
@@ -101,8 +114,6 @@ export class Composer extends HTMLElement {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    // While a composition is open, all keys are the input method's; Safari reports its last one as 229.
-    if (event.isComposing || event.keyCode === 229) return;
     const input = this.#input;
     if (this.#completion?.key(event)) {
       event.preventDefault();
@@ -137,14 +148,15 @@ export class Composer extends HTMLElement {
   }
 
   async #complete() {
-    try {
-      if (!this.#completion) {
-        const { Completion } = await import("./completion.js");
-        this.#completion ??= new Completion(this.#input, this.#list, (prefix) => this.mentions(prefix));
-      }
-      await this.#completion.update();
-    } catch { /* It cannot be loaded now: writing goes on without it. */ }
+    if (!this.#completion) {
+      if (this.#isCompletionWanted) return; // it comes; or does not, which was said: writing goes on without it
+      this.#isCompletionWanted = true;
+      const { Completion } = await load(() => import("./completion.js"), this);
+      this.#completion = new Completion(this.#input, this.#list, (prefix) => this.mentions(prefix));
+    }
+    await this.#completion.update();
   }
+  #isCompletionWanted = false;
 
   /** @param {string} type @param {any} [detail] */
   #tell(type, detail) {

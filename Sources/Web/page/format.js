@@ -69,6 +69,10 @@ const stacked = /((?:\p{M}[\u200b-\u200f\u2060\ufeff]*){6})[\p{M}\u200b-\u200f\u
 export const plain = (text) =>
   String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "").replace(stacked, "$1");
 
+/** A text as it can be sent: with the line breaks of one kind, and without other control characters than tabs. @param {string} text */
+export const cleaned = (text) =>
+  text.replace(/\r\n?|[\u0085\u2028\u2029]/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+
 /** @param {string} name */
 export const isUserName = (name) => /^[a-z0-9._-]{1,64}$/.test(name) && !/^\.\.?$/.test(name);
 

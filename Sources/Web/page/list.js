@@ -2,7 +2,7 @@
 
 import { avatar } from "./avatars.js";
 import { calendar } from "./calendar.js";
-import { el, focused, iconButton } from "./dom.js";
+import { el, focused, iconButton, keys } from "./dom.js";
 import { brief, directRoom, isRoomName, isUserName, line, matching, plain, time } from "./format.js";
 import { healthText, isOverdue } from "./health.js";
 import { gist } from "./row.js";
@@ -59,11 +59,11 @@ export class ConversationList extends HTMLElement {
       autocomplete: "off", spellcheck: false,
       on: {
         input: () => this.#search(),
-        keydown: (/** @type {KeyboardEvent} */ event) => this.#inputKey(event),
+        keydown: keys((event) => this.#inputKey(event)),
       },
     });
     this.#list = el("ul", { class: "conversations", "aria-label": "Conversations", on: {
-      keydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
+      keydown: keys((event) => this.#key(event)),
     } });
     this.#messages = el("button", { type: "button", class: "search-messages", hidden: true, on: {
       click: () => this.dispatchEvent(new CustomEvent("search", { detail: { query: this.#query } })),
@@ -83,7 +83,8 @@ export class ConversationList extends HTMLElement {
   /** @type {any} */ #foot;
 
   /** @param {import("./room-view.js").Messenger} messenger */
-  start({ relay, people, pictures, user, muted }) {
+  start({ relay, people, pictures, user, muted, kept }) {
+    this.#store = kept;
     this.#muted = muted;
     muted?.addEventListener("change", () => this.#later());
     this.#user = user;
@@ -103,9 +104,14 @@ export class ConversationList extends HTMLElement {
     for (const type of ["change", "presence"]) people.addEventListener(type, () => this.#later());
     people.addEventListener("change", () => this.#showHealth());
     people.addEventListener("problem", () => this.#showFoot());
-    relay.ready.then(() => { people.more(); this.#showHealth(); }, () => {});
     this.#showHealth();
     this.#later();
+  }
+
+  /** The relay has said who this is. */
+  ready() {
+    this.#people.more();
+    this.#showHealth();
   }
 
   focus() {
@@ -154,15 +160,14 @@ export class ConversationList extends HTMLElement {
 
   /** @type {any[]} */
   #kept = [];
+  /** @type {import("./kept.js").Kept | undefined} */
+  #store;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #keeping;
 
   #restore() {
-    try {
-      return JSON.parse(localStorage.getItem(`relay.list:${this.#user}`) ?? "[]");
-    } catch {
-      return [];
-    }
+    const rows = this.#store?.value("list");
+    return Array.isArray(rows) ? rows : [];
   }
 
   #keep() {
@@ -172,9 +177,7 @@ export class ConversationList extends HTMLElement {
         room, title: peer === undefined ? title : this.#people.name(peer) ?? title, head, peer, unread,
         last: last && { from: last.from, at: last.at, seq: last.seq, kind: last.kind, deleted: last.deleted, text: last.text?.slice(0, 200) },
       }));
-      try {
-        if (rows.length > 0) localStorage.setItem(`relay.list:${this.#user}`, JSON.stringify(rows));
-      } catch { /* storage is full, or forbidden */ }
+      if (rows.length > 0) this.#store?.set("list", rows);
     }, keepMs);
   }
 
@@ -330,7 +333,8 @@ export class ConversationList extends HTMLElement {
     if (problem?.code === "directory_limited") {
       const at = problem.resetAt;
       text = `The directory is rate-limited${at ? ` until ${time(at)}` : ""}; the list may be old or incomplete.`;
-    } else if (problem?.code === "directory_failed") text = "The directory cannot be reached; the list may be old or incomplete.";
+    } else if (this.#relay.rooms.problem) text = `The conversations could not be loaded: ${plain(this.#relay.rooms.problem.message)}`;
+    else if (problem?.code === "directory_failed") text = "The directory cannot be reached; the list may be old or incomplete.";
     else if (isLoading && this.#people.known.size === 0) text = "Loading people…";
     else if (this.#rows.length === 0 && this.#relay.rooms.complete) text = this.#query ? "Nothing matches." : "Nobody is here yet.";
     if (this.#foot.textContent !== text) this.#foot.textContent = text;
@@ -345,7 +349,7 @@ export class ConversationList extends HTMLElement {
     if (this.#relay.rooms.complete) this.#people.more();
     else {
       this.#isLoading = true;
-      this.#relay.rooms.more({}).catch(() => {}).finally(() => { this.#isLoading = false; });
+      this.#relay.rooms.more({}).finally(() => { this.#isLoading = false; });
     }
   }
   #isLoading = false;
@@ -368,13 +372,12 @@ export class ConversationList extends HTMLElement {
     this.#searching.abort();
     this.#searching = new AbortController();
     const { signal } = this.#searching;
-    if (this.#query) this.#people.search(this.#query, signal).catch(() => {});
+    if (this.#query) this.#people.search(this.#query, signal);
     this.#update();
   }
 
   /** @param {KeyboardEvent} event */
   #inputKey(event) {
-    if (event.isComposing) return;
     if (event.key === "Enter" && this.#rows[0] && this.#query) this.#choose(this.#rows[0], true);
     else if (event.key === "ArrowDown") this.#list.querySelector("button")?.focus();
     else if (event.key === "Escape" && this.#query) {

@@ -61,10 +61,15 @@ export class People extends EventTarget {
 
   /** Asks the relay for people by name. @param {string} query @param {AbortSignal} signal */
   async search(query, signal) {
-    const page = await this.#relay.people.page({ query, limit: 20, signal });
-    this.add(page.people);
-    this.#tell("change");
-    return page.people;
+    try {
+      const page = await this.#relay.people.page({ query, limit: 20, signal });
+      this.add(page.people);
+      this.#tell("change");
+    } catch (error) {
+      if (signal.aborted) return;
+      this.problem = error;
+      this.#tell("problem");
+    }
   }
 
   /** @param {any[]} people */

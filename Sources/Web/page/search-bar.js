@@ -1,6 +1,6 @@
 // The search within a conversation.
 
-import { el, iconButton } from "./dom.js";
+import { el, iconButton, keys } from "./dom.js";
 import { day, plain, time } from "./format.js";
 
 /** @param {any} match */
@@ -9,7 +9,7 @@ const about = (match) => `${day(match.at)}, ${time(match.at)}. Enter: older`;
 export class SearchBar {
   #input = el("input", {
     type: "search", placeholder: "Search in this conversation", "aria-label": "Search in this conversation", autocomplete: "off",
-    on: { keydown: (/** @type {any} */ event) => this.#key(event), input: () => this.#forget() },
+    on: { keydown: keys((event) => this.#key(event)), input: () => this.#forget() },
   });
   #result = el("span", { class: "result", role: "status" });
   element = el("div", { class: "search", hidden: true, role: "search" }, this.#input, this.#result,
@@ -66,7 +66,6 @@ export class SearchBar {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    if (event.isComposing) return;
     if (event.key === "Escape") { event.stopPropagation(); this.close(); }
     else if (event.key === "Enter") { event.preventDefault(); this.#search(event.shiftKey); }
   }
