@@ -2,7 +2,7 @@
 // on without.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bounded, Deadline, outsideMs } from "../../Sources/JavaScript/relay-client/deadline.js";
+import { bounded, Deadline } from "../../Sources/JavaScript/relay-client/deadline.js";
 import { MemoryStore } from "../../Sources/JavaScript/relay-client/memory-store.js";
 import { client } from "./support/client.js";
 import { Relay } from "./support/relay.js";
@@ -109,7 +109,7 @@ for (const names of [["open"], ["open", "close"], ["commit"], ["commit", "entrie
       ada.failures.map(({ code }) => code),
       ["store_failed"],
     );
-    assert.ok(ada.failures[0].message.includes(`did not answer within ${outsideMs / 1000} s`));
+    assert.match(ada.failures[0].message, /The store did not answer within \d+ s/);
   });
 }
 

@@ -1,5 +1,5 @@
 // The order in which changes become durable and are told: nothing is told before it is stored.
-import { within } from "./deadline.js";
+import { outsideMs, within } from "./deadline.js";
 import { RelayError, toldBy } from "./errors.js";
 import { MemoryStore } from "./memory-store.js";
 
@@ -12,6 +12,9 @@ import { MemoryStore } from "./memory-store.js";
  * thousands stays responsive, since storing and telling them takes a page some 30 µs each.
  */
 const entriesPerCommit = 250;
+
+/** A disk may be slow for a while, and memory keeps less: patience once the store is open. */
+const storeMs = 10_000;
 
 /**
  * Commits changes one after the other, together those that came during a commit, and then tells
@@ -33,7 +36,7 @@ export class Journal {
 
   /** @returns {Promise<Stored>} */
   async open() {
-    return this.#ask((store) => store.open());
+    return this.#ask((store) => store.open(), outsideMs);
   }
 
   /**
@@ -85,12 +88,13 @@ export class Journal {
    * Asks the store; where it fails, the memory.
    * @template T
    * @param {(store: Store) => Promise<T>} question
+   * @param {number} [ms]
    * @returns {Promise<T>}
    */
-  async #ask(question) {
+  async #ask(question, ms = storeMs) {
     const store = this.#store;
     try {
-      return await within(question(store), "The store");
+      return await within(question(store), "The store", ms);
     } catch (error) {
       if (store === this.#store) this.#fail(store, error);
       return question(this.#store);

@@ -20,8 +20,7 @@ export class Composer extends HTMLElement {
   /** @type {import("./completion.js").Completion | undefined} */
   #completion;
   #limit = 8192;
-  /** By how many bytes the text is too long. */
-  #over = 0;
+  #isOver = false;
   /** What `@` is completed to. @type {(prefix: string) => {user: string, title: string}[]} */
   mentions = () => [];
 
@@ -43,6 +42,7 @@ export class Composer extends HTMLElement {
     this.#changed();
   }
 
+  get #tooLong() { return `The text is too long: the relay takes ${this.#limit} bytes. Shorten it, or send it in parts.`; }
   get text() { return this.#input.value; }
   set text(text) {
     this.#input.value = text;
@@ -103,9 +103,9 @@ export class Composer extends HTMLElement {
     const left = this.#limit - bytes;
     this.#count.textContent = bytes > 0 && left < 500 ? String(left) : "";
     this.#count.classList.toggle("over", left < 0);
-    this.#over = Math.max(0, -left);
+    this.#isOver = left < 0;
     this.toggleAttribute("blank", this.text.trim() === "" || left < 0);
-    this.say(left < 0 ? `The text is too long: the relay takes ${this.#limit} bytes. Shorten it, or send it in parts.` : "");
+    this.say(this.#isOver ? this.#tooLong : "");
     if (isQuiet) return this.#completion?.close();
     this.#tell("change");
     if (this.text.trim() !== "" && !isCommand(this.text)) this.#tell("typing");
@@ -140,9 +140,7 @@ export class Composer extends HTMLElement {
   }
 
   #send() {
-    if (this.#over > 0) {
-      return this.say(`Not sent: the text has ${this.#limit + this.#over} bytes; the relay's limit is ${this.#limit}. Shorten it, or send it in parts.`);
-    }
+    if (this.#isOver) this.say(`Not sent. ${this.#tooLong}`);
     if (this.hasAttribute("blank")) return;
     this.#tell("send", { text: this.text });
   }

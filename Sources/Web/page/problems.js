@@ -22,7 +22,8 @@ const isWanted = (error) => error?.name === "AbortError" || error?.code === "clo
  */
 export function say(text, near, action) {
   const place = near?.closest?.("relay-conversation") ?? document.getElementById("app") ?? document.body;
-  if ([...place.querySelectorAll(":scope > .toast")].some((one) => one.firstChild?.textContent === text)) return;
+  const shown = [...place.querySelectorAll(".toast"), ...document.querySelectorAll(".toast")];
+  if (shown.some((one) => one.firstChild?.textContent === text)) return;
   const toast = el("div", { class: action ? "toast lasting" : "toast", role: "alert" }, el("span", {}, text));
   if (action) {
     const end = (/** @type {(() => void) | undefined} */ act) => { toast.remove(); act?.(); };

@@ -366,7 +366,7 @@ def refusals(browser, folder):
     page.type("x" * 10800)
     page.wait(f"/is too long: the relay takes 8192 bytes. Shorten it, or send it in parts/.test({NOTE})")
     page.press("Enter")
-    page.wait(f"{NOTE} === 'Not sent: the text has 10800 bytes; the relay\\'s limit is 8192. Shorten it, or send it in parts.'")
+    page.wait(f"{NOTE} === 'Not sent. The text is too long: the relay takes 8192 bytes. Shorten it, or send it in parts.'")
     check(page.evaluate(f"{COMPOSER}.length") == 10800, "it stays")
     clear(page)
     check(page.evaluate(NOTE) is None, "it is said for as long as it is so")
