@@ -26,8 +26,8 @@ struct JavaScriptTest: CustomTestStringConvertible {
   var testDescription: String { file }
 
   static let all = [
-    "backlog", "browser", "changes", "chaos", "closing", "documents", "ladder", "library", "outbox",
-    "react", "reload", "resume", "rooms",
+    "backlog", "browser", "changes", "chaos", "closing", "documents", "ladder", "library", "lint",
+    "outbox", "page", "pauses", "react", "reload", "resume", "rooms",
   ].map { JavaScriptTest(file: "\($0).test.js") }
 
   func run(environment: [String] = []) throws {

@@ -2,6 +2,7 @@
 import { Connection } from "./connection.js";
 import { RelayError } from "./errors.js";
 import { Journal } from "./journal.js";
+import { Members } from "./members.js";
 import { MemoryStore } from "./memory-store.js";
 import { Outbox } from "./outbox.js";
 
@@ -42,8 +43,9 @@ export class Client {
   #withdrawn = new Set();
   /** @type {Map<string, Line>} refused lines, by id, the oldest first */
   #refused = new Map();
-  /** @type {Set<string>} rooms whose members see each other's marks */
-  #small = new Set();
+  #members = new Members((room) => {
+    if (this.#rooms.has(room) && this.#connection.isOnline) this.#join([room]);
+  });
   /** @type {Map<string, number>} marks to send */
   #marks = new Map();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -58,6 +60,7 @@ export class Client {
       health: (health) => this.#tell({ type: "health", health }),
       ended: (error) => this.#ended(error),
       sent: () => this.#outbox.sent(),
+      unansweredMs: () => this.#outbox.unansweredMs(),
     });
     this.#outbox = new Outbox(this.#connection, (line, outcome) => this.#settle(line, outcome));
   }
@@ -179,6 +182,10 @@ export class Client {
     this.#connection.look();
   }
 
+  async probe() {
+    return this.#connection.probe();
+  }
+
   async end() {
     this.#connection.end(new RelayError("closed", "The client was closed."));
     await this.#opened;
@@ -193,8 +200,9 @@ export class Client {
     for (const room of rooms) {
       const cursor = this.#cursors.get(room);
       const { after, backlog = 100 } = this.#rooms.get(room) ?? {};
-      if (cursor) joins.push({ room, after: cursor.last, lineage: cursor.lineage });
-      else if (after !== undefined) joins.push({ room, after });
+      const subscribers = true; // tells when the members may be others
+      if (cursor) joins.push({ room, after: cursor.last, lineage: cursor.lineage, subscribers });
+      else if (after !== undefined) joins.push({ room, after, subscribers });
       else this.#begin(room, backlog);
     }
     for (let i = 0; i < joins.length; i += joinsAtOnce) {
@@ -274,6 +282,8 @@ export class Client {
         return this.#outbox.answer(message);
       case "left":
         return; // it was asked for, or follows an error
+      case "subscribers":
+        return this.#members.renew(message.room);
       case "error":
         return this.#error(message);
       default:
@@ -283,7 +293,7 @@ export class Client {
 
   /** @param {Wire} joined */
   #joined(joined) {
-    const { room, epoch, lineage, resume, received, members } = joined;
+    const { room, epoch, lineage, resume, received } = joined;
     if (!this.#rooms.has(room)) return; // it was closed meanwhile
     // Entries may have arrived after the join was sent; they come again.
     const after =
@@ -299,8 +309,7 @@ export class Client {
         this.#openedEvent(room, resume, after),
       );
     }
-    if (members) this.#small.add(room);
-    else this.#small.delete(room);
+    this.#members.take(joined);
     if (received < after) this.#mark(room, after);
   }
 
@@ -318,6 +327,7 @@ export class Client {
     );
     // As good as its ack. Others may use the same id.
     if (from === this.user) this.#outbox.settle(room, id, { ack: { seq, at } });
+    this.#members.wrote(room, from);
     this.#mark(room, seq);
   }
 
@@ -347,6 +357,7 @@ export class Client {
   /** @param {RelayError} error */
   #ended(error) {
     clearTimeout(this.#markTimer);
+    this.#members.end();
     this.#outbox.end();
     this.#tell({ type: "ended", error });
   }
@@ -359,7 +370,7 @@ export class Client {
    * @param {number} seq
    */
   #mark(room, seq) {
-    if (!this.#small.has(room)) return;
+    if (!this.#members.isSmall(room)) return;
     this.#marks.set(room, seq);
     this.#markTimer ??= setTimeout(() => {
       this.#markTimer = undefined;

@@ -2,25 +2,18 @@
 // requests that are repeated until they are answered.
 
 import { bytes } from "./check.js";
+import { bounded, within } from "./deadline.js";
 import { RelayError, tooLarge, Unauthorized } from "./errors.js";
 import { Ladder } from "./ladder.js";
+import { overdueMs } from "./liveness.js";
 import { Session } from "./session.js";
+import { usualTiming } from "./timing.js";
 import { openWebSocket } from "./websocket.js";
 
 /**
  * @import { ConnectionEvents, Health, OpenTransport, Options, SessionEnd, Timing, TransportName,
  *   Wire } from "./types.js"
  */
-
-/** @type {Timing} */
-const usualTiming = {
-  welcomeMs: 10_000,
-  pongMs: 5000,
-  goodMs: 5000,
-  climbMs: 180_000,
-  pauseMs: 200,
-  longestPauseMs: 10_000,
-};
 
 /** @type {Record<TransportName, () => Promise<OpenTransport>>} */
 const transports = {
@@ -30,8 +23,8 @@ const transports = {
 };
 
 /**
- * @typedef {{message: Wire, sentOn?: Session, resolve(answer: any): void, reject(error: any):
- *   void}} Request
+ * @typedef {{message: Wire, sentOn?: Session, sentAt?: number, resolve(answer: any): void,
+ *   reject(error: any): void}} Request `sentAt` while an answer is due, by the clock of `performance`
  */
 
 export class Connection {
@@ -50,6 +43,8 @@ export class Connection {
   /** @type {Map<string, Request>} by ref */
   #requests = new Map();
   #count = 0;
+  /** When something was overdue last: a round trip that began before tells nothing of now. */
+  #overdueAt = -Infinity;
   #failures = 0;
   #frameBytes = 0;
   /** @type {SessionEnd | undefined} how the relay refused a token */
@@ -110,6 +105,30 @@ export class Connection {
   look() {
     this.#wake();
     this.#session?.ping();
+  }
+
+  /**
+   * Measures the round trip now and then, for a person who looks.
+   * @returns {number | undefined} for how long the oldest ping or request has had no answer
+   */
+  probe() {
+    const session = this.#session;
+    if (!session?.isOnline) return undefined;
+    session.probe(this.#timing.probeMs);
+    const now = performance.now();
+    const began = [session.unansweredAt, now - this.#events.unansweredMs()];
+    for (const { sentOn, sentAt } of this.#requests.values())
+      if (sentOn === session) began.push(sentAt);
+    const ms = now - Math.min(now, ...began.filter((at) => at !== undefined));
+    if (ms >= overdueMs) this.#overdueAt = now;
+    return ms > 0 ? ms : undefined;
+  }
+
+  /** @param {Session} session @param {number} ms @param {number} beganAt */
+  #measured(session, ms, beganAt) {
+    const isPast = ms >= overdueMs || beganAt <= this.#overdueAt;
+    this.#tell("online", this.#ladder.why, { roundTripMs: isPast ? undefined : ms });
+    if (isPast) session.probe(0);
   }
 
   /**
@@ -200,22 +219,24 @@ export class Connection {
   /** @param {TransportName} name @param {string} [token] */
   async #open(name, token) {
     /** @type {OpenTransport} */
-    const open = await transports[name]().catch((error) => () => {
+    const open = await within(transports[name](), "The module").catch((error) => () => {
       throw error;
     }); // counts as a short connection
     if (this.#ended) throw this.#ended;
-    return new Session(open, {
+    /** @type {Session} */
+    const session = new Session(open, {
       base: this.#base,
       user: this.#options.user,
       token,
       WebSocket: this.#options.WebSocket,
       fetch: this.#options.fetch ?? ((...request) => globalThis.fetch(...request)),
       timing: this.#timing,
-      getToken: this.#options.getToken && (() => this.#token().catch(() => undefined)),
+      getToken: this.#options.getToken && (() => this.#newerToken()),
       welcome: (session, welcome) => this.#welcome(session, welcome),
       message: (message) => this.#receive(message),
-      roundTrip: (ms) => this.#tell("online", this.#ladder.why, { roundTripMs: ms }),
+      roundTrip: (ms, beganAt) => this.#measured(session, ms, beganAt),
     });
+    return session;
   }
 
   /** A token; undefined on a relay without tokens. */
@@ -228,6 +249,16 @@ export class Connection {
     } catch (error) {
       if (error instanceof Unauthorized) this.end(error);
       throw new Error(`There is no token now: ${error}`);
+    }
+  }
+
+  /** A token in time for the session to go on; without one it says why, and is asked again. */
+  async #newerToken() {
+    try {
+      return await this.#token();
+    } catch (error) {
+      if (!this.#ended) this.#tell("online", String(error));
+      return undefined;
     }
   }
 
@@ -257,8 +288,10 @@ export class Connection {
       this.#candidate = candidate;
       await candidate.ended;
       if (this.#candidate !== candidate || this.#ended) return; // it is in use, or was
-    } catch {
-      /* no token: later */
+    } catch (error) {
+      if (this.#ended) return;
+      const { state, retryAt } = this.health;
+      this.#tell(state, String(error), { retryAt }); // no token, or no module: later
     }
     this.#climb = setTimeout(() => this.#tryBest(), this.#timing.climbMs);
   }
@@ -279,19 +312,15 @@ export class Connection {
   /** Whether the relay answers HTTP: then it is the transport that fails, and not the network. */
   async #isReachable() {
     const fetch = this.#options.fetch ?? globalThis.fetch;
-    const patience = new AbortController();
-    // Keeps a program alive meanwhile.
-    const timer = setTimeout(() => patience.abort(), this.#timing.pongMs);
-    const request = fetch(new URL("healthz", this.#base), {
-      mode: "no-cors",
-      signal: patience.signal,
-    });
-    return request
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => clearTimeout(timer));
+    const url = new URL("healthz", this.#base);
+    return bounded(
+      (signal) => fetch(url, { mode: "no-cors", signal }),
+      "The relay",
+      this.#timing.pongMs,
+    ).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** Full jitter: all of the pause is random. @param {SessionEnd} end */
@@ -316,7 +345,8 @@ export class Connection {
     const { health } = this;
     const since =
       state === health.state && transport === health.transport ? health.since : Date.now();
-    this.health = { state, transport, why, since, roundTripMs: health.roundTripMs, ...more };
+    const roundTripMs = state === "online" ? health.roundTripMs : undefined;
+    this.health = { state, transport, why, since, roundTripMs, ...more };
     this.#events.health(this.health);
   }
 
@@ -328,6 +358,7 @@ export class Connection {
     const text = JSON.stringify(request.message);
     if (this.#frameBytes > 0 && bytes(text) > this.#frameBytes) return request.reject(tooLarge());
     request.sentOn = this.#session;
+    request.sentAt = performance.now();
     this.#session?.post(request.message, text);
   }
 
@@ -337,6 +368,7 @@ export class Connection {
     if (!request) return this.#events.message(message);
     if (message.type !== "error") return request.resolve(message);
     if (message.retry_after_ms === undefined) return request.reject(RelayError.from(message));
+    request.sentAt = undefined;
     setTimeout(() => {
       if (request.sentOn !== this.#session) return;
       request.sentOn = undefined;

@@ -50,7 +50,9 @@ export class Directory extends Emitter {
     for (const request of this.#asked.values()) {
       this.#link.request(request).then(
         (answer) => this.#take(answer),
-        () => {},
+        (error) => {
+          if (this.#link.health.state !== "ended") this.#become(error); // then `ended` tells it
+        },
       );
     }
   }
@@ -106,8 +108,9 @@ export class PresenceMap {
     this.#link.post({ type: "presence", presence });
   }
 
-  /** After a new connection, which begins online. */
+  /** After a new connection, which begins online, and tells the presence of others again. */
   renew() {
+    this.#known.clear();
     if (this.#own === "away") this.set("away");
   }
 

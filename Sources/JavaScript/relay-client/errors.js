@@ -46,6 +46,17 @@ export class RelayError extends Error {
   }
 }
 
+/**
+ * Marks a rejection as handled, because something else tells it too: a program need not listen to
+ * the promise. The only place where a rejection may be left alone.
+ * @param {string} _where what tells it
+ * @param {Promise<any>} promise
+ */
+export function toldBy(_where, promise) {
+  // biome-ignore lint/plugin: something else tells it
+  promise.catch(() => {});
+}
+
 export const tooLarge = () =>
   new RelayError("too_large", "The message is larger than the relay accepts.");
 

@@ -1,4 +1,6 @@
 // A store in IndexedDB, for pages. Serves one client at a time: one tab, or what all tabs share.
+import { allowed } from "./allowed.js";
+import { within } from "./deadline.js";
 import { LineBackup } from "./line-backup.js";
 
 /** @import { Change, Cursor, Entry, Line, Store, Stored } from "./types.js" */
@@ -36,6 +38,7 @@ export class IndexedDBStore {
   #keep;
   /** @type {IDBDatabase | undefined} */
   #database;
+  #isClosed = false;
 
   /**
    * @param {string} name of the database: one for each user
@@ -52,16 +55,14 @@ export class IndexedDBStore {
   }
 
   /**
-   * Removes all that is stored under a name.
+   * Removes all that is stored under a name. Rejects if it cannot be removed now.
    * @param {string} name
    */
   static async delete(name) {
-    const backup = new LineBackup(name);
-    for (const { line } of backup.all()) backup.remove(line.id);
-    const deleting = indexedDB.deleteDatabase(name);
-    await new Promise((resolve) => {
-      deleting.onsuccess = deleting.onerror = deleting.onblocked = resolve;
-    });
+    new LineBackup(name).clear();
+    const databases = allowed(() => globalThis.indexedDB);
+    // What is open for another page is closed by it: see `onversionchange`.
+    if (databases) await within(result(databases.deleteDatabase(name)), "The database");
   }
 
   /** @returns {Promise<Stored>} */
@@ -77,6 +78,10 @@ export class IndexedDBStore {
         .createIndex("id", "id", { unique: true });
     };
     const database = await result(opening);
+    if (this.#isClosed) {
+      database.close(); // it was given up
+      throw new Error("The store is closed.");
+    }
     this.#database = database;
     database.onversionchange = () => database.close(); // somebody deletes it
     const left = this.backup.all();
@@ -161,6 +166,7 @@ export class IndexedDBStore {
   }
 
   async close() {
+    this.#isClosed = true;
     this.#database?.close();
   }
 

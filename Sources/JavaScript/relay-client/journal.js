@@ -1,5 +1,6 @@
 // The order in which changes become durable and are told: nothing is told before it is stored.
-import { RelayError } from "./errors.js";
+import { outsideMs, within } from "./deadline.js";
+import { RelayError, toldBy } from "./errors.js";
 import { MemoryStore } from "./memory-store.js";
 
 /** @import { Change, Cursor, Event, Store, Stored } from "./types.js" */
@@ -12,10 +13,13 @@ import { MemoryStore } from "./memory-store.js";
  */
 const entriesPerCommit = 250;
 
+/** A disk may be slow for a while, and memory keeps less: patience once the store is open. */
+const storeMs = 10_000;
+
 /**
  * Commits changes one after the other, together those that came during a commit, and then tells
- * their events. If the store fails, the work goes on in memory: the store stays as it was, so the
- * next client continues from there.
+ * their events. If the store fails, or does not answer in time, the work goes on in memory: the store
+ * stays as it was, so the next client continues from there.
  */
 export class Journal {
   /** @type {{change: Change, told: Told[], done: () => void, isDone: Promise<void>}[]} */
@@ -32,11 +36,7 @@ export class Journal {
 
   /** @returns {Promise<Stored>} */
   async open() {
-    try {
-      return await this.#store.open();
-    } catch (error) {
-      return this.#fail(error).open();
-    }
+    return this.#ask((store) => store.open(), outsideMs);
   }
 
   /**
@@ -63,24 +63,20 @@ export class Journal {
    * The newest stored entries of a room before `before`.
    * @param {string} room @param {{before?: number, limit: number}} range
    */
-  async entries(room, range) {
-    try {
-      return await this.#store.entries(room, range);
-    } catch (error) {
-      return this.#fail(error).entries(room, range);
-    }
+  entries(room, range) {
+    return this.#ask((store) => store.entries(room, range));
   }
 
   /** Resolves when everything is stored and the store is closed. */
   async close() {
     await this.add({});
-    await this.#store.close().catch(() => {});
+    await this.#ask((store) => store.close());
   }
 
   async #run() {
     for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
       if (Object.keys(next.change).length > 0) {
-        await this.#store.commit(next.change).catch((error) => this.#fail(error));
+        await this.#ask((store) => store.commit(next.change));
       }
       next.done();
       for (const event of next.told)
@@ -88,12 +84,30 @@ export class Journal {
     }
   }
 
-  /** @param {unknown} error */
-  #fail(error) {
+  /**
+   * Asks the store; where it fails, the memory.
+   * @template T
+   * @param {(store: Store) => Promise<T>} question
+   * @param {number} [ms]
+   * @returns {Promise<T>}
+   */
+  async #ask(question, ms = storeMs) {
+    const store = this.#store;
+    try {
+      return await within(question(store), "The store", ms);
+    } catch (error) {
+      if (store === this.#store) this.#fail(store, error);
+      return question(this.#store);
+    }
+  }
+
+  /** @param {Store} store @param {unknown} error */
+  #fail(store, error) {
     const message = `The store failed; what follows is kept in memory only: ${error}`;
     this.#tell({ type: "failed", error: new RelayError("store_failed", message) });
     this.#store = new MemoryStore();
-    return this.#store;
+    // One that answers too late must not stay open. Whether that fails changes nothing any more.
+    toldBy("store_failed", store.close());
   }
 }
 

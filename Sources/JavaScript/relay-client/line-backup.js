@@ -1,5 +1,7 @@
 // What a page shows before its store has it, in localStorage: that takes a line within the turn of
 // `send()`, so a page that is reloaded or crashes right then loses nothing.
+import { deviceStorage } from "./guarded-storage.js";
+
 /** @import { Line } from "./types.js" */
 
 /** How many lines of one page are kept at a time: a store soon has them, and keeps any number. */
@@ -9,18 +11,8 @@ export const backupCharacters = 1_000_000;
 
 const prefix = "relay-client/line/";
 
-/** None in a worker, or where the person allows none. */
-function storageOfPage() {
-  try {
-    return globalThis.localStorage;
-  } catch {
-    return undefined;
-  }
-}
-
 export class LineBackup {
   #name;
-  #storage = storageOfPage();
   /** @type {Map<string, number>} the characters of each line, by id, the oldest first */
   #sizes = new Map();
   #characters = 0;
@@ -41,11 +33,11 @@ export class LineBackup {
     // Also after what this page has left before a reload.
     this.#order = Math.max(this.#order + 1, 1000 * Date.now());
     const text = JSON.stringify({ order: this.#order, line, replaced });
-    if (!this.#storage || !this.#hasRoom(text.length)) return false;
-    try {
-      this.#storage.setItem(this.#key(line.id), text);
-    } catch {
-      return false; // others have filled it
+    if (!this.#hasRoom(text.length)) return false;
+    if (!deviceStorage.set(this.#key(line.id), text)) {
+      // It is full, or there is none: a worker, or the person allows none.
+      deviceStorage.remove(this.#key(line.id));
+      return false;
     }
     this.#sizes.set(line.id, text.length);
     this.#characters += text.length;
@@ -54,7 +46,7 @@ export class LineBackup {
 
   /** @param {string} id of a line that is stored, or has gone */
   remove(id) {
-    this.#storage?.removeItem(this.#key(id));
+    deviceStorage.remove(this.#key(id));
     this.#characters -= this.#sizes.get(id) ?? 0;
     this.#sizes.delete(id);
   }
@@ -63,17 +55,21 @@ export class LineBackup {
   all() {
     /** @type {{order: number, line: Line, replaced?: string}[]} */
     const kept = [];
-    for (const key of Object.keys(this.#storage ?? {})) {
-      const id = key.slice(prefix.length).split("/")[0];
-      if (key !== this.#key(id)) continue;
-      try {
-        const one = JSON.parse(this.#storage?.getItem(key) ?? "");
-        if (one.line.id === id && typeof one.line.room === "string") kept.push(one);
-      } catch {
-        // not what this module has written
-      }
+    for (const id of this.#ids()) {
+      const one = parsed(deviceStorage.get(this.#key(id)));
+      if (one?.line?.id === id && typeof one.line.room === "string") kept.push(one);
     }
     return kept.sort((a, b) => a.order - b.order);
+  }
+
+  /** Removes all of this store, by this page and by others. */
+  clear() {
+    for (const id of this.#ids()) this.remove(id);
+  }
+
+  #ids() {
+    const ids = deviceStorage.keys().map((key) => [key, key.slice(prefix.length).split("/")[0]]);
+    return ids.filter(([key, id]) => key === this.#key(id)).map(([, id]) => id);
   }
 
   /** @param {string} id */
@@ -90,9 +86,18 @@ export class LineBackup {
     const fits = () =>
       this.#sizes.size < backupLines && this.#characters + characters <= backupCharacters;
     for (const id of this.#sizes.keys()) {
-      if (fits() || this.#storage?.getItem(this.#key(id)) !== null) break;
+      if (fits() || deviceStorage.get(this.#key(id)) !== undefined) break;
       this.remove(id);
     }
     return fits();
+  }
+}
+
+/** @param {string | undefined} text @returns {any} undefined if this module has not written it */
+function parsed(text) {
+  try {
+    return JSON.parse(text ?? "");
+  } catch {
+    return undefined;
   }
 }

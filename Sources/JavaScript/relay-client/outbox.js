@@ -145,6 +145,14 @@ export class Outbox {
     }
   }
 
+  /** For how long the oldest line has had no answer. */
+  unansweredMs() {
+    let oldest = Date.now();
+    for (const { lines } of this.#rooms.values())
+      for (const { sentAt = oldest } of lines.values()) oldest = Math.min(oldest, sentAt);
+    return Date.now() - oldest;
+  }
+
   /** The lines that are on their way, and what refuses them. */
   sent() {
     const items = [...this.#rooms.values()].flatMap(({ lines }) => [...lines.values()]);

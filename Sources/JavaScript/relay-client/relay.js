@@ -2,20 +2,24 @@
 import { checkedRoom } from "./check.js";
 import { Directory, PresenceMap } from "./directory.js";
 import { abortable, Emitter } from "./emitter.js";
-import { RelayError } from "./errors.js";
+import { RelayError, toldBy } from "./errors.js";
+import { Liveness } from "./liveness.js";
 import { Room } from "./room.js";
 import { RoomList } from "./room-list.js";
 import { Sender } from "./sender.js";
 /** @import { Event, Health, Link, Options, Presence, RoomOptions, Wire } from "./types.js" */
 
 /**
- * @extends {Emitter<{health: Health, ended: RelayError, error: RelayError, presence: Presence}>}
+ * @extends {Emitter<{health: Health, ended: RelayError, error: RelayError, presence: Presence,
+ *   store: RelayError | undefined}>}
  */
 export class Relay extends Emitter {
   /** What the relay lets this client do. @type {Record<string, number> | undefined} */
   limits;
   /** Name and version of the relay. @type {string | undefined} */
   server;
+  /** Why nothing is stored any more. @type {RelayError | undefined} */
+  storeError;
   /** The first connection is authenticated. @type {Promise<void>} */
   ready;
   /** @type {RoomList} */
@@ -27,6 +31,7 @@ export class Relay extends Emitter {
   /** @type {Map<string, Room>} `__proto__` is a legal name */
   #rooms = new Map();
   #link;
+  #liveness;
   #sender;
   #becomeReady = () => {};
   /** @type {(error: RelayError) => void} */
@@ -39,12 +44,14 @@ export class Relay extends Emitter {
     this.#sender = new Sender(link, store?.backup);
     this.presence = new PresenceMap(link, (presence) => this.emit("presence", presence));
     this.people = new Directory(link, this.presence);
-    this.rooms = new RoomList(link, (name) => this.#rooms.get(name));
+    const peer = (/** @type {Presence} */ known) => this.presence.put(known);
+    this.rooms = new RoomList(link, (name) => this.#rooms.get(name), peer);
     this.ready = new Promise((resolve, reject) => {
       this.#becomeReady = resolve;
       this.#neverReady = reject;
     });
-    this.ready.catch(() => {}); // `ended` tells it too
+    toldBy("ended", this.ready);
+    this.#liveness = new Liveness(link, () => this.emit("health", this.health));
     link.start((event) => this.#receive(event));
     if (signal?.aborted) this.close();
     signal?.addEventListener("abort", () => this.close());
@@ -55,7 +62,13 @@ export class Relay extends Emitter {
   }
 
   get health() {
-    return this.#link.health;
+    const { unansweredMs } = this.#liveness;
+    return unansweredMs === undefined ? this.#link.health : { ...this.#link.health, unansweredMs };
+  }
+
+  /** How many own entries have no outcome yet. */
+  get unsettled() {
+    return this.#sender.count;
   }
 
   /**
@@ -96,13 +109,16 @@ export class Relay extends Emitter {
   #receive(event) {
     switch (event.type) {
       case "health":
-        return this.emit("health", event.health);
+        return this.emit("health", this.health);
       case "welcome":
         return this.#welcome(event);
       case "ended":
         return this.#ended(event.error);
       case "failed":
+        if (event.error.code === "store_failed") this.#noteStore(event.error);
         return this.emit("error", event.error);
+      case "store":
+        return this.#noteStore(event.error);
       case "presence":
         return this.presence.put({
           user: event.user,
@@ -113,10 +129,17 @@ export class Relay extends Emitter {
         return this.people.receive(event);
     }
     const room = this.#rooms.get(event.room);
-    if (event.type === "refused") this.emit("error", event.error);
     if (event.type === "settled") event.outcomes.forEach(this.#sender.settle, this.#sender);
     room?.receive(event);
     this.rooms.receive(event);
+    if (event.type === "refused") this.emit("error", event.error);
+  }
+
+  /** @param {RelayError | undefined} error */
+  #noteStore(error) {
+    if (error?.message === this.storeError?.message) return;
+    this.storeError = error;
+    this.emit("store", error);
   }
 
   /** @param {Event} welcome */
@@ -124,14 +147,17 @@ export class Relay extends Emitter {
     this.limits = this.#sender.limits = limits;
     this.server = server;
     this.#becomeReady();
+    for (const room of this.#rooms.values()) room.renew();
+    this.presence.renew();
     this.rooms.renew();
     this.people.renew();
-    this.presence.renew();
   }
 
   /** @param {RelayError} error */
   #ended(error) {
     this.#neverReady(error);
+    this.#liveness.end();
+    this.rooms.end();
     this.#sender.end(error);
     const isClosed = error.code === "closed";
     for (const room of this.#rooms.values()) room.finish("closed", isClosed ? undefined : error);

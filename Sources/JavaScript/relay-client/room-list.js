@@ -1,16 +1,25 @@
-// The rooms of the user and the listed ones, the latest activity first, as they change.
+// The rooms of the user and the listed ones, the latest message first, as they change.
 import { abortable, Emitter } from "./emitter.js";
 import { fold, isShown, messageOf } from "./fold.js";
+import { whileVisible } from "./visible.js";
 
-/** @import { Event, Link, Message, PageOptions, RoomRow, Wire } from "./types.js" */
+/** @import { Event, Link, Message, PageOptions, Presence, RoomRow, Wire } from "./types.js" */
 /** @import { Room } from "./room.js" */
 
 const pageLimit = 50;
+/**
+ * How often the first rows are asked for while the page is visible, and how many: the relay tells of
+ * entries in rooms of which one is a member, and not in those that are only listed.
+ */
+const refreshMs = 5000;
+const refreshLimit = 10;
 
 /** @extends {Emitter<{change: void}>} */
 export class RoomList extends Emitter {
   /** Whether all rows are loaded. */
   complete = false;
+  /** Why the last page could not be loaded. @type {any} */
+  problem;
   /** @type {Map<string, RoomRow>} in the order of the list */
   #rows = new Map();
   /** @type {RoomRow[] | undefined} */
@@ -21,20 +30,33 @@ export class RoomList extends Emitter {
   #loading;
   #isUsed = false;
   #isOutdated = false;
+  #isRefreshing = false;
   #link;
   #roomOf;
+  #peer;
+  #end = new AbortController();
 
-  /** @param {Link} link @param {(name: string) => Room | undefined} roomOf a room that is open */
-  constructor(link, roomOf) {
+  /**
+   * @param {Link} link
+   * @param {(name: string) => Room | undefined} roomOf a room that is open
+   * @param {(presence: Presence) => void} peer told how the peer of a direct room is
+   */
+  constructor(link, roomOf, peer) {
     super();
     this.#link = link;
     this.#roomOf = roomOf;
+    this.#peer = peer;
+    whileVisible(refreshMs, () => this.#refresh(), this.#end.signal);
   }
 
   get list() {
     this.#use();
-    this.#list ??= [...this.#rows.values()];
+    this.#list ??= [...this.#rows.values()].sort(byLast);
     return this.#list;
+  }
+
+  end() {
+    this.#end.abort();
   }
 
   /**
@@ -64,23 +86,61 @@ export class RoomList extends Emitter {
   #load(limit, cursor) {
     this.#isOutdated = false;
     const request = this.#link.request({ type: "rooms", limit, cursor });
-    // It fails if the client has ended.
     this.#loading = request.then(
       (page) => this.#take(page, cursor === undefined),
-      () => {},
+      (error) => {
+        this.problem = error;
+        this.#changed();
+      },
     );
     return this.#loading;
   }
 
   /** @param {Wire} page @param {boolean} isFirst */
   #take({ rooms, next }, isFirst) {
+    this.problem = undefined;
     if (isFirst) this.#rows = new Map();
-    for (const row of rooms) this.#rows.set(row.room, rowOf(row));
-    // The page may be older than what was read since it was asked for.
-    for (const { room } of rooms) this.read(room, this.#roomOf(room)?.mine.read ?? 0);
+    this.#takeRows(rooms);
     this.#cursor = next;
     this.complete = next === undefined;
     this.#changed();
+  }
+
+  /** @param {Wire[]} rows */
+  #takeRows(rows) {
+    for (const row of rows) {
+      const { room, peer, presence, last_seen: lastSeen } = row;
+      this.#rows.set(room, rowOf(row));
+      if (peer !== undefined && presence) this.#peer({ user: peer, presence, lastSeen });
+      // The page may be older than what was read since it was asked for.
+      this.read(room, this.#roomOf(room)?.mine.read ?? 0);
+    }
+  }
+
+  /** Takes those of the first rows that have newer entries, which no event has told. */
+  #refresh() {
+    const isListed = [...this.#rows.values()].some(({ listed }) => listed);
+    if (this.#isRefreshing || !isListed || this.#link.health.state !== "online") return;
+    this.#isRefreshing = true;
+    const isNewer = (/** @type {Wire} */ { room, head }) =>
+      !(head <= (this.#rows.get(room)?.head ?? -1));
+    this.#link
+      .request({ type: "rooms", limit: refreshLimit })
+      .then(
+        ({ rooms }) => {
+          const newer = rooms.filter(isNewer);
+          if (newer.length === 0) return;
+          this.#takeRows(newer);
+          this.#changed();
+        },
+        (error) => {
+          this.problem = error;
+          this.#changed();
+        },
+      )
+      .finally(() => {
+        this.#isRefreshing = false;
+      });
   }
 
   /** After a new connection: as many rows as before. */
@@ -100,6 +160,8 @@ export class RoomList extends Emitter {
       this.#read(event.read, row);
     // Or beyond the rows that are loaded: what is written there brings it to the front.
     else if (!row && (event.type === "joined" || event.type === "entries")) this.#outdate();
+    // It begins with entries that no event tells.
+    else if (row && event.type === "opened" && (event.last ?? 0) > row.head) this.#outdate();
   }
 
   /** @param {Event} activity @param {RoomRow} [row] */
@@ -168,6 +230,13 @@ export class RoomList extends Emitter {
     this.emit("change", undefined);
   }
 }
+
+/**
+ * The order of the last message: an edit, a deletion or a reaction is none. Rooms without one keep
+ * the order of the relay.
+ * @param {RoomRow} a @param {RoomRow} b
+ */
+const byLast = (a, b) => (b.last?.at ?? 0) - (a.last?.at ?? 0);
 
 /** @param {Wire} row @returns {RoomRow} */
 function rowOf({

@@ -256,10 +256,16 @@ export class Room extends Emitter {
     }
     if (this.mine.read > read)
       this.#link.post({ type: "read", room: this.name, seq: this.mine.read });
+    const users = new Set(members?.map((/** @type {{user: string}} */ { user }) => user));
+    for (const user of this.marks.keys()) if (!users.has(user)) this.marks.delete(user);
     for (const { user, ...marks } of members ?? []) this.#mark(user, marks);
     if (this.#link.user !== undefined) this.#mark(this.#link.user, { read, received });
-    for (const user of this.typists) this.#type(user, false);
     this.#become("live");
+  }
+
+  /** A new connection, which tells who types. */
+  renew() {
+    for (const user of this.typists) this.#type(user, false);
   }
 
   /** @param {Entry[]} entries */

@@ -1,5 +1,5 @@
 // Makes lines of what is sent, and keeps the promises that wait for them.
-import { RelayError } from "./errors.js";
+import { RelayError, toldBy } from "./errors.js";
 
 /** @import { LineBackup } from "./line-backup.js" */
 /** @import { Ack, Line, Link, Pending, SendOptions, Sending, Settled } from "./types.js" */
@@ -58,10 +58,15 @@ export class Sender {
       signal?.addEventListener("abort", abort);
       this.#waiting.set(line.id, { resolve: settle(resolve), reject: settle(reject) });
     });
-    acknowledged.catch(() => {}); // `room.pending` tells it too
+    toldBy("room.pending", acknowledged);
     this.#backup?.put(line, replaced); // before it is shown
     this.#link.send(line, replaced);
     return Object.assign(acknowledged, { local: this.pendingOf(line) });
+  }
+
+  /** How many lines have no outcome yet. */
+  get count() {
+    return this.#waiting.size;
   }
 
   /**

@@ -1,4 +1,5 @@
 // One connection, from its beginning to its end: authentication, liveness, renewal of the token.
+import { Deadline } from "./deadline.js";
 import { RelayError } from "./errors.js";
 
 /**
@@ -19,11 +20,17 @@ export class Session {
   #token;
   #startedAt = Date.now();
   #heardAt = Date.now();
-  #pingedAt = 0;
   /** Whether nothing was heard since the last ping. */
   #isAsked = false;
+  #pings = 0;
+  /** When the last ping was sent, by the clock of `performance`. */
+  #measuredAt = -Infinity;
+  /** The same while it has no answer. @type {number | undefined} */
+  unansweredAt;
   #heartbeatMs = 0;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  /** Until the relay has to be heard: its welcome, or an answer to the ping. @type {Deadline} */
+  #patience;
+  /** @type {ReturnType<typeof setTimeout> | undefined} until the next ping */
   #watchdog;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #renewal;
@@ -49,9 +56,8 @@ export class Session {
     this.#options = options;
     this.#timing = options.timing;
     this.#token = options.token;
-    this.#watchdog = setTimeout(
-      () => this.end(1006, "The relay did not answer in time."),
-      this.#timing.welcomeMs,
+    this.#patience = new Deadline(this.#timing.welcomeMs, () =>
+      this.end(1006, "The relay did not answer in time."),
     );
     try {
       this.#transport = open({
@@ -79,15 +85,31 @@ export class Session {
   ping() {
     if (!this.isOnline || this.#isAsked) return;
     this.#isAsked = true;
-    this.#pingedAt = Date.now();
-    this.post({ type: "ping", t: this.#pingedAt });
-    this.#watch(this.#timing.pongMs);
+    if (this.unansweredAt === undefined) this.#measure();
+    clearTimeout(this.#watchdog);
+    this.#patience.end();
+    this.#patience = new Deadline(this.#timing.pongMs, () =>
+      this.end(1006, "The relay does not answer."),
+    );
+  }
+
+  /** Measures the round trip, unless that was begun less than `ms` ago. @param {number} ms */
+  probe(ms) {
+    const isDue = performance.now() - this.#measuredAt >= ms;
+    if (this.isOnline && this.unansweredAt === undefined && isDue) this.#measure();
+  }
+
+  #measure() {
+    this.#measuredAt = this.unansweredAt = performance.now();
+    this.#pings += 1;
+    this.post({ type: "ping", t: this.#pings });
   }
 
   /** @param {number} code @param {string} [why] @param {boolean} [isFit] the transport works */
   end(code, why, isFit = this.#isWelcome) {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#patience.end();
     clearTimeout(this.#watchdog);
     clearTimeout(this.#renewal);
     this.#transport?.close(1000);
@@ -105,6 +127,7 @@ export class Session {
   /** @param {Wire} message */
   #receive(message) {
     this.#heardAt = Date.now();
+    if (this.#isAsked) this.#watch(this.#heartbeatMs);
     this.#isAsked = false;
     switch (message.type) {
       case "welcome":
@@ -123,7 +146,7 @@ export class Session {
       case "pong":
         if (message.ref !== undefined)
           this.#options.message(message); // a program has asked
-        else if (message.t === this.#pingedAt) this.#options.roundTrip(Date.now() - this.#pingedAt);
+        else if (message.t === this.#pings) this.#answered();
         break;
       case "error":
         if (!this.#isWelcome || (closing.includes(message.code) && !message.re))
@@ -137,22 +160,20 @@ export class Session {
 
   // MARK: Liveness
 
-  /** @param {number} ms */
-  #watch(ms) {
-    clearTimeout(this.#watchdog);
-    this.#watchdog = setTimeout(() => this.#look(), ms);
+  #answered() {
+    this.unansweredAt = undefined;
+    this.#options.roundTrip(performance.now() - this.#measuredAt, this.#measuredAt);
   }
 
-  #look() {
-    const silenceMs = Math.max(0, Date.now() - this.#heardAt);
-    const isAsked = this.#isAsked;
-    if (isAsked && Date.now() - this.#pingedAt >= this.#timing.pongMs) {
-      this.end(1006, "The relay does not answer.");
-    } else if (!isAsked && silenceMs >= this.#heartbeatMs) {
-      this.ping();
-    } else {
-      this.#watch(isAsked ? this.#timing.pongMs : this.#heartbeatMs - silenceMs);
-    }
+  /** Pings after a silence of a heartbeat. @param {number} ms how long it lasts at least */
+  #watch(ms) {
+    this.#patience.end();
+    clearTimeout(this.#watchdog);
+    this.#watchdog = setTimeout(() => {
+      const silenceMs = Math.max(0, Date.now() - this.#heardAt);
+      if (silenceMs >= this.#heartbeatMs) this.ping();
+      else this.#watch(this.#heartbeatMs - silenceMs);
+    }, ms);
   }
 
   // MARK: The token

@@ -1,8 +1,12 @@
 // One connection for all tabs of a browser: one tab leads and has the client, the others talk to
-// it. When the tab that leads is closed or crashes, another one goes on where it was.
+// it. When the tab that leads is closed or crashes, another one goes on where it was. A tab that
+// gets no lock, or no answer from the one that leads, goes on with a connection of its own.
+import { allowed } from "./allowed.js";
 import { Client } from "./client.js";
-import { RelayError } from "./errors.js";
+import { Deadline, outsideMs } from "./deadline.js";
+import { RelayError, toldBy } from "./errors.js";
 import { Relay } from "./relay.js";
+import { decoded, encoded } from "./tab-message.js";
 /** @import { Event, Health, Line, Link, Options, RoomOptions, Wire } from "./types.js" */
 
 /**
@@ -11,9 +15,15 @@ import { Relay } from "./relay.js";
  * @param {Options & {name: string}} options
  */
 export function connectShared(url, options) {
-  const isPossible = globalThis.navigator?.locks && globalThis.BroadcastChannel;
+  const isPossible = allowed(() => navigator.locks && BroadcastChannel);
   return new Relay(isPossible ? new SharedLink(url, options) : new Client(url, options), options);
 }
+
+/** How often a tab looks whether the one that leads is there. */
+const lookMs = 10_000;
+
+/** The channel of a tab that goes on alone. */
+const nobody = { postMessage() {}, close() {} };
 
 /**
  * @typedef {{tab: string, method: string, args: any[], number?: number}} Call of a tab to the one
@@ -30,7 +40,8 @@ class SharedLink {
   #url;
   #options;
   #tab = Math.random().toString(36).slice(2);
-  #channel;
+  /** @type {Pick<BroadcastChannel, "postMessage" | "close">} */
+  #channel = nobody;
   /** The client, if this tab leads. @type {Client | undefined} */
   #client;
   /** Whether this tab has its lock: without it another one would take it for gone. */
@@ -38,11 +49,19 @@ class SharedLink {
   /** The tab that leads. @type {string | undefined} */
   #leader;
   #stop = new AbortController();
+  /** Ends with the client, and where this tab goes on alone. */
+  #locks = new AbortController();
+  /** Until a lock has to be there, or an answer of the tab that leads. @type {Deadline | undefined} */
+  #patience;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  #looking;
   #release = () => {};
   /** @type {(event: Event) => void} */
   #tell = () => {};
   /** @type {Wire | undefined} */
   #welcome;
+  /** Why the store of the tab that leads has failed. @type {RelayError | undefined} */
+  #storeError;
   #calls = 0;
 
   // What this tab wants: a new leader is told again.
@@ -62,8 +81,13 @@ class SharedLink {
   constructor(url, options) {
     this.#url = url;
     this.#options = options;
-    this.#channel = new BroadcastChannel(this.#lockName());
-    this.#channel.onmessage = ({ data }) => this.#hear(data);
+    try {
+      const channel = new BroadcastChannel(this.#lockName());
+      channel.onmessage = ({ data }) => this.#hear(data);
+      this.#channel = channel;
+    } catch (error) {
+      this.#locks.abort(error);
+    }
   }
 
   /** @param {string} [tab] */
@@ -74,15 +98,58 @@ class SharedLink {
   /** @param {(event: Event) => void} tell */
   start(tell) {
     this.#tell = tell;
-    const { signal } = this.#stop;
     // A tab holds its own lock as long as it lives, and the common one while it leads.
-    navigator.locks.request(this.#lockName(this.#tab), () => {
+    this.#lock(this.#tab, () => {
       this.#isKnown = true;
-      this.#channel.postMessage({ ask: "leader" });
-      navigator.locks.request(this.#lockName(), { signal }, () => this.#lead()).catch(() => {});
-      return new Promise((resolve) => signal.addEventListener("abort", resolve));
+      this.#expectLeader();
+      this.#lock("", () => this.#lead());
+      return new Promise((resolve) => this.#locks.signal.addEventListener("abort", resolve));
     });
-    document.addEventListener("visibilitychange", () => document.hidden || this.look(), { signal });
+    this.#expect("The browser gives this tab no lock.");
+    this.#looking = setInterval(
+      () => this.#leader && !this.#client && this.#expectLeader(),
+      lookMs,
+    );
+    const look = () => document.hidden || this.look();
+    document.addEventListener("visibilitychange", look, { signal: this.#stop.signal });
+  }
+
+  /** @param {string} tab @param {() => Promise<any> | void} hold */
+  #lock(tab, hold) {
+    const { signal } = this.#locks;
+    navigator.locks.request(this.#lockName(tab), { signal }, hold).catch((error) => {
+      // The person allows no storage, so there are no locks.
+      if (!this.#stop.signal.aborted) this.#goAlone(error);
+    });
+  }
+
+  /** Goes on alone unless there is an answer in time. @param {string} why */
+  #expect(why) {
+    this.#patience?.end();
+    this.#patience = new Deadline(outsideMs, () => this.#goAlone(why));
+  }
+
+  /** Asks the tab that leads whether it is there, unless it is asked already. */
+  #expectLeader() {
+    if (this.#leader !== undefined && this.#patience) return;
+    this.#expect("The tab that has the connection does not answer.");
+    this.#channel.postMessage({ ask: "leader" });
+  }
+
+  #heard() {
+    this.#patience?.end();
+    this.#patience = undefined;
+  }
+
+  /** Goes on with a client of its own, as on a browser without locks. @param {unknown} why */
+  #goAlone(why) {
+    if (this.#client || this.#stop.signal.aborted) return;
+    this.#channel.close();
+    this.#channel = nobody;
+    this.#locks.abort(why);
+    const message = `This tab has a connection of its own: ${why}`;
+    this.#tell({ type: "failed", error: new RelayError("tabs_failed", message) });
+    toldBy("ended", this.#lead());
   }
 
   // MARK: Link
@@ -134,6 +201,10 @@ class SharedLink {
     this.#call("look");
   }
 
+  probe() {
+    return this.#ask("probe", []);
+  }
+
   async end() {
     if (this.#stop.signal.aborted) return;
     this.#finish(new RelayError("closed", "The client was closed."));
@@ -171,21 +242,25 @@ class SharedLink {
 
   /** @param {Call} call */
   #send(call) {
-    if (this.#client) this.#serve(call);
-    else if (this.#leader) this.#channel.postMessage({ call });
+    if (this.#client) return void this.#serve(call);
+    if (!this.#leader) return;
+    this.#expectLeader();
+    this.#channel.postMessage({ call });
   }
 
   /** @param {any} message of another tab */
-  #hear({ call, event, answer, ask, leader, welcome, health }) {
+  #hear({ call, event, answer, ask, leader, welcome, health, store }) {
+    if (this.#isKnown && (event || leader || answer)) this.#heard();
     if (call && this.#client) this.#serve(call);
     else if (ask && this.#client) this.#introduce();
     else if (event && !this.#client) this.#take(decoded(event));
     else if (answer?.tab === this.#tab) this.#answer(decoded(answer));
-    else if (leader && leader !== this.#leader && this.#isKnown) {
+    else if (leader && leader !== this.#leader && this.#isKnown && !this.#client) {
       const isFirst = this.#leader === undefined;
       this.#leader = leader;
       if (welcome) this.#take(welcome);
       this.#take({ type: "health", health });
+      if (store) this.#take(decoded(store)); // a tab of an older page does not tell
       if (isFirst) this.#sendLeft();
       this.#resume();
     }
@@ -207,6 +282,8 @@ class SharedLink {
   /** @param {Event} event */
   #take(event) {
     if (event.type === "health") this.health = event.health;
+    if (event.type === "store" || event.error?.code === "store_failed")
+      this.#storeError = event.error;
     if (event.type === "settled") for (const { id } of event.outcomes) this.#lines.delete(id);
     if (event.type === "refused") this.#rooms.delete(event.room);
     if (event.type === "welcome") {
@@ -229,6 +306,9 @@ class SharedLink {
   #finish(error) {
     if (this.#stop.signal.aborted) return;
     this.#stop.abort(error);
+    this.#locks.abort(error);
+    clearInterval(this.#looking);
+    this.#heard();
     this.health = { ...this.health, state: "ended", why: error.message, since: Date.now() };
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#tell({ type: "health", health: this.health });
@@ -243,6 +323,8 @@ class SharedLink {
     const client = new Client(this.#url, this.#options);
     this.#client = client;
     this.#leader = this.#tab;
+    this.#heard();
+    this.#take({ type: "store" }); // it has a store of its own
     client.start((event) => {
       if (this.#stop.signal.aborted) return;
       if (event.type !== "ended" || event.error.code !== "closed")
@@ -257,7 +339,9 @@ class SharedLink {
   }
 
   #introduce() {
-    this.#channel.postMessage({ leader: this.#tab, welcome: this.#welcome, health: this.health });
+    const store = encoded({ type: "store", error: this.#storeError });
+    const { health } = this;
+    this.#channel.postMessage({ leader: this.#tab, welcome: this.#welcome, health, store });
   }
 
   /** @param {Call} call */
@@ -292,9 +376,7 @@ class SharedLink {
         if (this.#unwatch(tab, name)) this.#client?.close(name, false);
       this.#watched.delete(tab);
     };
-    navigator.locks
-      .request(this.#lockName(tab), { signal: this.#stop.signal }, gone)
-      .catch(() => {});
+    this.#lock(tab, gone);
   }
 
   /**
@@ -307,19 +389,4 @@ class SharedLink {
     if (!openers?.delete(tab) || openers.size > 0) return false;
     return this.#openers.delete(room);
   }
-}
-
-// Errors lose their fields on the way to another tab.
-
-/** @param {any} message */
-function encoded({ error, outcomes, ...message }) {
-  if (outcomes) message.outcomes = outcomes.map(encoded);
-  const answer = error instanceof RelayError ? error.answer : { message: String(error) };
-  return error ? { ...message, error: { code: "failed", ...answer } } : message;
-}
-
-/** @param {any} message */
-function decoded({ error, outcomes, ...message }) {
-  if (outcomes) message.outcomes = outcomes.map(decoded);
-  return error ? { ...message, error: RelayError.from(error) } : message;
 }

@@ -1,4 +1,5 @@
 // The second transport: an event stream for what comes, and POST for requests.
+import { Deadline } from "./deadline.js";
 import { HTTPTransport } from "./http.js";
 
 /** @import { Place } from "./http.js" */
@@ -13,7 +14,7 @@ export const openStream = (context) => new StreamTransport(context);
 class StreamTransport extends HTTPTransport {
   /** The stream in use; ended when the rooms are others. */
   #stream = new AbortController();
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  /** @type {Deadline | undefined} */
   #watchdog;
   #isScheduled = false;
 
@@ -33,7 +34,7 @@ class StreamTransport extends HTTPTransport {
   close() {
     super.close();
     this.#stream.abort();
-    clearTimeout(this.#watchdog);
+    this.#watchdog?.end();
   }
 
   /** Once for all joins that come together. */
@@ -43,7 +44,7 @@ class StreamTransport extends HTTPTransport {
     queueMicrotask(() => {
       this.#isScheduled = false;
       this.#stream.abort();
-      clearTimeout(this.#watchdog);
+      this.#watchdog?.end();
       if (this.signal.aborted || this.places.size === 0) return;
       this.#stream = new AbortController();
       this.#read(this.#stream);
@@ -116,11 +117,11 @@ class StreamTransport extends HTTPTransport {
 
   /** @param {number} ms @param {boolean} [isFit] streams work here */
   #watch(ms, isFit) {
-    clearTimeout(this.#watchdog);
-    this.#watchdog = setTimeout(() => {
+    this.#watchdog?.end();
+    this.#watchdog = new Deadline(ms, () => {
       this.#stream.abort();
       this.fail(1006, "The event stream is silent.", isFit);
-    }, ms);
+    });
   }
 }
 

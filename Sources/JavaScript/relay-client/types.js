@@ -35,7 +35,9 @@
  *   transport
  * @property {number} since when `state` or `transport` changed last, in milliseconds since 1970
  * @property {number} [retryAt] when the next attempt begins, while `waiting`
- * @property {number} [roundTripMs] of the last ping
+ * @property {number} [roundTripMs] of the last ping that was answered in time, on this connection
+ * @property {number} [unansweredMs] for how long the oldest ping or request has had no answer, while
+ *   the page is visible
  */
 
 /**
@@ -204,6 +206,7 @@
  * @typedef {object} Timing
  * @property {number} welcomeMs patience for `welcome`
  * @property {number} pongMs patience for the answer to a ping
+ * @property {number} probeMs how often the round trip is measured while a person looks
  * @property {number} goodMs a connection that lasted this long shows that its transport works
  * @property {number} climbMs how often a better transport is tried
  * @property {number} pauseMs the longest first pause between attempts; each failure doubles it
@@ -238,7 +241,7 @@
  * @property {() => Promise<string | undefined>} [getToken]
  * @property {(session: import("./session.js").Session, welcome: Wire) => void} welcome
  * @property {(message: Wire) => void} message
- * @property {(ms: number) => void} roundTrip
+ * @property {(ms: number, beganAt: number) => void} roundTrip
  */
 
 /**
@@ -259,6 +262,7 @@
  * @property {(health: Health) => void} health
  * @property {(error: import("./errors.js").RelayError) => void} ended
  * @property {() => Sent[]} sent what is on its way, besides requests
+ * @property {() => number} unansweredMs for how long the oldest of that has had no answer
  */
 
 /**
@@ -269,7 +273,8 @@
 /**
  * What a client tells its view: messages of relay.v1, and
  * `opened` {room, reason, last, entries, lines}, `entries` {room, entries}, `line` {room, line},
- * `settled` {room, outcomes: Settled[]}, `health` {health}, `ended` {error}, `failed` {error}.
+ * `settled` {room, outcomes: Settled[]}, `health` {health}, `ended` {error}, `failed` {error},
+ * `store` {error}, without an error from a tab whose store works.
  * @typedef {{type: string} & Record<string, any>} Event
  */
 
@@ -294,6 +299,8 @@
  * @property {(room: string, range: {before?: number, limit: number}) => Promise<Entry[]>} entries
  * @property {() => Promise<void>} settled
  * @property {() => void} look
+ * @property {() => Promise<number | undefined>} probe for how long the oldest ping or request has had
+ *   no answer
  * @property {() => Promise<void>} end
  */
 

@@ -1,8 +1,9 @@
 // What one can do with a message or a conversation, as menus and questions. Loaded when it is needed.
 
-import { el } from "./dom.js";
+import { el, keys } from "./dom.js";
 import { gist } from "./row.js";
 import { ask, chooseEmoji, menu } from "./popups.js";
+import { load, report } from "./problems.js";
 
 /** No message is older. */
 const firstYear = 1990;
@@ -18,7 +19,7 @@ const firstYear = 1990;
 
 /** @param {View} view @param {any} message @param {HTMLElement} anchor */
 export async function chooseReaction(view, message, anchor) {
-  const { findEmoji } = await import("./emoji.js");
+  const { findEmoji } = await load(() => import("./emoji.js"), anchor);
   const isOn = (/** @type {string} */ emoji) => message.reactions?.get(emoji)?.includes(view.user) ?? false;
   chooseEmoji(anchor, { label: "React", find: findEmoji, isOn, act: (emoji) => view.act("react", message.seq, emoji, !isOn(emoji)) });
 }
@@ -31,12 +32,21 @@ export function messageMenu(view, message, anchor) {
   menu(anchor, [
     { label: "Reply", act: () => view.act("reply", message.seq) },
     { label: "React", act: () => chooseReaction(view, message, anchor) },
-    ...(isText ? [{ label: "Copy text", act: () => { navigator.clipboard?.writeText(message.text).catch(() => {}); } }] : []),
+    ...(isText ? [{ label: "Copy text", act: () => copy(message.text, anchor) }] : []),
     ...(isText && view.canForward ? [{ label: "Forward…", act: () => view.act("forward", message.seq) }] : []),
     ...(person && !isOwn ? [{ label: `Write to ${view.name(message.from)}`, act: () => person(message.from) }] : []),
     ...(isOwn && isText ? [{ label: "Edit", act: () => view.act("edit", message.seq) }] : []),
     ...(isOwn ? [{ label: "Delete…", isDangerous: true, act: () => view.act("delete", message.seq) }] : []),
   ], { label: "Message" });
+}
+
+/** Over plain HTTP browsers have no clipboard for pages. @param {string} text @param {HTMLElement} near */
+async function copy(text, near) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch (error) {
+    report(error, near, "The text was not copied");
+  }
 }
 
 /** @param {Node} near @param {any} message */
@@ -58,22 +68,23 @@ export function peopleMenu({ user: me, name, person }, users, anchor, label) {
 
 /**
  * @param {HTMLElement} button
- * @param {{isRoom: boolean, title: string, show: (place: number | Date) => void, first: number, leave: () => void, focus: () => void,
+ * @param {{isRoom: boolean, show: (place: number | Date) => void, first: number, leave: () => void, focus: () => void,
  *   isMuted?: boolean, mute: () => void}} view
  */
-export function conversationMenu(button, { isRoom, title, show, first, leave, focus, isMuted, mute }) {
+export function conversationMenu(button, { isRoom, show, first, leave, focus, isMuted, mute }) {
   menu(button, [
     { label: "Go to a date…", act: () => chooseDate(button, show, focus) },
     { label: "Go to the first message", act: () => show(first) },
     ...(isMuted === undefined ? [] : [{ label: "Muted", isOn: isMuted, act: mute }]),
-    ...(isRoom ? [{ label: "Leave this room…", isDangerous: true, act: async () => {
-      if (await ask(button, {
-        title: `Leave ${title}?`, confirm: "Leave",
-        text: "You are told of no more messages in it. What was written stays, and you can open the room again by its name.",
-      })) leave();
-    } }] : []),
+    ...(isRoom ? [{ label: "Leave this room…", isDangerous: true, act: leave }] : []),
   ], { label: "This conversation" });
 }
+
+/** @param {Node} near @param {string} title */
+export const askToLeave = (near, title) => ask(near, {
+  title: `Leave ${title}?`, confirm: "Leave",
+  text: "You are told of no more messages in it. What was written stays, and you can open the room again by its name.",
+});
 
 /** @param {HTMLElement} button @param {(place: Date) => void} show @param {() => void} focus */
 function chooseDate(button, show, focus) {
@@ -88,12 +99,12 @@ function chooseDate(button, show, focus) {
         show(new Date(year, month - 1, date));
       },
       blur: () => input.remove(),
-      keydown: (/** @type {KeyboardEvent} */ event) => {
+      keydown: keys((event) => {
         if (event.key === "Escape" || event.key === "Enter") { event.preventDefault(); focus(); }
-      },
+      }),
     },
   });
   button.after(input);
   input.focus();
-  try { input.showPicker(); } catch { /* the field itself takes the date */ }
+  try { input.showPicker(); } catch { input.select(); } // the field itself takes the date
 }

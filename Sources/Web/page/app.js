@@ -2,36 +2,41 @@
 
 import { Announcer } from "./announcer.js";
 import { Pictures } from "./avatars.js";
-import { el, focused } from "./dom.js";
+import { Conditions } from "./conditions.js";
+import { el, focused, keys } from "./dom.js";
+import { refuseFiles } from "./files.js";
 import { directRoom, plain } from "./format.js";
 import { Muted } from "./muted.js";
+import { directRoomNamed, roomNamed } from "./names.js";
 import { People } from "./people.js";
+import { load, loaded, markTold, report, reportUnhandled, say } from "./problems.js";
+import { allowed } from "./relay-client/allowed.js";
 import { Session, subject } from "./session.js";
 import "./list.js";
 import "./room-view.js";
 
 // What is not needed at once comes later.
-const popups = () => import("./popups.js");
-const dialogs = () => import("./dialogs.js");
+const popups = () => load(() => import("./popups.js"));
+const dialogs = () => load(() => import("./dialogs.js"));
 
+const advice = "Choose a conversation, or press Ctrl+K.";
+
+const worker = () => allowed(() => navigator.serviceWorker);
 const place = /** @type {HTMLElement} */ (document.getElementById("app"));
 
-/** A storage that may be forbidden, or full. */
-const drafts = /** @type {any} */ ({
-  getItem: (/** @type {string} */ key) => { try { return localStorage.getItem(key); } catch { return null; } },
-  setItem: (/** @type {string} */ key, /** @type {string} */ value) => { try { localStorage.setItem(key, value); } catch { /* not kept */ } },
-  removeItem: (/** @type {string} */ key) => { try { localStorage.removeItem(key); } catch { /* not kept */ } },
-});
-
 class Messenger {
-  drafts = drafts;
   announcer = new Announcer();
+  conditions = new Conditions();
   list = el("relay-list");
   view = el("relay-conversation", { hidden: true });
-  nothing = el("div", { class: "nothing-open" }, el("p", {}, "Choose a conversation, or press Ctrl+K."));
+  #advice = el("p", { role: "status" }, advice);
+  nothing = el("div", { class: "nothing-open" }, this.#advice);
   write = (/** @type {string} */ user) =>
     this.open({ room: directRoom(this.user, user), title: this.people.name(user) ?? user, user }, { isOpened: true });
   forward = (/** @type {any} */ origin) => this.#forward(origin);
+  enter = (/** @type {string} */ room) => this.open({ room, title: room }, { isOpened: true });
+  searchAll = (/** @type {string} */ query) => this.#searchAll(query);
+  help = () => this.#help();
   /** @type {any} */
   #open;
   get user() { return this.session.user; }
@@ -41,7 +46,9 @@ class Messenger {
     this.session = session;
     this.relay = relay;
     this.people = new People(this.relay);
-    this.muted = new Muted(session.user);
+    this.kept = session.kept;
+    this.keptInTab = session.keptInTab;
+    this.muted = new Muted(session.kept);
     this.pictures = new Pictures((user) => session.fetch(`/v1/avatars/${encodeURIComponent(user)}`));
   }
 
@@ -49,7 +56,7 @@ class Messenger {
     const { list, view, relay, session } = this;
     place.className = "messenger";
     place.replaceChildren(
-      el("nav", { class: "sidebar", "aria-label": "Conversations" }, list),
+      this.conditions.element, el("nav", { class: "sidebar", "aria-label": "Conversations" }, list),
       el("main", { class: "main" }, view, this.nothing), this.announcer.element);
     list.start(this);
     list.addEventListener("choose", (/** @type {CustomEvent} */ event) => this.open(event.detail.row, event.detail));
@@ -59,26 +66,34 @@ class Messenger {
     view.addEventListener("back", () => this.#back());
     view.addEventListener("leave-room", (/** @type {CustomEvent} */ event) => this.#leave(event.detail));
     this.people.addEventListener("change", () => this.#renameOpen());
+    refuseFiles(window, (text) => (this.#open ? view.composer.say(text) : say(text)));
     session.onExpired = () => this.#askForToken();
     relay.on("ended", (/** @type {any} */ error) => this.#ended(error));
-    addEventListener("keydown", (event) => this.#key(event));
+    relay.on("error", (/** @type {any} */ error) => this.#failed(error));
+    relay.on("store", (/** @type {any} */ error) => this.#noteStore(error));
+    this.#noteStore(relay.storeError);
+    addEventListener("beforeunload", (event) => { if (relay.storeError && relay.unsettled > 0) event.preventDefault(); });
+    addEventListener("keydown", keys((event) => this.#key(event)));
     addEventListener("popstate", () => this.#openFromAddress());
     addEventListener("hashchange", () => this.#takeToken());
     document.addEventListener("visibilitychange", () => {
       relay.presence.set(document.visibilityState === "visible" ? "online" : "away");
     });
-    navigator.serviceWorker?.addEventListener("message", ({ data }) => { if (data?.open) this.open({ room: data.open, title: data.open }); });
+    worker()?.addEventListener("message", ({ data }) => { if (data?.open) this.open({ room: data.open, title: data.open }); });
+    relay.ready.then(() => this.#ready(), markTold).catch(report);
     this.#openFromAddress();
-    if (!this.#open) {
-      list.focusSearch();
-      // The user is known now, or when the store or the relay has said so.
-    }
-    relay.ready.then(async () => {
-      const { Notifier } = await import("./notifier.js");
-      this.notifier = new Notifier(/** @type {any} */ (this));
-      if (!this.#open) this.#openFromAddress();
-    }, () => {});
+    if (!this.#open) list.focusSearch();
   }
+
+  /** The relay has said who this is. */
+  async #ready() {
+    this.list.ready();
+    if (!this.#open && !this.#isMisnamed) this.#openFromAddress();
+    const { Notifier } = await load(() => import("./notifier.js"));
+    this.notifier = new Notifier(/** @type {any} */ (this));
+  }
+  /** The address names no conversation, and that was said. */
+  #isMisnamed = false;
 
   /** @param {any} row @param {{isOpened?: boolean, isSilent?: boolean}} [options] */
   open(row, { isOpened = false, isSilent = false } = {}) {
@@ -117,13 +132,17 @@ class Messenger {
 
   #openFromAddress() {
     const query = new URLSearchParams(location.search);
-    const to = query.get("to")?.toLowerCase();
-    const room = to && this.session.user ? directRoom(this.session.user, to) : query.get("room");
-    if (room) this.open({ room, title: to ? this.people.name(to) ?? to : room }, { isSilent: true, isOpened: true });
-    else {
-      place.classList.remove("in-conversation");
-      this.#showCount();
-    }
+    const to = query.get("to");
+    const name = query.get("room");
+    const { user: me } = this.session;
+    if (to && !me) return; // known when the relay has said it
+    const { room, user, problem } = to ? directRoomNamed(to, me) : name ? roomNamed(name, me) : {};
+    this.#isMisnamed = problem !== undefined;
+    this.#advice.textContent = problem ?? advice;
+    if (room) return this.open({ room, title: user === undefined ? room : this.people.name(user) ?? user }, { isSilent: true, isOpened: true });
+    place.classList.remove("in-conversation");
+    this.#showCount();
+    if (problem) say(problem);
   }
 
   #back() {
@@ -153,7 +172,7 @@ class Messenger {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]")) return;
+    if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
     const isCommand = event.ctrlKey || event.metaKey;
     if (event.key === "F6") this.#nextRegion(event.shiftKey ? -1 : 1);
     else if (isCommand && !event.shiftKey && event.key.toLowerCase() === "k") this.#switch();
@@ -198,11 +217,13 @@ class Messenger {
     const row = await chooseConversation(place, { label: "Forward to", placeholder: "Forward to a person or room" }, this.list, this.people);
     if (!row) return;
     this.open(row, { isOpened: true });
-    this.relay.room(row.room).send({ forward: origin }).catch(() => {});
+    const sending = this.relay.room(row.room).send({ forward: origin });
+    // What is refused later is a row, which says why.
+    sending.catch((/** @type {any} */ error) => { if (error === sending.local.error) report(error, undefined, "The message was not forwarded"); });
   }
 
   async #searchAll(query = "") {
-    const { searchAll } = await import("./search-all.js");
+    const { searchAll } = await load(() => import("./search-all.js"));
     const { relay, user, people, list } = this;
     searchAll(place, { relay, user, people, list, isOpen: (room) => room === this.view.room }, query, (row, seq, words) => {
       this.open(row);
@@ -220,16 +241,23 @@ class Messenger {
       { label: "Go to a conversation…", act: () => this.#switch() },
       { label: "Search all conversations…", act: () => this.#searchAll() },
       { label: "Open or create a room…", act: () => this.#createRoom() },
-      ...(notifier && "Notification" in globalThis ? [{ label: "Notifications", isOn: notifier.isOn("notifications"), act: () => notifier.toggle("notifications") }] : []),
+      ...(notifier && "Notification" in globalThis ? [{ label: "Notifications", isOn: notifier.isOn("notifications"), act: () => this.#toggleNotifications() }] : []),
       ...(notifier ? [{ label: "Sounds", isOn: notifier.isOn("sounds"), act: () => notifier.toggle("sounds") }] : []),
       { label: "Keys", act: () => this.#help() },
       { label: "Sign out", act: () => this.#signOut() },
     ], { label: "Menu" });
   }
 
+  async #toggleNotifications() {
+    const problem = await this.notifier?.toggle("notifications");
+    if (!problem) return;
+    const { tell } = await popups();
+    tell(place, "Notifications are off", problem);
+  }
+
   async #createRoom() {
     const { askForRoom } = await dialogs();
-    askForRoom(place, (room) => this.open({ room, title: room }, { isOpened: true }));
+    askForRoom(place, this.enter);
   }
 
   async #help() {
@@ -247,6 +275,17 @@ class Messenger {
     this.list.forget(name);
     this.list.select(undefined);
     this.#back();
+  }
+
+  /** What a room refuses, the room says; that the store has failed is a condition. @param {any} error */
+  #failed(error) {
+    if (error.code === "store_failed" || error === this.view.refusal) return;
+    say(plain(error.message));
+  }
+
+  /** @param {any} error why the store has failed, or nothing */
+  #noteStore(error) {
+    this.conditions.set("store", error && `Messages are not kept on this device: what is not sent yet is lost when this page is closed. Allow this site to store data, or close its other tabs, and reload the page. (${plain(error.message)})`);
   }
 
   // MARK: The session
@@ -267,7 +306,7 @@ class Messenger {
   async #askForToken() {
     if (this.#closeAsking) return;
     this.#closeAsking = () => {};
-    const { askForToken } = await dialogs();
+    const { askForToken } = await loaded(() => import("./dialogs.js")).catch((error) => { this.#closeAsking = undefined; throw error; });
     const box = askForToken(place, (token) => this.session.renew(token));
     this.#closeAsking = () => box.close();
     box.addEventListener("close", () => { this.#closeAsking = undefined; });
@@ -275,6 +314,7 @@ class Messenger {
 
   /** @param {any} error */
   #ended(error) {
+    markTold(error);
     if (error?.code === "closed") return;
     this.session.end();
     this.view.close();
@@ -289,9 +329,7 @@ class Messenger {
       text: isSettled ? "What is stored on this device is removed." : "Some messages are not sent yet. They are lost if you sign out now.",
     });
     if (!isSure) return;
-    await this.relay.close();
-    await this.session.forget();
-    location.assign("/");
+    await this.session.signOut(() => this.relay.close());
   }
 }
 
@@ -303,11 +341,11 @@ function isTyping() {
 
 /** @param {string} [reason] */
 async function begin(reason) {
-  let session = reason === undefined ? Session.restore() : undefined;
+  let { session, reason: why } = reason === undefined ? Session.restore() : { session: undefined, reason };
   if (!session) {
     place.className = "";
-    const { signIn } = await import("./sign-in.js");
-    const identity = await signIn(place, reason);
+    const { signIn } = await load(() => import("./sign-in.js"));
+    const identity = await signIn(place, why);
     session = new Session(identity);
     if (identity.token) session.renew(identity.token);
     const query = new URLSearchParams(location.search);
@@ -315,12 +353,15 @@ async function begin(reason) {
     if (identity.user) query.set("user", identity.user);
     history.replaceState({}, "", `/${query.size ? `?${query}` : ""}`);
   }
-  await new Messenger(session, session.connect()).start();
+  /** @type {any} */
+  let relay;
+  await session.enter(() => relay?.close());
+  relay = session.connect();
+  await new Messenger(session, relay).start();
 }
 
 /** Installs the worker that lets the page open without a connection. Its address is the only one that may become a script. */
 function install() {
-  if (!navigator.serviceWorker) return;
   const address = "/service-worker.js";
   const policy = /** @type {any} */ (globalThis).trustedTypes?.createPolicy("relay-worker", {
     createScriptURL: (/** @type {string} */ url) => {
@@ -328,9 +369,11 @@ function install() {
       return url;
     },
   });
-  navigator.serviceWorker.register(policy ? policy.createScriptURL(address) : address).catch(() => {});
+  worker()?.register(policy ? policy.createScriptURL(address) : address)
+    .catch((error) => console.warn("The page cannot be opened without a connection:", error));
 }
 
+reportUnhandled();
 begin();
 addEventListener("load", install, { once: true });
 if (document.readyState === "complete") install();

@@ -31,10 +31,10 @@ export class Pictures {
   /** @type {Map<string, Set<any>>} elements that wait */
   #waiting = new Map();
   #active = 0;
-  /** @type {(user: string) => Promise<Response>} */
+  /** @type {(user: string) => Promise<{ok: boolean, content: Blob}>} */
   #fetch;
 
-  /** @param {(user: string) => Promise<Response>} fetch */
+  /** @param {(user: string) => Promise<{ok: boolean, content: Blob}>} fetch */
   constructor(fetch) {
     this.#fetch = fetch;
   }
@@ -57,13 +57,7 @@ export class Pictures {
     if (user === undefined || this.#loading.has(user)) return;
     this.#active++;
     this.#loading.add(user);
-    let address = null;
-    try {
-      const response = await this.#fetch(user);
-      if (response.ok) address = URL.createObjectURL(await response.blob());
-    } catch {
-      // Initials will do.
-    }
+    const address = await this.#load(user);
     this.#known.set(user, address);
     for (const reference of this.#waiting.get(user) ?? []) {
       const element = reference.deref();
@@ -79,6 +73,16 @@ export class Pictures {
     }
     this.#next();
   }
+  /** The address of a picture; `null` where there is none, or it does not come: initials will do. @param {string} user */
+  async #load(user) {
+    try {
+      const { ok, content } = await this.#fetch(user);
+      return ok ? URL.createObjectURL(content) : null;
+    } catch {
+      return null;
+    }
+  }
+
   /** @type {Set<string>} */
   #loading = new Set();
 }

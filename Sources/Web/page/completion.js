@@ -1,7 +1,8 @@
-// Completes names after `@` and emoji after `:` while one writes. Loaded when one begins to write.
+// Completes names after `@`, emoji after `:` and commands after `/` while one writes. Loaded when one begins to write.
 
 import { el } from "./dom.js";
 import { folded, plain } from "./format.js";
+import { load } from "./problems.js";
 
 const offersLimit = 6;
 
@@ -39,8 +40,11 @@ export class Completion {
   async update() {
     const round = ++this.#round;
     const { selectionStart, selectionEnd, value } = this.#input;
-    const match = selectionStart === selectionEnd && /(?:^|[\s(])([@:])([\p{L}\p{N}._+-]*)$/u.exec(value.slice(0, selectionStart));
-    const offers = !match ? [] : match[1] === "@" ? this.#mentions(match[2]) : await this.#emoji(match[2]);
+    const before = value.slice(0, selectionStart);
+    const match = selectionStart === selectionEnd
+      && (/^(\/)(\w*)$/.exec(before) ?? /(?:^|[\s(])([@:])([\p{L}\p{N}._+-]*)$/u.exec(before));
+    const offers = !match ? [] : match[1] === "@" ? this.#mentions(match[2])
+      : match[1] === "/" ? await this.#commands(match[2]) : await this.#emoji(match[2]);
     if (round !== this.#round) return;
     this.#start = selectionStart - (match ? match[2].length + 1 : 0);
     this.#show(offers);
@@ -66,14 +70,24 @@ export class Completion {
 
   /** @param {string} prefix @returns {Offer[]} */
   #mentions(prefix) {
-    return this.#people(folded(prefix)).slice(0, offersLimit)
+    const people = this.#people(folded(prefix));
+    if (people.length === 1 && people[0].user === prefix) return []; // it is written out: Enter sends
+    return people.slice(0, offersLimit)
       .map(({ user, title }) => ({ text: `@${user} `, title, detail: `@${user}` }));
+  }
+
+  /** From one letter on: a slash alone is a text. @param {string} start @returns {Promise<Offer[]>} */
+  async #commands(start) {
+    if (!start) return [];
+    const { matching } = await load(() => import("./commands.js"), this.#input);
+    return matching(start.toLowerCase()).slice(0, offersLimit)
+      .map(({ names, usage, argument, text }) => ({ text: `/${names[0]}${argument ? " " : ""}`, title: usage, detail: text }));
   }
 
   /** From two letters on: a colon alone, or a smiley, is none. @param {string} prefix @returns {Promise<Offer[]>} */
   async #emoji(prefix) {
     if (!/^[+-]1$|^\p{L}{2}/u.test(prefix)) return [];
-    const { findEmoji } = await import("./emoji.js");
+    const { findEmoji } = await load(() => import("./emoji.js"), this.#input);
     return findEmoji(prefix, offersLimit).map(({ emoji, name }) => ({ text: `${emoji} `, title: emoji, detail: `:${name}:` }));
   }
 

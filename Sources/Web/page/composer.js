@@ -1,7 +1,9 @@
 // Where one writes.
 
-import { el, iconButton } from "./dom.js";
-import { plain } from "./format.js";
+import { el, iconButton, keys } from "./dom.js";
+import { cleaned, plain } from "./format.js";
+import { load } from "./problems.js";
+import { isCommand } from "./slash.js";
 
 /** Reports `send` {text}, `typing`, `cancel`, `edit-last`, `leave`. */
 export class Composer extends HTMLElement {
@@ -11,11 +13,14 @@ export class Composer extends HTMLElement {
   #banner;
   /** @type {any} */
   #count;
+  /** What is wrong with the text. @type {any} */
+  #note;
   /** @type {any} */
   #list;
   /** @type {import("./completion.js").Completion | undefined} */
   #completion;
   #limit = 8192;
+  #isOver = false;
   /** What `@` is completed to. @type {(prefix: string) => {user: string, title: string}[]} */
   mentions = () => [];
 
@@ -24,22 +29,24 @@ export class Composer extends HTMLElement {
     this.#input = el("textarea", {
       rows: 1, dir: "auto", enterKeyHint: "send", autocomplete: "off",
       on: {
-        input: () => this.#changed(), keydown: (/** @type {any} */ event) => this.#key(event),
-        blur: () => this.#completion?.close(),
+        input: (/** @type {any} */ event) => this.#changed(event.isComposing), compositionend: () => this.#changed(),
+        keydown: keys((event) => this.#key(event)), blur: () => this.#completion?.close(),
       },
     });
     this.#banner = el("div", { class: "banner", hidden: true });
     this.#count = el("span", { class: "count", role: "status" });
+    this.#note = el("p", { class: "note", role: "alert", hidden: true });
     this.#list = el("div", { class: "offers", role: "listbox", id: "offers", "aria-label": "Completions", hidden: true });
-    this.append(this.#list, this.#banner, el("div", { class: "field" }, this.#input, this.#count,
+    this.append(this.#list, this.#banner, this.#note, el("div", { class: "field" }, this.#input, this.#count,
       iconButton("send", "Send", () => { this.#send(); this.#input.focus(); }, { class: "send" })));
     this.#changed();
   }
 
+  get #tooLong() { return `The text is too long: the relay takes ${this.#limit} bytes. Shorten it, or send it in parts.`; }
   get text() { return this.#input.value; }
   set text(text) {
     this.#input.value = text;
-    this.#changed(true);
+    this.#changed(false, true);
   }
 
   /** @param {string} label @param {number} [limitBytes] */
@@ -68,8 +75,26 @@ export class Composer extends HTMLElement {
     this.#changed();
   }
 
-  #changed(isQuiet = false) {
+  /** Says what is wrong, or what has happened, until the text is another one. @param {string} text */
+  say(text) {
+    if (this.#note.textContent !== text) this.#note.textContent = text;
+    this.#note.hidden = text === "";
+  }
+
+  /** Takes out what cannot be sent, as the output of a terminal has it: a text with that would be refused. */
+  #clean() {
     const input = this.#input;
+    const text = cleaned(input.value);
+    if (text === input.value) return; // an area has the line breaks of one kind
+    const caret = cleaned(input.value.slice(0, input.selectionEnd)).length;
+    input.value = text;
+    input.setSelectionRange(caret, caret);
+  }
+
+  /** @param {boolean} [isComposing] an input method has not finished its text @param {boolean} [isQuiet] */
+  #changed(isComposing = false, isQuiet = false) {
+    const input = this.#input;
+    if (!isComposing) this.#clean();
     if (!CSS.supports("field-sizing", "content")) {
       input.style.height = "auto";
       input.style.height = `${input.scrollHeight}px`;
@@ -78,17 +103,17 @@ export class Composer extends HTMLElement {
     const left = this.#limit - bytes;
     this.#count.textContent = bytes > 0 && left < 500 ? String(left) : "";
     this.#count.classList.toggle("over", left < 0);
+    this.#isOver = left < 0;
     this.toggleAttribute("blank", this.text.trim() === "" || left < 0);
+    this.say(this.#isOver ? this.#tooLong : "");
     if (isQuiet) return this.#completion?.close();
     this.#tell("change");
-    if (this.text.trim() !== "") this.#tell("typing");
+    if (this.text.trim() !== "" && !isCommand(this.text)) this.#tell("typing");
     this.#complete();
   }
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    // While a composition is open, all keys are the input method's; Safari reports its last one as 229.
-    if (event.isComposing || event.keyCode === 229) return;
     const input = this.#input;
     if (this.#completion?.key(event)) {
       event.preventDefault();
@@ -115,19 +140,21 @@ export class Composer extends HTMLElement {
   }
 
   #send() {
+    if (this.#isOver) this.say(`Not sent. ${this.#tooLong}`);
     if (this.hasAttribute("blank")) return;
     this.#tell("send", { text: this.text });
   }
 
   async #complete() {
-    try {
-      if (!this.#completion) {
-        const { Completion } = await import("./completion.js");
-        this.#completion ??= new Completion(this.#input, this.#list, (prefix) => this.mentions(prefix));
-      }
-      await this.#completion.update();
-    } catch { /* It cannot be loaded now: writing goes on without it. */ }
+    if (!this.#completion) {
+      if (this.#isCompletionWanted) return; // it comes; or does not, which was said: writing goes on without it
+      this.#isCompletionWanted = true;
+      const { Completion } = await load(() => import("./completion.js"), this);
+      this.#completion = new Completion(this.#input, this.#list, (prefix) => this.mentions(prefix));
+    }
+    await this.#completion.update();
   }
+  #isCompletionWanted = false;
 
   /** @param {string} type @param {any} [detail] */
   #tell(type, detail) {

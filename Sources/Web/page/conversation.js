@@ -45,6 +45,9 @@ export class Conversation extends EventTarget {
     this.#ending.abort();
   }
 
+  /** Aborted when the conversation is closed. */
+  get ended() { return this.#ending.signal; }
+
   /** Resolves when the room is open, or refused. @param {AbortSignal} signal */
   async opened(signal) {
     while (!signal.aborted && this.room.state === "opening") {
@@ -156,7 +159,7 @@ export class Conversation extends EventTarget {
   async #fetchNewest() {
     const generation = this.#generation;
     const page = await this.room.history.newest({ limit: pageSize, signal: this.#ending.signal })
-      .catch(() => undefined);
+      .catch((/** @type {any} */ error) => this.#tell("problem", { error }));
     if (!page || generation !== this.#generation || this.items.length > 0) return;
     this.items = page.messages;
     this.older = page.older;
@@ -209,8 +212,8 @@ export class Conversation extends EventTarget {
     try {
       const apply = await read(this.#ending.signal);
       if (generation === this.#generation) apply();
-    } catch {
-      // Without a connection; scrolling on tries again.
+    } catch (error) {
+      this.#tell("problem", { error }); // scrolling on tries again
     }
     if (generation === this.#generation) delete this.#loading[end];
     if (!this.#ending.signal.aborted) this.#tell("change", {});

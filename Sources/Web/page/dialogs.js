@@ -1,6 +1,7 @@
 // What the messenger asks and tells in dialogs. Loaded when it is needed.
 
 import { el } from "./dom.js";
+import { commands } from "./commands.js";
 import { isRoomName, plain } from "./format.js";
 import { ask, choose, show } from "./popups.js";
 
@@ -76,5 +77,6 @@ const keys = [
 
 /** @param {HTMLElement} place */
 export function showKeys(place) {
-  show(place, "Keys", el("dl", { class: "keys" }, ...keys.flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)])));
+  const rows = [...keys, ...commands.map(({ usage, text }) => [usage, `${text[0].toUpperCase()}${text.slice(1)}`]), ["//", "Send a text that begins with a slash"]];
+  show(place, "Keys and commands", el("dl", { class: "keys" }, ...rows.flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)])));
 }

@@ -64,6 +64,16 @@ export function iconButton(picture, label, act, properties = {}) {
   }, icon(picture));
 }
 
+/**
+ * A listener of `keydown`. While a composition is open, all keys are the input method's; Safari reports its
+ * last one as 229.
+ * @param {(event: KeyboardEvent) => void} act
+ * @returns {(event: KeyboardEvent) => void}
+ */
+export const keys = (act) => (event) => {
+  if (!event.isComposing && event.keyCode !== 229) act(event);
+};
+
 /** The focused element, also within a shadow root. */
 export function focused() {
   let element = document.activeElement;

@@ -1,5 +1,7 @@
 // Times and texts for people.
 
+import { calendar } from "./calendar.js";
+
 const formats = {
   time: { timeStyle: "short" },
   weekday: { weekday: "long" },
@@ -10,6 +12,7 @@ const formats = {
 };
 /** @type {Map<string, Intl.DateTimeFormat>} making one takes a hundred times as long as using it */
 const made = new Map();
+calendar.addEventListener("change", () => made.clear());
 
 /** @param {keyof typeof formats} name @param {number | Date} at */
 function format(name, at) {
@@ -66,6 +69,10 @@ const stacked = /((?:\p{M}[\u200b-\u200f\u2060\ufeff]*){6})[\p{M}\u200b-\u200f\u
 export const plain = (text) =>
   String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "").replace(stacked, "$1");
 
+/** A text as it can be sent: with the line breaks of one kind, and without other control characters than tabs. @param {string} text */
+export const cleaned = (text) =>
+  text.replace(/\r\n?|[\u0085\u2028\u2029]/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+
 /** @param {string} name */
 export const isUserName = (name) => /^[a-z0-9._-]{1,64}$/.test(name) && !/^\.\.?$/.test(name);
 
@@ -82,15 +89,17 @@ export const line = (text) => plain(text).replace(/\s+/g, " ").trim();
 export const folded = (text) =>
   text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 
-/** The choices that have the words, the best first. @param {any[]} choices @param {string} query */
+/** The choices that have the words: those with this very name, then the best first; of equal ones a person before a room. @param {any[]} choices @param {string} query */
 export function matching(choices, query) {
   const words = folded(plain(query)).split(/\s+/).filter(Boolean);
   if (words.length === 0) return choices;
   const scored = [];
   for (const choice of choices) {
-    const text = folded(`${choice.title} ${choice.user ?? choice.room}`);
+    const names = [choice.title, choice.user ?? choice.room].map(folded);
+    const text = names.join(" ");
     if (!words.every((word) => text.includes(word))) continue;
-    scored.push({ choice, score: text.startsWith(words[0]) ? 0 : text.includes(` ${words[0]}`) ? 1 : 2 });
+    const rank = names.includes(words.join(" ")) ? 0 : text.startsWith(words[0]) ? 1 : text.includes(` ${words[0]}`) ? 2 : 3;
+    scored.push({ choice, score: rank + (choice.user === undefined ? 0.5 : 0) });
   }
   return scored.sort((a, b) => a.score - b.score).map(({ choice }) => choice);
 }

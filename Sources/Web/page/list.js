@@ -1,8 +1,10 @@
-// The conversations: rooms and people, the latest activity first.
+// The conversations: rooms and people, the latest message first.
 
 import { avatar } from "./avatars.js";
-import { el, focused, iconButton } from "./dom.js";
-import { brief, directRoom, isRoomName, isUserName, line, matching, plain, rest, time } from "./format.js";
+import { calendar } from "./calendar.js";
+import { el, focused, iconButton, keys } from "./dom.js";
+import { brief, directRoom, isRoomName, isUserName, line, matching, plain, time } from "./format.js";
+import { healthText, isOverdue } from "./health.js";
 import { gist } from "./row.js";
 
 const keptRows = 100;
@@ -57,11 +59,11 @@ export class ConversationList extends HTMLElement {
       autocomplete: "off", spellcheck: false,
       on: {
         input: () => this.#search(),
-        keydown: (/** @type {KeyboardEvent} */ event) => this.#inputKey(event),
+        keydown: keys((event) => this.#inputKey(event)),
       },
     });
     this.#list = el("ul", { class: "conversations", "aria-label": "Conversations", on: {
-      keydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
+      keydown: keys((event) => this.#key(event)),
     } });
     this.#messages = el("button", { type: "button", class: "search-messages", hidden: true, on: {
       click: () => this.dispatchEvent(new CustomEvent("search", { detail: { query: this.#query } })),
@@ -81,7 +83,8 @@ export class ConversationList extends HTMLElement {
   /** @type {any} */ #foot;
 
   /** @param {import("./room-view.js").Messenger} messenger */
-  start({ relay, people, pictures, user, muted }) {
+  start({ relay, people, pictures, user, muted, kept }) {
+    this.#store = kept;
     this.#muted = muted;
     muted?.addEventListener("change", () => this.#later());
     this.#user = user;
@@ -90,13 +93,25 @@ export class ConversationList extends HTMLElement {
     this.#pictures = pictures;
     this.#kept = this.#restore();
     relay.rooms.on("change", () => { this.#later(); this.#keep(); });
-    relay.on("health", () => { this.#showHealth(); this.#later(); this.#more(); });
+    relay.on("health", (/** @type {any} */ { state }) => {
+      this.#showHealth();
+      if (state === this.#state) return;
+      this.#state = state;
+      this.#later();
+      this.#more();
+    });
+    calendar.addEventListener("change", () => this.#later());
     for (const type of ["change", "presence"]) people.addEventListener(type, () => this.#later());
     people.addEventListener("change", () => this.#showHealth());
     people.addEventListener("problem", () => this.#showFoot());
-    relay.ready.then(() => { people.more(); this.#showHealth(); }, () => {});
     this.#showHealth();
     this.#later();
+  }
+
+  /** The relay has said who this is. */
+  ready() {
+    this.#people.more();
+    this.#showHealth();
   }
 
   focus() {
@@ -108,7 +123,7 @@ export class ConversationList extends HTMLElement {
     this.#input.select();
   }
 
-  /** All conversations that are known, the latest activity first, then the people one has not written with. @returns {Row[]} */
+  /** All conversations that are known, the latest message first, then the people one has not written with. @returns {Row[]} */
   get all() {
     const { list } = this.#relay.rooms;
     const there = (list.length > 0 || this.#relay.health.state === "online" ? list : this.#kept)
@@ -125,14 +140,19 @@ export class ConversationList extends HTMLElement {
     return rows;
   }
 
-  /** The conversations that have the words, then those that could begin: not everybody is in the directory. @param {string} query @returns {any[]} */
+  /**
+   * The conversations that have the words, then a person who is not in the directory. A room that is not in the list is offered
+   * only where one asks for a room by `#`: what is meant for a person must not be read by all. After `@` there are no rooms.
+   * @param {string} query @returns {any[]}
+   */
   find(query) {
-    const { all } = this;
-    const rows = matching(all, query);
-    const name = query.trim().toLowerCase().replace(/^[@#]/, "");
+    const [, sign, words] = /** @type {RegExpExecArray} */ (/^\s*([@#]?)([\s\S]*)$/.exec(query));
+    const all = sign === "" ? this.all : this.all.filter(({ user }) => (user === undefined) === (sign === "#"));
+    const rows = matching(all, words);
+    const name = words.trim().toLowerCase();
     const add = (/** @type {any} */ row) => all.some(({ room }) => room === row.room) || rows.push({ ...row, title: name, unread: 0, isNew: true });
-    if (isUserName(name) && name !== this.#user && !query.startsWith("#")) add({ room: directRoom(this.#user, name), user: name });
-    if (isRoomName(name) && !query.startsWith("@")) add({ room: name });
+    if (sign === "#" && isRoomName(name)) add({ room: name });
+    if (sign !== "#" && isUserName(name) && name !== this.#user) add({ room: directRoom(this.#user, name), user: name });
     return rows;
   }
 
@@ -140,15 +160,14 @@ export class ConversationList extends HTMLElement {
 
   /** @type {any[]} */
   #kept = [];
+  /** @type {import("./kept.js").Kept | undefined} */
+  #store;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #keeping;
 
   #restore() {
-    try {
-      return JSON.parse(localStorage.getItem(`relay.list:${this.#user}`) ?? "[]");
-    } catch {
-      return [];
-    }
+    const rows = this.#store?.value("list");
+    return Array.isArray(rows) ? rows : [];
   }
 
   #keep() {
@@ -158,9 +177,7 @@ export class ConversationList extends HTMLElement {
         room, title: peer === undefined ? title : this.#people.name(peer) ?? title, head, peer, unread,
         last: last && { from: last.from, at: last.at, seq: last.seq, kind: last.kind, deleted: last.deleted, text: last.text?.slice(0, 200) },
       }));
-      try {
-        if (rows.length > 0) localStorage.setItem(`relay.list:${this.#user}`, JSON.stringify(rows));
-      } catch { /* storage is full, or forbidden */ }
+      if (rows.length > 0) this.#store?.set("list", rows);
     }, keepMs);
   }
 
@@ -275,7 +292,7 @@ export class ConversationList extends HTMLElement {
 
   /** @param {Row} row */
   #about(row) {
-    if (row.isNew) return "Open this conversation";
+    if (row.isNew) return row.user === undefined ? `Open the room #${row.room}` : `Write to @${row.user}`;
     if (row.user === undefined) return "No messages yet";
     return this.#people.known.get(row.user)?.bot ? "Bot" : `@${row.user}`;
   }
@@ -288,9 +305,13 @@ export class ConversationList extends HTMLElement {
     }
   }
 
+  /** The state of the connection for which the list was drawn. @type {string | undefined} */
+  #state;
+
   #showHealth() {
     clearTimeout(this.#timer);
-    const { state, retryAt, transport, roundTripMs, why } = this.#relay.health;
+    const { health } = this.#relay;
+    const { state, why } = health;
     const user = this.#user;
     const name = plain(this.#people.name(user) ?? user);
     if (this.#me.dataset.name !== name) {
@@ -298,14 +319,9 @@ export class ConversationList extends HTMLElement {
       this.#me.replaceChildren(avatar(user, name, this.#people.known.get(user)?.avatar ? this.#pictures : undefined),
         el("div", {}, el("b", { dir: "auto", title: user }, name), this.#health));
     }
-    const delay = roundTripMs === undefined ? "" : ` · ${Math.max(1, Math.round(roundTripMs))} ms`;
-    const by = state === "online" && transport !== "websocket" ? ` · by ${transport === "poll" ? "polling" : "HTTP stream"}` : "";
-    const left = (retryAt ?? 0) - Date.now();
     this.#health.dataset.state = state;
-    this.#health.textContent = {
-      online: `Online${delay}${by}`, connecting: "Connecting…", ended: "Disconnected",
-      waiting: left > 0 ? `Offline, next attempt in ${rest(left)}` : "Offline",
-    }[/** @type {"online"} */ (state)];
+    this.#health.classList.toggle("overdue", state === "online" && isOverdue(health));
+    this.#health.textContent = healthText(health);
     this.#health.title = why ?? "";
     if (state === "waiting") this.#timer = setTimeout(() => this.#showHealth(), 1000);
   }
@@ -317,7 +333,8 @@ export class ConversationList extends HTMLElement {
     if (problem?.code === "directory_limited") {
       const at = problem.resetAt;
       text = `The directory is rate-limited${at ? ` until ${time(at)}` : ""}; the list may be old or incomplete.`;
-    } else if (problem?.code === "directory_failed") text = "The directory cannot be reached; the list may be old or incomplete.";
+    } else if (this.#relay.rooms.problem) text = `The conversations could not be loaded: ${plain(this.#relay.rooms.problem.message)}`;
+    else if (problem?.code === "directory_failed") text = "The directory cannot be reached; the list may be old or incomplete.";
     else if (isLoading && this.#people.known.size === 0) text = "Loading people…";
     else if (this.#rows.length === 0 && this.#relay.rooms.complete) text = this.#query ? "Nothing matches." : "Nobody is here yet.";
     if (this.#foot.textContent !== text) this.#foot.textContent = text;
@@ -332,7 +349,7 @@ export class ConversationList extends HTMLElement {
     if (this.#relay.rooms.complete) this.#people.more();
     else {
       this.#isLoading = true;
-      this.#relay.rooms.more({}).catch(() => {}).finally(() => { this.#isLoading = false; });
+      this.#relay.rooms.more({}).finally(() => { this.#isLoading = false; });
     }
   }
   #isLoading = false;
@@ -355,13 +372,12 @@ export class ConversationList extends HTMLElement {
     this.#searching.abort();
     this.#searching = new AbortController();
     const { signal } = this.#searching;
-    if (this.#query) this.#people.search(this.#query, signal).catch(() => {});
+    if (this.#query) this.#people.search(this.#query, signal);
     this.#update();
   }
 
   /** @param {KeyboardEvent} event */
   #inputKey(event) {
-    if (event.isComposing) return;
     if (event.key === "Enter" && this.#rows[0] && this.#query) this.#choose(this.#rows[0], true);
     else if (event.key === "ArrowDown") this.#list.querySelector("button")?.focus();
     else if (event.key === "Escape" && this.#query) {

@@ -4,17 +4,17 @@
 const mutedLimit = 1000;
 
 export class Muted extends EventTarget {
-  #key;
+  #kept;
   /** @type {Set<string>} */
   #rooms;
 
-  /** @param {string} user */
-  constructor(user) {
+  /** @param {import("./kept.js").Kept} kept */
+  constructor(kept) {
     super();
-    this.#key = `relay.muted:${user}`;
+    this.#kept = kept;
     this.#rooms = this.#read();
     addEventListener("storage", ({ key }) => { // in another tab
-      if (key !== this.#key) return;
+      if (key !== kept.key("muted")) return;
       this.#rooms = this.#read();
       this.dispatchEvent(new Event("change"));
     });
@@ -27,17 +27,12 @@ export class Muted extends EventTarget {
   toggle(room) {
     if (!this.#rooms.delete(room)) this.#rooms.add(room);
     const rooms = [...this.#rooms].slice(-mutedLimit);
-    try {
-      localStorage.setItem(this.#key, JSON.stringify(rooms));
-    } catch { /* not kept */ }
+    this.#kept.set("muted", rooms);
     this.dispatchEvent(new Event("change"));
   }
 
   #read() {
-    try {
-      return new Set(JSON.parse(localStorage.getItem(this.#key) ?? "[]").slice(-mutedLimit).map(String));
-    } catch {
-      return new Set();
-    }
+    const rooms = this.#kept.value("muted");
+    return new Set(Array.isArray(rooms) ? rooms.slice(-mutedLimit).map(String) : []);
   }
 }

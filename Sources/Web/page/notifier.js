@@ -1,6 +1,10 @@
 // Notifications and sounds: one for a person, however many tabs there are.
 
 import { line, plain } from "./format.js";
+import { report } from "./problems.js";
+import { allowed } from "./relay-client/allowed.js";
+import { within } from "./relay-client/deadline.js";
+import { deviceStorage } from "./relay-client/guarded-storage.js";
 import { gist } from "./row.js";
 import { mentions } from "./text.js";
 
@@ -28,11 +32,11 @@ export class Notifier {
     this.#relay = relay;
     this.#people = people;
     this.#focusName = `relay.focus:${user}`;
-    // The tab that has the lock notifies; when it closes, another one gets it.
-    navigator.locks?.request(`relay.notifier:${user}`, () => {
-      this.#isChosen = true;
-      return new Promise(() => {});
-    });
+    // The tab that has the lock notifies; when it closes, another one gets it. Without locks each tab notifies.
+    const choose = () => { this.#isChosen = true; };
+    const locks = allowed(() => navigator.locks);
+    if (locks) locks.request(`relay.notifier:${user}`, () => { choose(); return new Promise(() => {}); }).catch(choose);
+    else choose();
     addEventListener("focus", () => this.#holdFocus());
     addEventListener("blur", () => this.#endFocus?.());
     if (document.hasFocus()) this.#holdFocus();
@@ -41,14 +45,18 @@ export class Notifier {
 
   /** @param {"notifications" | "sounds"} kind */
   isOn(kind) {
-    return localStorage.getItem(keys[kind]) === "on" && (kind === "sounds" || globalThis.Notification?.permission === "granted");
+    return deviceStorage.get(keys[kind]) === "on" && (kind === "sounds" || globalThis.Notification?.permission === "granted");
   }
 
-  /** @param {"notifications" | "sounds"} kind */
+  /** @param {"notifications" | "sounds"} kind @returns {Promise<string | undefined>} what is wrong, and what to do */
   async toggle(kind) {
     const isOn = !this.isOn(kind);
-    if (isOn && kind === "notifications" && await globalThis.Notification?.requestPermission() !== "granted") return;
-    localStorage.setItem(keys[kind], isOn ? "on" : "off");
+    const permission = isOn && kind === "notifications" ? await globalThis.Notification?.requestPermission() : "granted";
+    if (permission === "denied") {
+      return "This browser does not let this site notify you. Open the settings of the site with the button beside the address, allow notifications, and choose “Notifications” in the menu again.";
+    }
+    if (permission !== "granted") return "The browser has asked, and was not answered. Choose “Notifications” in the menu again, and allow them.";
+    deviceStorage.set(keys[kind], isOn ? "on" : "off");
     if (isOn && kind === "sounds") this.#ring();
   }
 
@@ -56,7 +64,7 @@ export class Notifier {
   #holdFocus() {
     this.#endFocus?.();
     const isOver = new Promise((resolve) => { this.#endFocus = () => resolve(undefined); });
-    navigator.locks?.request(this.#focusName, { mode: "shared" }, () => isOver);
+    allowed(() => navigator.locks)?.request(this.#focusName, { mode: "shared" }, () => isOver).catch(() => this.#endFocus?.());
   }
 
   #compare() {
@@ -64,7 +72,7 @@ export class Notifier {
       const before = this.#unread.get(row.room);
       this.#unread.set(row.room, row.unread);
       const isNew = before === undefined ? !this.#isFirst && row.unread > 0 : row.unread > before;
-      if (isNew && row.last && row.last.from !== this.#user) this.#notify(row);
+      if (isNew && row.last && row.last.from !== this.#user) this.#notify(row).catch((error) => report(error, undefined, "The notification failed"));
     }
     this.#isFirst = this.#relay.rooms.list.length === 0;
   }
@@ -73,15 +81,24 @@ export class Notifier {
   async #notify(row) {
     const isDirect = row.peer !== undefined;
     if (!this.#isChosen || this.#muted?.has(row.room) || !isUrgent(row.last, this.#user, isDirect)) return;
-    const { held } = await navigator.locks.query();
-    if (held?.some(({ name }) => name === this.#focusName)) return;
+    if (await this.#isLookedAt()) return;
     if (this.isOn("sounds")) this.#ring();
     if (!this.isOn("notifications")) return;
     const title = plain(isDirect ? this.#people.name(row.peer) ?? row.peer : row.title);
     const options = { body: notice(row.last, this.#people, isDirect).slice(0, 200), tag: `relay:${row.room}`, data: { room: row.room }, silent: true };
-    const registration = await navigator.serviceWorker?.getRegistration();
+    const registration = await workerRegistration();
     if (registration) await registration.showNotification(title, options);
     else new Notification(title, options);
+  }
+
+  /** Whether the person looks at a tab, as far as the browser says. */
+  async #isLookedAt() {
+    try {
+      const { held } = await within(navigator.locks.query(), "The browser");
+      return held?.some(({ name }) => name === this.#focusName);
+    } catch {
+      return document.hasFocus();
+    }
   }
 
   /** Two soft tones. */
@@ -99,6 +116,15 @@ export class Notifier {
       tone.start(at);
       tone.stop(at + 0.3);
     }
+  }
+}
+
+/** The worker's, where there is one. */
+async function workerRegistration() {
+  try {
+    return await within(Promise.resolve(navigator.serviceWorker?.getRegistration()), "The worker");
+  } catch {
+    return undefined;
   }
 }
 

@@ -61,10 +61,15 @@ export class People extends EventTarget {
 
   /** Asks the relay for people by name. @param {string} query @param {AbortSignal} signal */
   async search(query, signal) {
-    const page = await this.#relay.people.page({ query, limit: 20, signal });
-    this.add(page.people);
-    this.#tell("change");
-    return page.people;
+    try {
+      const page = await this.#relay.people.page({ query, limit: 20, signal });
+      this.add(page.people);
+      this.#tell("change");
+    } catch (error) {
+      if (signal.aborted) return;
+      this.problem = error;
+      this.#tell("problem");
+    }
   }
 
   /** @param {any[]} people */
@@ -80,7 +85,7 @@ export class People extends EventTarget {
   /** @param {string} user @returns {"online" | "away" | "offline" | undefined} */
   presence(user) {
     if (this.#relay.health.state !== "online") return undefined; // nobody tells now
-    return this.#relay.presence.of(user)?.presence ?? this.known.get(user)?.presence;
+    return this.#relay.presence.of(user)?.presence;
   }
 
   /** @param {string} user */

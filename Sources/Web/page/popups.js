@@ -1,6 +1,6 @@
 // Menus, choices and questions that lie over the page. The focus returns to where it was.
 
-import { el, focused, icon } from "./dom.js";
+import { el, focused, icon, keys } from "./dom.js";
 
 /** Where dialogs are put: the page's body, or the root of an embedded conversation. @param {Node} near */
 function root(near) {
@@ -66,7 +66,7 @@ export function menu(anchor, entries, { label }) {
       on: { click: () => { close(); entry.act(); } },
     }, entry.label));
   }
-  list.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+  list.addEventListener("keydown", keys((event) => {
     const items = [...list.children];
     const index = items.indexOf(/** @type {any} */ (focused()));
     const moves = /** @type {Record<string, number>} */ ({ ArrowUp: -1, ArrowDown: 1 });
@@ -78,7 +78,7 @@ export function menu(anchor, entries, { label }) {
     else return;
     take(event);
     items[next]?.focus();
-  });
+  }));
   const close = popOver(anchor, list);
   list.firstElementChild?.focus();
 }
@@ -120,8 +120,7 @@ export function chooseEmoji(anchor, { label, find, isOn, act }) {
     select(0);
   };
   input.addEventListener("input", update);
-  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    if (event.isComposing) return;
+  box.addEventListener("keydown", keys((event) => {
     const columns = getComputedStyle(grid).gridTemplateColumns.split(" ").length;
     const moves = /** @type {Record<string, number>} */ ({ ArrowUp: -columns, ArrowDown: columns, ArrowLeft: -1, ArrowRight: 1 });
     if (event.key in moves) select(index + moves[event.key]);
@@ -129,7 +128,7 @@ export function chooseEmoji(anchor, { label, find, isOn, act }) {
     else if (event.key === "Escape" || event.key === "Tab") close();
     else return;
     take(event);
-  });
+  }));
   update(); // its size decides where it is put
   const close = popOver(anchor, box);
   // Without a keyboard, the one on the screen would cover half of it.
@@ -163,6 +162,12 @@ export function ask(near, { title, text, confirm }) {
         el("button", { type: "button", class: "primary", autofocus: true, on: { click: () => { answer = true; box.close(); } } }, confirm)));
     box.addEventListener("close", () => resolve(answer));
   });
+}
+
+/** Tells something that must be read. @param {Node} near @param {string} title @param {string} text */
+export function tell(near, title, text) {
+  const box = show(near, title, el("p", {}, text), el("div", { class: "buttons" },
+    el("button", { type: "button", class: "primary", autofocus: true, on: { click: () => box.close() } }, "OK")));
 }
 
 /** Shows something until it is closed. @param {Node} near @param {string} title @param {...any} children */
@@ -216,10 +221,9 @@ export function choose(near, { label, placeholder, choices, search, view }) {
       searching.abort();
       searching = new AbortController();
       const { signal } = searching;
-      if (search && input.value.trim()) search(input.value.trim(), signal).then(() => signal.aborted || update(), () => {});
+      if (search && input.value.trim()) search(input.value.trim(), signal).then(() => signal.aborted || update());
     });
-    input.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-      if (event.isComposing) return;
+    input.addEventListener("keydown", keys((event) => {
       if (event.key === "ArrowDown") select(index + 1);
       else if (event.key === "ArrowUp") select(index - 1);
       else if (event.key === "PageDown") select(index + 8);
@@ -228,7 +232,7 @@ export function choose(near, { label, placeholder, choices, search, view }) {
       else if (event.key === "Escape") box.close(); // and not first the text
       else return;
       event.preventDefault();
-    });
+    }));
     box.addEventListener("close", () => { searching.abort(); resolve(answer); });
     update();
     input.focus();

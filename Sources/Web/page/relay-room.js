@@ -6,6 +6,9 @@ import { connect } from "./relay-client/relay-client.js";
 import { Announcer } from "./announcer.js";
 import { Pictures } from "./avatars.js";
 import { el } from "./dom.js";
+import { fetched } from "./fetched.js";
+import { plain } from "./format.js";
+import { roomNamed } from "./names.js";
 import { People } from "./people.js";
 import "./room-view.js";
 
@@ -32,17 +35,19 @@ export class RelayRoom extends HTMLElement {
       const url = new URL(`/v1/avatars/${encodeURIComponent(name)}`, address);
       if (!this.getToken) url.searchParams.set("user", user ?? "");
       const token = await this.getToken?.({ signal });
-      return fetch(url, token ? { headers: { Authorization: `Bearer ${token}` } } : {});
+      return fetched(url, token ? { headers: { Authorization: `Bearer ${token}` } } : {});
     };
+    const refuse = (/** @type {string} */ why) => view.replaceChildren(el("p", { class: "splash" }, plain(why)));
     try {
       await this.relay.ready;
     } catch (error) {
-      if (!signal.aborted) view.replaceChildren(el("p", { class: "splash" }, `Not connected: ${/** @type {Error} */ (error).message}`));
+      if (!signal.aborted) refuse(`Not connected: ${/** @type {Error} */ (error).message}`);
       return;
     }
+    const { room, problem = "" } = roomNamed(this.getAttribute("room") ?? "general", this.relay.user);
+    if (room === undefined) return refuse(problem);
     const people = new People(this.relay);
     people.more();
-    const room = this.getAttribute("room") ?? "general";
     view.open({ relay: this.relay, user: this.relay.user, people, pictures: new Pictures(picture), announcer },
       { room, title: this.getAttribute("title") ?? room });
   }

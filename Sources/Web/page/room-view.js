@@ -1,15 +1,17 @@
 // One conversation: its head, its messages, and the composer.
 
+import { calendar } from "./calendar.js";
 import { Conversation } from "./conversation.js";
 import { el, iconButton } from "./dom.js";
+import { refuseFiles } from "./files.js";
 import { folded, plain } from "./format.js";
+import { load, loaded, markTold, report, say } from "./problems.js";
 import { RoomHead } from "./room-head.js";
 import { gist } from "./row.js";
+import { isCommand, unescaped } from "./slash.js";
 import "./composer.js";
 import "./timeline.js";
 
-// Not needed at once.
-const actions = () => import("./actions.js");
 
 const refusals = { edit: "The edit was not accepted", delete: "The message was not deleted", react: "The reaction was not accepted" };
 
@@ -21,9 +23,13 @@ const refusals = { edit: "The edit was not accepted", delete: "The message was n
  * @property {import("./people.js").People} people
  * @property {import("./avatars.js").Pictures} pictures
  * @property {import("./announcer.js").Announcer} announcer
- * @property {Storage} [drafts]
+ * @property {import("./kept.js").Kept} [kept]
+ * @property {import("./kept.js").Kept} [keptInTab]
  * @property {import("./muted.js").Muted} [muted]
  * @property {(user: string) => void} [write] opens the conversation with a person
+ * @property {(room: string) => void} [enter] opens a room, or a new one
+ * @property {(query: string) => void} [searchAll]
+ * @property {() => void} [help]
  * @property {(origin: {room: string, seq: number}) => void} [forward]
  */
 
@@ -62,11 +68,14 @@ export class RoomView extends HTMLElement {
     this.#composer.addEventListener("edit-last", () => this.#editLast());
     this.#composer.addEventListener("leave", () => this.#timeline.enter());
     this.#composer.mentions = (/** @type {string} */ prefix) => this.#candidates(prefix);
+    refuseFiles(this, (text) => this.#composer.say(text));
     this.#timeline.addEventListener("view", () => this.#readSeen());
     this.#timeline.addEventListener("leave", () => this.#composer.focus());
   }
 
   get room() { return this.#room?.name; }
+  /** Why the relay does not open the room. */
+  get refusal() { return this.#room?.error; }
   get timeline() { return this.#timeline; }
   get composer() { return this.#composer; }
   get #room() { return this.#conversation?.room; }
@@ -86,16 +95,20 @@ export class RoomView extends HTMLElement {
     const conversation = new Conversation(room);
     this.#conversation = conversation;
     this.#countMarks();
-    conversation.addEventListener("marks", () => this.#countMarks(), { signal });
+    conversation.addEventListener("marks", () => { this.#countMarks(); this.#head.showSubtitle(); }, { signal });
     conversation.addEventListener("pending", () => this.#tellRefused(), { signal });
+    conversation.addEventListener("problem", (event) => {
+      report(/** @type {CustomEvent} */ (event).detail.error, this, "The messages could not be loaded");
+    }, { signal });
     conversation.addEventListener("typing", () => this.#head.showSubtitle(), { signal });
     conversation.addEventListener("state", () => { this.#countMarks(); this.#head.showSubtitle(); this.#head.showNotice(); }, { signal });
     conversation.addEventListener("arrive", (event) => this.#arrived(/** @type {CustomEvent} */ (event).detail.messages), { signal });
     people.addEventListener("presence", () => this.#head.showSubtitle(), { signal });
     people.addEventListener("change", () => { this.#head.show(); this.#timeline.refresh(); }, { signal });
     relay.on("health", () => this.#head.showNotice(), { signal });
+    calendar.addEventListener("change", () => { this.#head.showSubtitle(); this.#timeline.refresh(); this.#search?.refresh(); }, { signal });
     addEventListener("focus", () => this.#readSeen(), { signal });
-    document.addEventListener("visibilitychange", () => this.#readSeen(), { signal });
+    document.addEventListener("visibilitychange", () => { this.#readSeen(); this.#tellRefused(); }, { signal });
     this.#showTitle();
     this.#head.open(messenger, row, room);
     this.#timeline.open(conversation, this.#context());
@@ -105,7 +118,7 @@ export class RoomView extends HTMLElement {
   close() {
     if (!this.#conversation) return;
     this.#keepDraft();
-    this.#cancel(true);
+    this.#setPurpose();
     this.#search?.close();
     this.#ending.abort();
     this.#head.close();
@@ -181,14 +194,19 @@ export class RoomView extends HTMLElement {
     this.#composer.open(`Message ${title}`, this.#messenger.relay.limits?.text_bytes);
   }
 
+  /** Not needed at once. */
+  #actions() {
+    return load(() => import("./actions.js"), this);
+  }
+
   /** @param {HTMLElement} button */
   async #showMenu(button) {
-    const { conversationMenu } = await actions();
+    const { conversationMenu } = await this.#actions();
     conversationMenu(button, {
-      isRoom: this.#row.peer === undefined, title: plain(this.#row.title), isMuted: this.#messenger.muted?.has(this.#row.room),
+      isRoom: this.#row.peer === undefined, isMuted: this.#messenger.muted?.has(this.#row.room),
       mute: () => this.#messenger.muted?.toggle(this.#row.room), first: this.#conversation?.first ?? 1,
       show: (place) => this.#timeline.show(place), focus: () => this.#composer.focus(),
-      leave: () => this.dispatchEvent(new CustomEvent("leave-room", { detail: this.#row.room })),
+      leave: () => this.#askToLeave(),
     });
   }
 
@@ -217,40 +235,102 @@ export class RoomView extends HTMLElement {
     const room = this.#room;
     if (!room) return;
     const purpose = this.#purpose;
-    this.#composer.text = "";
-    this.#cancel();
-    if (purpose?.kind === "edit") {
-      if (text !== this.#conversation?.get(purpose.seq)?.text) room.edit(purpose.seq, text).catch(() => {}); // see tellRefused
-    } else {
-      room.send(text, purpose ? { replyTo: purpose.seq } : {}).catch(() => {}); // the row says why
+    const isEdit = purpose?.kind === "edit";
+    if (!isEdit) {
+      if (isCommand(text)) return this.#perform(text);
+      text = unescaped(text);
     }
+    if (!isEdit || text !== this.#conversation?.get(purpose.seq)?.text) {
+      const sending = isEdit ? room.edit(purpose.seq, text) : room.send(text, purpose ? { replyTo: purpose.seq } : {});
+      if (!this.#isTaken(sending, (why) => this.#composer.say(`Not sent: ${why}`))) return;
+    }
+    if (!isEdit) this.#composer.text = "";
+    this.#cancel();
     this.#keepDraft();
   }
 
-  /** Changes are shown at once; those that were refused are as before, and a sentence says why. */
+  /** Performs a command. A text that is none stays where it was written, and is never sent. @param {string} text */
+  async #perform(text) {
+    const conversation = /** @type {Conversation} */ (this.#conversation);
+    const { perform } = await load(() => import("./commands.js"), this);
+    if (conversation !== this.#conversation || this.#composer.text !== text) return; // one writes on
+    await perform(text.trim(), {
+      messenger: this.#messenger, row: this.#row, conversation, timeline: this.#timeline,
+      done: () => { this.#composer.text = ""; this.#cancel(); this.#keepDraft(); },
+      say: (sentence) => this.#composer.say(sentence),
+      send: (words) => this.#sendWords(words),
+      search: (query) => this.openSearch(query),
+      leave: () => this.#askToLeave(),
+    });
+  }
+
+  /** Sends the text of a command; one that cannot be sent is where it was written. @param {string} words */
+  #sendWords(words) {
+    this.#isTaken(this.#room.send(words), (why) => {
+      this.#composer.text = words;
+      this.#composer.say(`Not sent: ${why}`);
+    });
+  }
+
+  async #askToLeave() {
+    const { room, title } = this.#row;
+    const { askToLeave } = await this.#actions();
+    if (await askToLeave(this, plain(title))) this.dispatchEvent(new CustomEvent("leave-room", { detail: room }));
+  }
+
+  /**
+   * Whether an entry is on its way. If not, says why at once, and the text stays where it is. What the relay
+   * refuses is told by its row, or by `tellRefused`.
+   * @param {any} sending @param {(why: string) => void} refuse
+   */
+  #isTaken(sending, refuse) {
+    const { error } = sending.local;
+    sending.catch(markTold);
+    if (error) refuse(plain(error.message));
+    return error === undefined;
+  }
+
+  /** Changes are shown at once; those that were refused are as before, and a sentence says why, as soon as one looks. */
   #tellRefused() {
     const room = this.#room;
-    const isTold = (/** @type {any} */ { kind, state }) => state === "refused" && kind in refusals;
-    for (let change; (change = room.pending.find(isTold));) {
-      room.discard(change.id);
-      const title = refusals[/** @type {keyof typeof refusals} */ (change.kind)];
-      if (document.visibilityState === "visible") this.#tell(`${title}: ${plain(change.error.message)}`);
+    if (!room || document.visibilityState !== "visible") return;
+    for (const change of room.pending.filter((/** @type {any} */ { kind, state }) => state === "refused" && kind in refusals)) {
+      const why = `${refusals[/** @type {keyof typeof refusals} */ (change.kind)]}: ${plain(change.error.message)}`;
+      const discard = () => room.discard(change.id);
+      const isFree = !this.#purpose && this.#composer.text.trim() === "";
+      if (change.kind !== "edit") {
+        discard();
+        say(why, this);
+      } else if (isFree) { // its text is where it was written
+        this.#edit(change.target, change.text);
+        discard();
+        say(why, this);
+      } else say(why, this, { label: "Edit again", close: discard, until: this.#ending.signal, act: () => { this.#edit(change.target, change.text); discard(); } });
     }
   }
 
-  /** Shows a sentence for a while. @param {string} text */
-  #tell(text) {
-    const toast = el("div", { class: "toast", role: "alert" }, text);
-    this.append(toast);
-    toast.addEventListener("animationend", () => toast.remove());
+  /** Edits a message, in place of what one writes: that comes back afterwards. @param {number} seq @param {string} text */
+  #edit(seq, text) {
+    if (this.#purpose?.kind !== "edit") this.#keepDraft();
+    this.#setPurpose({ kind: "edit", seq }, { title: "Edit your message", text: "Escape cancels" });
+    this.#composer.text = text;
+    this.#keepDraft();
   }
 
-  #cancel(isQuiet = false) {
+  /** @param {{kind: "reply" | "edit", seq: number}} [purpose] @param {{title: string, text: string}} [banner] */
+  #setPurpose(purpose, banner) {
+    this.#purpose = purpose;
+    this.#composer.announce(banner);
+  }
+
+  #cancel() {
     const wasEdit = this.#purpose?.kind === "edit";
-    this.#purpose = undefined;
-    this.#composer.announce();
-    if (wasEdit) this.#composer.text = "";
-    if (!isQuiet) this.#composer.focus();
+    this.#setPurpose();
+    if (wasEdit) {
+      this.#messenger.keptInTab?.remove("edit", this.#row.room);
+      this.#restoreDraft();
+    }
+    this.#composer.focus();
   }
 
   #editLast() {
@@ -259,17 +339,21 @@ export class RoomView extends HTMLElement {
     if (last) this.#act("edit", last.seq);
   }
 
-  get #draftKey() { return `relay.draft:${this.#messenger.user}:${this.#row?.room}`; }
-
+  /** Keeps what one writes: a message for all tabs, an edit for this one. */
   #keepDraft() {
-    if (this.#purpose?.kind === "edit" || !this.#messenger?.drafts) return;
+    if (!this.#row) return;
+    const { kept, keptInTab } = this.#messenger;
+    const { room } = this.#row;
     const { text } = this.#composer;
-    if (text.trim() === "") this.#messenger.drafts.removeItem(this.#draftKey);
-    else this.#messenger.drafts.setItem(this.#draftKey, text);
+    if (this.#purpose?.kind === "edit") keptInTab?.set("edit", { seq: this.#purpose.seq, text }, room);
+    else if (text.trim() === "") kept?.remove("draft", room);
+    else kept?.set("draft", text, room);
   }
 
   #restoreDraft() {
-    this.#composer.text = this.#messenger.drafts?.getItem(this.#draftKey) ?? "";
+    this.#composer.text = this.#messenger.kept?.get("draft", this.#row.room) ?? "";
+    const edit = this.#messenger.keptInTab?.value("edit", this.#row.room);
+    if (typeof edit?.seq === "number" && typeof edit.text === "string") this.#edit(edit.seq, edit.text);
   }
 
   /** @param {string} prefix */
@@ -290,23 +374,20 @@ export class RoomView extends HTMLElement {
     const message = typeof seq === "number" ? this.#conversation?.get(seq) : undefined;
     const name = message && (this.#messenger.people.name(message.from) ?? message.from);
     if (action === "show") this.#timeline.show(seq).then((/** @type {any} */ row) => row?.focus({ preventScroll: true }));
-    else if (action === "react") room.react(seq, detail, isOn).catch(() => {}); // see tellRefused
-    else if (action === "retry") room.retry(seq).catch(() => {}); // the row says why
+    else if (action === "react") this.#isTaken(room.react(seq, detail, isOn), (why) => say(`${refusals.react}: ${why}`, this));
+    else if (action === "retry") this.#isTaken(room.retry(seq), (why) => say(`Not sent: ${why}`, this));
     else if (action === "expand") this.#timeline.expand(seq);
     else if (action === "discard") room.discard(seq);
     else if (action === "forward") this.#messenger.forward?.({ room: room.name, seq });
     else if (action === "reply") {
-      this.#purpose = { kind: "reply", seq };
-      this.#composer.announce({ title: `Reply to ${name}`, text: gist(message).slice(0, 200) });
+      if (this.#purpose?.kind === "edit") this.#cancel();
+      this.#setPurpose({ kind: "reply", seq }, { title: `Reply to ${name}`, text: gist(message).slice(0, 200) });
       this.#composer.focus();
     } else if (action === "edit") {
-      this.#keepDraft();
-      this.#purpose = { kind: "edit", seq };
-      this.#composer.announce({ title: "Edit your message", text: "Escape cancels" });
-      this.#composer.text = message.text;
+      this.#edit(seq, message.text);
       this.#composer.focus();
     } else {
-      const { askToDelete, chooseReaction, messageMenu, peopleMenu } = await actions();
+      const { askToDelete, chooseReaction, messageMenu, peopleMenu } = await this.#actions();
       const { user, forward, people, write } = this.#messenger;
       const { peer } = this.#row;
       const view = {
@@ -319,7 +400,7 @@ export class RoomView extends HTMLElement {
       else if (action === "person") peopleMenu(view, [message?.from ?? peer], detail, "Person");
       else if (action === "members") peopleMenu(view, [...room.marks.keys()].sort(), detail, "Members");
       else if (action === "delete") {
-        if (await askToDelete(this, message)) room.delete(seq).catch(() => {}); // see tellRefused
+        if (await askToDelete(this, message)) this.#isTaken(room.delete(seq), (why) => say(`${refusals.delete}: ${why}`, this));
         this.#timeline.enter();
       }
     }
@@ -345,19 +426,20 @@ export class RoomView extends HTMLElement {
 
   // MARK: Searching
 
-  async openSearch() {
-    const { SearchBar } = await import("./search-bar.js");
+  /** @param {string} [query] what is looked for at once */
+  async openSearch(query) {
+    const { SearchBar } = await load(() => import("./search-bar.js"), this);
     if (!this.#search) {
       this.#search = new SearchBar((query, options) => this.#find(query, options), () => this.#composer.focus());
       this.#head.notice.before(this.#search.element);
     }
-    this.#search.open();
+    this.#search.open(query);
   }
 
   /** @param {string} query @param {{seq?: number, isNewer: boolean, signal: AbortSignal}} options */
   async #find(query, options) {
     const conversation = this.#conversation;
-    const { find, mark, matcher } = await import("./find.js");
+    const { find, mark, matcher } = await loaded(() => import("./find.js"), this);
     mark(undefined);
     const isMatch = matcher(query, (user) => this.#messenger.people.name(user));
     const match = isMatch && conversation && await find(conversation, isMatch, { ...options, signal: AbortSignal.any([options.signal, this.#ending.signal]) });
@@ -373,7 +455,7 @@ export class RoomView extends HTMLElement {
     if (signal.aborted) return;
     const row = await this.#timeline.show(seq);
     row?.focus({ preventScroll: true });
-    const { mark } = await import("./find.js");
+    const { mark } = await load(() => import("./find.js"), this);
     mark(row, query);
   }
 }

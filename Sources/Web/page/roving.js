@@ -1,6 +1,6 @@
 // The keyboard within the messages: one row has the focus, or is where Tab goes to.
 
-import { focused } from "./dom.js";
+import { focused, keys } from "./dom.js";
 
 /** About as high as a message is, in pixels: for how many of them a page of the view has. */
 const rowHeight = 60;
@@ -52,7 +52,7 @@ export class Roving {
    */
   listen({ key, leave, page }) {
     const list = this.#rows.element;
-    list.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    list.addEventListener("keydown", keys((event) => {
       const row = /** @type {any} */ (event.target).closest(".row");
       if (!row || event.altKey || event.ctrlKey || event.metaKey) return;
       if (event.target !== row) {
@@ -62,7 +62,7 @@ export class Roving {
       const stepped = this.#step(row, event.key, page());
       if (stepped === "after") leave();
       if (stepped !== "none" || key(event, row)) event.preventDefault();
-    });
+    }));
     list.addEventListener("focusin", (/** @type {FocusEvent} */ event) => {
       const row = /** @type {any} */ (event.target).closest(".row");
       if (!row) return;

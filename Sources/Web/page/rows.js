@@ -98,7 +98,7 @@ export class Rows {
       ...grouping(message, before, after),
       isFirstUnread: message.seq === firstUnread,
       isExpanded: this.#expanded.has(keyOf(message)),
-      mark: message.from === context.user ? context.mark(message) : "",
+      mark: message.from === context.user && !message.deleted ? context.mark(message) : "",
     };
     const quoted = message.replyTo === undefined ? undefined : context.message(message.replyTo);
     const { opensDay, opensGroup, closesGroup, isFirstUnread, mark } = around;

@@ -1,6 +1,7 @@
 // The search over all conversations. Loaded when it is opened.
 
-import { el } from "./dom.js";
+import { calendar } from "./calendar.js";
+import { el, keys } from "./dom.js";
 import { SearchAll, matcher } from "./find.js";
 import { brief, line, plain } from "./format.js";
 import { gist } from "./row.js";
@@ -82,16 +83,18 @@ export function searchAll(place, { relay, user, people, list, isOpen }, query, o
     submit: (/** @type {Event} */ event) => { event.preventDefault(); begin(); },
   } }, input, status, items, further));
   input.addEventListener("input", () => { ending.abort(); status.textContent = "Enter searches"; });
-  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+  box.addEventListener("keydown", keys((event) => {
     if (event.key === "Escape") { event.preventDefault(); box.close(); } // and not first the text
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step === undefined || event.isComposing) return;
+    if (step === undefined) return;
     const buttons = [...items.querySelectorAll("button")];
     const next = buttons.indexOf(/** @type {any} */ (document.activeElement)) + step;
     event.preventDefault();
     (next < 0 ? input : buttons[Math.min(next, buttons.length - 1)])?.focus();
-  });
-  box.addEventListener("close", () => ending.abort());
+  }));
+  const redraw = () => { for (const { message, element } of results) element.querySelector("time").textContent = brief(message.at); };
+  calendar.addEventListener("change", redraw);
+  box.addEventListener("close", () => { ending.abort(); calendar.removeEventListener("change", redraw); });
   input.focus();
   input.select();
   begin();

@@ -1,19 +1,22 @@
 // The search within a conversation.
 
-import { el, iconButton } from "./dom.js";
+import { el, iconButton, keys } from "./dom.js";
 import { day, plain, time } from "./format.js";
+
+/** @param {any} match */
+const about = (match) => `${day(match.at)}, ${time(match.at)}. Enter: older`;
 
 export class SearchBar {
   #input = el("input", {
     type: "search", placeholder: "Search in this conversation", "aria-label": "Search in this conversation", autocomplete: "off",
-    on: { keydown: (/** @type {any} */ event) => this.#key(event), input: () => this.#forget() },
+    on: { keydown: keys((event) => this.#key(event)), input: () => this.#forget() },
   });
   #result = el("span", { class: "result", role: "status" });
   element = el("div", { class: "search", hidden: true, role: "search" }, this.#input, this.#result,
     iconButton("up", "Older match", () => this.#search(false)), iconButton("down", "Newer match", () => this.#search(true)),
     iconButton("close", "Close the search", () => this.close()));
   #ending = new AbortController();
-  /** The match that is shown. @type {number | undefined} */
+  /** The match that is shown. @type {any} */
   #found;
   #isSearching = false;
   #find;
@@ -28,10 +31,20 @@ export class SearchBar {
     this.#focus = focus;
   }
 
-  open() {
+  /** @param {string} [query] what is looked for at once */
+  open(query) {
     this.element.hidden = false;
     this.#input.focus();
-    this.#input.select();
+    if (query) {
+      this.#forget();
+      this.#input.value = query;
+      this.#search(false);
+    } else this.#input.select();
+  }
+
+  /** The day or the zone is another one. */
+  refresh() {
+    if (this.#found && !this.#isSearching) this.#result.textContent = about(this.#found);
   }
 
   close() {
@@ -53,7 +66,6 @@ export class SearchBar {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    if (event.isComposing) return;
     if (event.key === "Escape") { event.stopPropagation(); this.close(); }
     else if (event.key === "Enter") { event.preventDefault(); this.#search(event.shiftKey); }
   }
@@ -65,11 +77,10 @@ export class SearchBar {
     const { signal } = this.#ending;
     this.#result.textContent = "Searching…";
     try {
-      const match = await this.#find(this.#input.value, { seq: this.#found, isNewer, signal });
+      const match = await this.#find(this.#input.value, { seq: this.#found?.seq, isNewer, signal });
       if (signal.aborted) return;
-      if (match) this.#found = match.seq;
-      this.#result.textContent = match ? `${day(match.at)}, ${time(match.at)}. Enter: older`
-        : isNewer ? "No newer matches" : "No older matches";
+      if (match) this.#found = match;
+      this.#result.textContent = match ? about(match) : isNewer ? "No newer matches" : "No older matches";
     } catch (error) {
       if (signal.aborted) return;
       this.#result.textContent = `The search ended: ${plain(/** @type {Error} */ (error).message)}`;

@@ -5,6 +5,20 @@
 const folder = "/web/{version}/";
 const files = "{files}";
 const cacheName = `relay ${folder}`;
+/** A page that opens waits for the relay, or for the cache, no longer than this. */
+const patienceMs = 5000;
+
+const inTime = (promise) => Promise.race([promise, new Promise((_, reject) => {
+  setTimeout(() => reject(new Error("no answer in time")), patienceMs);
+})]);
+
+async function kept(request) {
+  try {
+    return await inTime(caches.match(request));
+  } catch {
+    return undefined;
+  }
+}
 
 self.addEventListener("install", (event) => {
   event.waitUntil((async () => {
@@ -26,13 +40,14 @@ self.addEventListener("fetch", (event) => {
   const url = new URL(event.request.url);
   if (event.request.method !== "GET" || url.origin !== location.origin) return;
   if (url.pathname.startsWith("/web/")) {
-    event.respondWith((async () => await caches.match(event.request) ?? fetch(event.request))());
+    event.respondWith((async () => await kept(event.request) ?? fetch(event.request))());
   } else if (event.request.mode === "navigate" && url.pathname === "/") {
     event.respondWith((async () => {
+      const answer = fetch(event.request);
       try {
-        return await fetch(event.request);
+        return await inTime(answer);
       } catch {
-        return await caches.match(`${folder}index.html`) ?? Response.error();
+        return await kept(`${folder}index.html`) ?? answer;
       }
     })());
   }

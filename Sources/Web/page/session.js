@@ -1,10 +1,22 @@
 // Who uses the page, and the client that this makes.
 
+import { fetched } from "./fetched.js";
+import { Kept } from "./kept.js";
+import { userNamed } from "./names.js";
+import { allowed } from "./relay-client/allowed.js";
+import { Deadline, outsideMs } from "./relay-client/deadline.js";
+import { deviceStorage, tabStorage } from "./relay-client/guarded-storage.js";
 import { IndexedDBStore } from "./relay-client/indexeddb-store.js";
 import { Unauthorized } from "./relay-client/relay-client.js";
 import { connectShared } from "./relay-client/shared.js";
 
 const tokenKey = "relay.token";
+/** The name that was used last: the sign-in offers it. */
+export const nameKey = "relay.name";
+/** What the sign-in says first, after this tab was loaded again. */
+const reasonKey = "relay.reason";
+/** Without locks nothing tells when other tabs have ended: they have so much time. */
+const withoutLocksMs = 500;
 
 /** The user that a token names. The relay checks it; here it only names the store. @param {string} token */
 export function subject(token) {
@@ -30,24 +42,33 @@ export class Session {
   constructor({ user, token }) {
     this.token = token;
     this.user = token === undefined ? user ?? "" : subject(token);
+    this.kept = new Kept(this.user, deviceStorage);
+    this.keptInTab = new Kept(this.user, tabStorage);
   }
+  /** @type {BroadcastChannel | undefined} */
+  #channel;
+  #leave = () => {};
 
-  /** The session of this tab: in the address, or kept from before a reload. */
+  /** The session of this tab: in the address, or kept from before a reload; or why there is none. @returns {{session?: Session, reason?: string}} */
   static restore() {
     const fragment = new URLSearchParams(location.hash.slice(1));
-    const token = fragment.get("token") ?? sessionStorage.getItem(tokenKey);
+    const token = fragment.get("token") ?? tabStorage.get(tokenKey);
     if (fragment.has("token")) history.replaceState(history.state, "", location.pathname + location.search);
     if (token) {
-      sessionStorage.setItem(tokenKey, token);
-      return new Session({ token });
+      Session.keep(token);
+      return { session: new Session({ token }) };
     }
-    const user = new URLSearchParams(location.search).get("user");
-    return user ? new Session({ user: user.toLowerCase() }) : undefined;
+    const name = new URLSearchParams(location.search).get("user");
+    const reason = tabStorage.get(reasonKey);
+    tabStorage.remove(reasonKey);
+    if (!name) return { reason };
+    const { user, problem } = userNamed(name);
+    return user === undefined ? { reason: problem } : { session: new Session({ user }) };
   }
 
   /** Signs this tab in from its next load on. @param {string} token */
   static keep(token) {
-    sessionStorage.setItem(tokenKey, token);
+    tabStorage.set(tokenKey, token);
   }
 
   /** Uses another token from now on, unless it is one of another user: that would get what this one wrote. @param {string} token */
@@ -60,7 +81,9 @@ export class Session {
   }
 
   end() {
-    sessionStorage.removeItem(tokenKey);
+    tabStorage.remove(tokenKey);
+    this.#channel?.close();
+    this.#leave();
   }
 
   /** @param {{signal?: AbortSignal, rejected?: string}} context */
@@ -88,18 +111,86 @@ export class Session {
     return connectShared("/ws", { ...options, name: this.name, store: new IndexedDBStore(this.name) });
   }
 
-  /** Removes what is stored on this device. */
-  async forget() {
-    this.end();
-    for (const key of Object.keys(localStorage)) {
-      if (key.startsWith(`relay.list:${this.user}`) || key.startsWith(`relay.draft:${this.user}:`)) localStorage.removeItem(key);
+  // MARK: Signing out
+
+  /** All tabs of a user hold this lock together: whoever signs out waits until it is free. */
+  get #lockName() { return `relay.session:${this.user}`; }
+
+  /**
+   * Begins: this tab has the session, unless another one is signing out.
+   * @param {() => Promise<void>} close ends what writes, when another tab signs out
+   */
+  async enter(close) {
+    try {
+      this.#channel = new BroadcastChannel(this.#lockName);
+      this.#channel.onmessage = () => this.#endedElsewhere(close);
+    } catch (error) {
+      console.warn("Other tabs cannot tell this one to sign out.", error);
     }
-    await IndexedDBStore.delete(this.name);
+    const left = new Promise((resolve) => { this.#leave = () => resolve(undefined); });
+    await this.#locked("shared", () => left);
+  }
+
+  /** @param {() => Promise<void>} close */
+  async #endedElsewhere(close) {
+    this.#stopKeeping();
+    try {
+      await close();
+    } finally {
+      this.#goTo("You have signed out in another tab.");
+    }
+  }
+
+  /** Ends all tabs of the user, then removes all that is kept of the user. @param {() => Promise<void>} close ends what writes in this tab */
+  async signOut(close) {
+    this.#channel?.postMessage("sign out");
+    this.#stopKeeping();
+    let reason = "";
+    let free = () => {};
+    try {
+      await close();
+      this.#leave();
+      const removed = new Promise((resolve) => { free = () => resolve(undefined); });
+      await this.#locked("exclusive", () => removed);
+      if (deviceStorage.get(nameKey) === this.user) deviceStorage.remove(nameKey);
+      this.kept.forget();
+      this.keptInTab.forget();
+      await IndexedDBStore.delete(this.name);
+    } catch (error) {
+      reason = `You are signed out, but not all that is stored on this device could be removed: ${/** @type {Error} */ (error).message} Remove the data of this site in the settings of the browser.`;
+    } finally {
+      free();
+    }
+    this.#goTo(reason);
+  }
+
+  #stopKeeping() {
+    this.kept.end();
+    this.keptInTab.end();
+  }
+
+  /** @param {string} reason */
+  #goTo(reason) {
+    this.keptInTab.forget();
+    this.end();
+    if (reason) tabStorage.set(reasonKey, reason);
+    location.replace("/");
+  }
+
+  /** Waits for the lock of the session, but not for long. @param {"shared" | "exclusive"} mode @param {() => Promise<any>} hold */
+  #locked(mode, hold) {
+    const locks = allowed(() => navigator.locks);
+    return new Promise((/** @type {(_: void) => void} */ resolve) => {
+      const deadline = new Deadline(locks ? outsideMs : mode === "shared" ? 0 : withoutLocksMs, resolve);
+      const begin = () => { deadline.end(); resolve(); };
+      locks?.request(this.#lockName, { mode }, () => { begin(); return hold(); }).catch(begin);
+    });
   }
 
   /** A request to the relay besides the connection. @param {string} path */
   fetch(path) {
-    if (this.token !== undefined) return fetch(path, { headers: { Authorization: `Bearer ${this.token}` } });
-    return fetch(`${path}${path.includes("?") ? "&" : "?"}user=${encodeURIComponent(this.user)}`);
+    const init = this.token === undefined ? {} : { headers: { Authorization: `Bearer ${this.token}` } };
+    const address = this.token === undefined ? `${path}${path.includes("?") ? "&" : "?"}user=${encodeURIComponent(this.user)}` : path;
+    return fetched(address, init);
   }
 }

@@ -1,14 +1,16 @@
 // The first screen: a name, or a token where the relay asks for one.
 
 import { el } from "./dom.js";
+import { fetched } from "./fetched.js";
 import { folded, isUserName, plain } from "./format.js";
+import { nameKey } from "./session.js";
+import { outsideMs } from "./relay-client/deadline.js";
+import { deviceStorage } from "./relay-client/guarded-storage.js";
 
-const nameKey = "relay.name";
-
-/** Whether the relay believes names. Without a connection: as far as is known, yes. */
+/** Whether the relay believes names. Without a connection, or an answer: as far as is known, yes. */
 async function isOpen() {
   try {
-    return (await fetch("/v1/people?limit=1&user=guest")).status !== 401;
+    return (await fetched("/v1/people?limit=1&user=guest", {}, outsideMs)).status !== 401;
   } catch {
     return true;
   }
@@ -33,17 +35,17 @@ export async function signIn(place, reason = "") {
     const input = el("input", {
       id: "sign-in-name", name: usesNames ? "username" : "token", type: usesNames ? "text" : "password",
       autocomplete: usesNames ? "username" : "off", autocapitalize: "none", spellcheck: false, required: true,
-      value: usesNames ? localStorage.getItem(nameKey) ?? "" : "", "aria-describedby": "sign-in-problem",
+      value: usesNames ? deviceStorage.get(nameKey) ?? "" : "", "aria-describedby": "sign-in-problem",
     });
     const form = el("form", { class: "sign-in", on: {
       submit: (/** @type {Event} */ event) => {
         event.preventDefault();
         const value = input.value.trim();
         if (!usesNames) return value && resolve({ token: value });
-        const user = value.toLowerCase();
+        const user = value.replace(/^@/, "").toLowerCase();
         note.textContent = problem(user);
         if (note.textContent) return input.focus();
-        localStorage.setItem(nameKey, user);
+        deviceStorage.set(nameKey, user);
         resolve({ user });
       },
     } },

@@ -6,6 +6,7 @@
 import { el } from "./dom.js";
 import { day } from "./format.js";
 import { Position } from "./position.js";
+import { report } from "./problems.js";
 import { Roving } from "./roving.js";
 import { Rows } from "./rows.js";
 import { NewestButton, Scrollbar } from "./scrollbar.js";
@@ -120,6 +121,8 @@ export class Timeline extends HTMLElement {
   get rowCount() { return this.#rows.count; }
   /** The message that has the focus. */
   get current() { return this.#roving.message; }
+  /** The first message that was unread when the conversation was opened. */
+  get firstUnread() { return this.#firstUnread === Infinity ? undefined : this.#firstUnread; }
   /** @param {number} seq */
   row(seq) { return this.#rows.get(seq); }
 
@@ -151,7 +154,7 @@ export class Timeline extends HTMLElement {
     const conversation = this.#conversation;
     if (!conversation) return;
     this.#isAtEnd = false;
-    const seq = await conversation.jump(place).catch(() => undefined);
+    const seq = await conversation.jump(place).catch((/** @type {any} */ error) => report(error, this, "The message could not be shown"));
     if (conversation !== this.#conversation || seq === undefined) return;
     this.#center(conversation.index(seq));
     const row = this.#rows.get(seq);

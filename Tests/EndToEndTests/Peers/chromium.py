@@ -137,7 +137,7 @@ class Page:
                 if value := self.evaluate(f"(value => value instanceof Node ? true : value)({condition})"):
                     return value
             except Failure as failure:  # a page that is being replaced has no context
-                if "context" not in str(failure):
+                if "context" not in str(failure) and "navigated" not in str(failure):
                     raise
             if time.monotonic() > end:
                 raise Failure(f"not in {patience_s} s: {condition}\n{self.evaluate('document.body.innerText')[:1500]}")

@@ -80,7 +80,7 @@ def check(condition, text):
 def until(condition, text):
     end = time.monotonic() + PATIENCE_S
     while not condition():
-        check(time.monotonic() < end, text)
+        check(time.monotonic() < end, text if isinstance(text, str) else text())
         time.sleep(0.02)
 
 

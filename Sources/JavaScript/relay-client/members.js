@@ -1,0 +1,55 @@
+// Who is in the rooms in which members see each other's marks.
+
+/** @import { Wire } from "./types.js" */
+
+/** How long after a change a room is asked for its members. */
+const pauseMs = 500;
+
+/**
+ * The members of small rooms, as `joined` tells them. Nothing tells a membership later: it begins
+ * with a subscription or an entry, and may end with a subscription. So the room is joined again.
+ */
+export class Members {
+  /** @type {Map<string, Set<string>>} users by room */
+  #rooms = new Map();
+  /** @type {Map<string, ReturnType<typeof setTimeout>>} */
+  #timers = new Map();
+  #join;
+
+  /** @param {(room: string) => void} join again */
+  constructor(join) {
+    this.#join = join;
+  }
+
+  /** Whether members see each other's marks. @param {string} room */
+  isSmall(room) {
+    return this.#rooms.has(room);
+  }
+
+  /** @param {Wire} joined */
+  take({ room, members }) {
+    const users = members?.map((/** @type {{user: string}} */ { user }) => user);
+    if (users) this.#rooms.set(room, new Set(users));
+    else this.#rooms.delete(room);
+  }
+
+  /** @param {string} room @param {string} from who has written there */
+  wrote(room, from) {
+    if (this.#rooms.get(room)?.has(from) === false) this.renew(room);
+  }
+
+  /** The members may be others. @param {string} room */
+  renew(room) {
+    if (this.#timers.has(room)) return;
+    const renew = () => {
+      this.#timers.delete(room);
+      this.#join(room);
+    };
+    // All who look at the room are told at the same moment.
+    this.#timers.set(room, setTimeout(renew, pauseMs * (1 + Math.random())));
+  }
+
+  end() {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+  }
+}

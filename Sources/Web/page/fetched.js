@@ -1,0 +1,17 @@
+// Requests besides the connection.
+
+import { bounded } from "./relay-client/deadline.js";
+
+/** A picture, or a list. */
+const usualMs = 20_000;
+
+/**
+ * The answer to a request, with all of its content: in time, or not at all.
+ * @param {string | URL} address
+ * @param {RequestInit} [init]
+ * @param {number} [ms]
+ */
+export const fetched = (address, init = {}, ms = usualMs) => bounded(async (signal) => {
+  const response = await fetch(address, { ...init, signal });
+  return { ok: response.ok, status: response.status, content: await response.blob() };
+}, "The relay", ms);

@@ -1,0 +1,23 @@
+// How the connection is, in words.
+
+import { overdueMs } from "./relay-client/liveness.js";
+import { rest } from "./format.js";
+
+/**
+ * What is said of a connection: never anything better than its oldest ping or request without an answer.
+ * @param {any} health of relay-client
+ */
+export function healthText({ state, retryAt, transport, roundTripMs, unansweredMs = 0 }) {
+  if (state === "connecting") return "Connecting…";
+  if (state === "ended") return "Disconnected";
+  if (state === "waiting") {
+    const left = (retryAt ?? 0) - Date.now();
+    return left > 0 ? `Offline, next attempt in ${rest(left)}` : "Offline";
+  }
+  if (isOverdue({ unansweredMs })) return `No answer, waiting ${Math.floor(unansweredMs / 1000)} s`;
+  const delay = roundTripMs === undefined ? "" : ` · ${Math.max(1, Math.round(roundTripMs), Math.round(unansweredMs))} ms`;
+  return `Online${delay}${transport === "websocket" ? "" : ` · by ${transport === "poll" ? "polling" : "HTTP stream"}`}`;
+}
+
+/** @param {{unansweredMs?: number}} health */
+export const isOverdue = ({ unansweredMs = 0 }) => unansweredMs >= overdueMs;

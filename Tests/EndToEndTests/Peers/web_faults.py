@@ -1,0 +1,397 @@
+"""web_faults.py CASE RELAY: what a browser, a person or another tab does to the page that it cannot prevent; prints "good"."""
+import json
+import pathlib
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+from chromium import Browser
+from web_support import ONLINE, RELAY, Relay, check, play, quiet, until, wait_for_text, write
+
+COMPOSER = "document.querySelector('relay-composer textarea')"
+SAID = "[...document.querySelectorAll('.toast, .note:not([hidden]), .problem')].map(one => one.textContent).join(' ')"
+
+
+def put(page, text):
+    """Inserts a text as a paste, a drop or an extension does."""
+    page.evaluate(f"(area => {{ area.focus(); area.value = {json.dumps(text)}; area.dispatchEvent(new Event('input')); }})({COMPOSER})")
+
+
+def before(page, script):
+    """Has a script run before those of the page."""
+    page.call("Page.addScriptToEvaluateOnNewDocument", source=script)
+    return page
+
+
+# MARK: What one writes
+
+
+def control_characters(browser, folder):
+    """A text with control characters, as a terminal or a word processor gives it, is sent without them."""
+    relay = Relay(folder, "")
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
+    sent = []
+    for text, expected in (("line\x0btab", "linetab"), ("\x1b[1mbold\x1b[0m", "[1mbold[0m"), ("nul\x00x\x07", "nulx"), ("x\x85y\u2028z", "x\ny\nz"),
+                           ("tab\tok", "tab\tok"), ("\x0cpage", "page")):
+        put(page, text)
+        check(page.evaluate(f"{COMPOSER}.value") == expected, text)
+        page.press("Enter")
+        sent.append(expected)
+        until(lambda: relay.texts("general") == sent, f"{text!r} was not sent")
+    # An edit, too.
+    page.press("ArrowUp")
+    page.wait(f"{COMPOSER}.value === 'page'")
+    put(page, "an\x1b edit\x0b")
+    page.press("Enter")
+    until(lambda: relay.texts("general")[-1] == "an edit", "the edit")
+    # What cannot be sent stays where it was written, and why is said there.
+    put(page, "\u200b\u200b")
+    page.press("Enter")
+    page.wait("document.querySelector('relay-composer').textContent.includes('The text is blank.')")
+    check(page.evaluate(f"{COMPOSER}.value") == "\u200b\u200b", "it was dropped")
+    put(page, "another one")
+    page.wait("!document.querySelector('relay-composer').textContent.includes('The text is blank.')")
+    quiet(page)
+    relay.stop()
+
+
+def refused_edits(browser, folder):
+    """A refused edit keeps its text: in the composer, or beside what one has begun to write; and an edit that was not finished is there after a reload."""
+    relay = Relay(folder, "limits: { edits_per_entry: 1 }")
+    number, = relay.send("ada", "general", "fist")
+    relay.send("ada", "general", {"kind": "edit", "target": number, "text": "first"})
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA' && document.querySelectorAll('.row').length === 1")
+
+    def edit(text):
+        page.wait(f"{COMPOSER}.value === ''")
+        page.press("ArrowUp")
+        page.wait(f"{COMPOSER}.value === 'first'")
+        put(page, text)
+
+    edit("first, corrected")
+    page.press("Enter")
+    page.wait(f"{SAID}.includes('The edit was not accepted')")
+    page.wait(f"{COMPOSER}.value === 'first, corrected' && document.querySelector('.banner').textContent.includes('Edit your message')")
+    page.go(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && {COMPOSER}.value === 'first, corrected' && document.querySelector('.banner').textContent.includes('Edit your message')")
+    page.evaluate(f"{COMPOSER}.focus()")
+    page.press("Escape")
+    # The answer comes while one writes something else.
+    page.offline(True)
+    edit("first, again")
+    page.press("Enter")
+    put(page, "something else")
+    page.offline(False)
+    page.wait("document.querySelector('.toast.lasting')", patience_s=90)
+    check(page.evaluate(f"{COMPOSER}.value") == "something else", "what one writes was replaced")
+    page.evaluate("document.querySelector('.toast.lasting .link').click()")
+    page.wait(f"{COMPOSER}.value === 'first, again'")
+    page.evaluate(f"{COMPOSER}.focus()")
+    page.press("Escape")
+    page.wait(f"{COMPOSER}.value === 'something else'")
+    relay.stop()
+
+
+def told(browser, folder):
+    """Nothing fails without a word: an error that no part of the page tells is said too."""
+    relay = Relay(folder, "")
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE}")
+    page.evaluate("void Promise.reject(new Error('of nobody'))")
+    page.wait(f"{SAID}.includes('of nobody')")
+    page.evaluate("setTimeout(() => { throw new Error('in a timer'); })")
+    page.wait(f"{SAID}.includes('in a timer')")
+    page.problems()
+    # Over plain HTTP there is no clipboard.
+    relay.send("bo", "general", "to copy")
+    wait_for_text(page, "to copy")
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.evaluate("document.querySelector('.row').focus()")
+    page.press("Enter")
+    page.wait("[...document.querySelectorAll('[role=menuitem]')].find(item => item.textContent === 'Copy text')")
+    page.evaluate("[...document.querySelectorAll('[role=menuitem]')].find(item => item.textContent === 'Copy text').click()")
+    page.wait(f"{SAID}.includes('The text was not copied')")
+    relay.stop()
+
+
+# MARK: What never answers
+
+NEVER = {
+    "opening the database": "IDBFactory.prototype.open = () => ({});",
+    "a transaction": """const { get } = Object.getOwnPropertyDescriptor(IDBRequest.prototype, 'result');
+        const put = IDBObjectStore.prototype.put;
+        IDBObjectStore.prototype.put = function (value, key) { return key === 'owner' ? {} : put.call(this, value, key); };""",
+    "a commit": """const transaction = IDBDatabase.prototype.transaction; let count = 0;
+        IDBDatabase.prototype.transaction = function (...all) { const one = transaction.apply(this, all);
+          if (count++ > 0) Object.defineProperty(one, 'oncomplete', { set() {} }); return one; };""",
+    "locks": "LockManager.prototype.request = () => new Promise(() => {}); LockManager.prototype.query = () => new Promise(() => {});",
+    "refused locks": "LockManager.prototype.request = LockManager.prototype.query = () => Promise.reject(new DOMException('denied', 'SecurityError'));",
+    "the worker": "ServiceWorkerContainer.prototype.register = ServiceWorkerContainer.prototype.getRegistration = () => new Promise(() => {});",
+    "channels": "window.BroadcastChannel = class { constructor() { throw new DOMException('denied', 'SecurityError'); } };",
+    "whatever may be forbidden": """for (const [owner, name] of [[window, 'indexedDB'], [window, 'localStorage'], [window, 'sessionStorage'], [window, 'caches'],
+        [Navigator.prototype, 'locks'], [Navigator.prototype, 'serviceWorker']])
+        Object.defineProperty(owner, name, { get() { throw new DOMException('denied', 'SecurityError'); } });""",
+    "requests": """const send = window.fetch; window.fetch = (address, init) => String(address).startsWith('/v1/') ? new Promise((_, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal.reason)); }) : send(address, init);""",
+}
+
+
+def never(browser, folder):
+    """The page goes on without what never answers: it connects, and sends."""
+    relay = Relay(folder, "")
+    for what, script in NEVER.items():
+        context = browser.call("Target.createBrowserContext")["browserContextId"]
+        page = before(browser.page(context=context), script)
+        page.go(f"{relay.url}/?user=ada&room=general")
+        page.wait(f"{ONLINE} && {COMPOSER}", patience_s=30)
+        page.evaluate(f"{COMPOSER}.focus()")
+        write(page, f"without {what}")
+        until(lambda: relay.texts("general")[-1:] == [f"without {what}"], what)
+        page.wait(f"document.querySelectorAll('.row.own .mark.stored, .row.own .mark.received').length === {len(relay.texts('general'))}")
+        page.close()
+        page = before(browser.page(context=context), script)
+        page.go(f"{relay.url}/")
+        page.wait("document.querySelector('#sign-in-name')", patience_s=30)
+        page.close()
+    relay.stop()
+
+
+def silent_tab(browser, folder):
+    """A tab that gets no answer from the one that has the connection connects by itself."""
+    relay = Relay(folder, "")
+    leader = browser.page(f"{relay.url}/?user=ada&room=general")
+    leader.wait(f"{ONLINE} && {COMPOSER}")
+    follower = browser.page(f"{relay.url}/?user=ada&room=general")
+    follower.wait(f"{ONLINE} && {COMPOSER}")
+    reader = browser.page(f"{relay.url}/?user=ada&room=general")
+    reader.wait(f"{ONLINE} && {COMPOSER}")
+    leader.call("Debugger.enable")
+    leader.call("Debugger.pause")
+    threading.Thread(target=lambda: leader.browser.call("Runtime.evaluate", leader.session, expression="1"), daemon=True).start()
+    until(lambda: any(event["method"] == "Debugger.paused" for event in list(leader.events.queue)), "paused")
+    third = browser.page(f"{relay.url}/?user=ada&room=general")
+    third.wait(f"{COMPOSER}")
+    for page, text in (follower, "from the second"), (third, "from the third"):
+        page.evaluate(f"{COMPOSER}.focus()")
+        write(page, text)
+        until(lambda: text in relay.texts("general"), text)
+        page.wait(f"{ONLINE} && {SAID}.includes('a connection of its own')")
+    for page in reader, follower, third:  # also one in which nobody writes
+        page.wait("document.querySelectorAll('.row').length === 2")
+    leader.call("Debugger.resume")
+    leader.wait("document.querySelectorAll('.row').length === 2")
+    check(sorted(relay.texts("general")) == ["from the second", "from the third"], relay.texts("general"))
+    relay.stop()
+
+
+def stalled(browser, folder):
+    """A part of the page that never comes is missed with a word; and a page opens from what is kept while the relay stands still."""
+    relay = Relay(folder, "")
+    relay.send("bo", "general", "before")
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.querySelectorAll('.row').length === 1")
+    page.wait("navigator.serviceWorker.ready.then(worker => worker.active.state === 'activated')")
+    page.wait("localStorage.getItem('relay.list:ada')?.includes('before')")
+    page.call("Network.setBypassServiceWorker", bypass=True)
+    page.call("Fetch.enable", patterns=[{"urlPattern": "*/web/*"}])
+    page.evaluate("document.querySelector('.menu-button').click()")
+    page.wait(f"{SAID}.includes('could not be loaded')")
+    page.call("Fetch.disable")
+    page.call("Network.setBypassServiceWorker", bypass=False)
+    relay.process.send_signal(signal.SIGSTOP)
+    try:
+        page.call("Page.navigate", url=f"{relay.url}/?user=ada&room=general")
+        page.wait("document.querySelectorAll('.row').length === 1 && document.querySelector('.health').dataset.state !== 'online'", patience_s=30)
+    finally:
+        relay.process.send_signal(signal.SIGCONT)
+    page.wait(ONLINE)
+    relay.stop()
+
+
+# MARK: Addresses
+
+
+def misnamed(browser, folder):
+    """An address is understood as wschat takes names; what is no name is said, and the page starts all the same."""
+    relay = Relay(folder, "")
+    page = browser.page()
+    for query, title in (("user=ADA&room=General", "General"), ("user=@ada&room=%23general", "General"), ("user=ada&to=@bo", "bo"), ("user=ada&to=Bo", "bo"),
+                         ("user=ada&room=@bo", "bo"), ("user=ada&room=dm:bo:ada", "bo"), ("user=ada&room=__proto__", "__proto__"), ("user=ada&room=%20team%20", "team")):
+        page.go("about:blank#")
+        page.call("Page.navigate", url=f"{relay.url}/?{query}")
+        page.wait(f"location.pathname === '/' && {ONLINE} && document.querySelector('relay-conversation h1')?.textContent === '{title}'")
+        check(page.evaluate(SAID) == "", f"{query}: {page.evaluate(SAID)}")
+    quiet(page)
+    for query, said in (("user=ada&to=ada", "is you"), ("user=ada&room=@ada", "is you"), ("user=ada&to=bo%20smith", "“bo smith” is not a user name"), ("user=ada&to=%23general", "is a room"),
+                        ("user=ada&room=Foo%20Bar", "“Foo Bar” is not the name of a room"), ("user=ada&room=..", "is not the name of a room"),
+                        ("user=ada&room=dm:bo:cy", "conversation of other people"), ("user=ada&room=sys:canary", "room of the relay"),
+                        (f"user=ada&room={'x' * 200}", "is not the name of a room"), (f"user=ada&to={'y' * 70}", "is not a user name")):
+        page.call("Page.navigate", url="about:blank")
+        page.wait("location.href === 'about:blank'")
+        page.call("Page.navigate", url=f"{relay.url}/?{query}")
+        page.wait(f"location.pathname === '/' && {ONLINE} && {SAID}.includes({json.dumps(said)}) && document.querySelector('.nothing-open').textContent.includes({json.dumps(said)})")
+        page.wait("document.querySelector('.menu-button')")
+        page.evaluate("document.querySelector('.menu-button').click()")
+        # The start went on: there are notifications.
+        page.wait("[...document.querySelectorAll('.menu [role=menuitemcheckbox]')].some(item => item.textContent === 'Sounds') || (document.querySelector('.menu-button').click(), false)")
+    quiet(page)
+    for query, said in ("user=Ada%20Lovelace", "is not a user name"), ("user=..", "is not a user name"):
+        page.call("Page.navigate", url="about:blank")
+        page.wait("location.href === 'about:blank'")
+        page.call("Page.navigate", url=f"{relay.url}/?{query}")
+        page.wait(f"document.querySelector('#sign-in-name') && {SAID}.includes({json.dumps(said)})")
+    relay.stop()
+
+
+# MARK: What the browser does not allow
+
+
+def blocked(browser, folder):
+    """With all site data blocked one signs in, writes, and goes from one conversation to another."""
+    relay = Relay(folder, "")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        default = pathlib.Path(profile) / "Default"
+        default.mkdir()
+        (default / "Preferences").write_text(json.dumps({"profile": {"default_content_setting_values": {"cookies": 2}}}))
+        with Browser(profile=profile) as strict:
+            page = strict.page(f"{relay.url}/")
+            check("SecurityError" in page.evaluate("(() => { try { return localStorage.length; } catch (error) { return error.name; } })()"), "nothing is blocked")
+            page.wait("document.activeElement?.id === 'sign-in-name'")
+            write(page, "ada")
+            page.wait(f"{ONLINE}", patience_s=30)
+            page.go(f"{relay.url}/?user=ada&room=general")
+            page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'", patience_s=30)
+            write(page, "without storage")
+            until(lambda: relay.texts("general") == ["without storage"], "sent")
+            page.type("a draft")
+            relay.send("bo", "dm:ada:bo", "hello")
+            page.wait("document.querySelectorAll('.conversation').length === 2")
+            page.press("ArrowDown", alt=True)
+            page.wait(f"document.querySelector('relay-conversation h1').textContent === 'bo' && {COMPOSER}.value === ''")
+            page.press("ArrowUp", alt=True)
+            page.wait(f"document.querySelector('relay-conversation h1').textContent === 'General' && {COMPOSER}.value === 'a draft'")
+            sign_out(page)
+            page.wait("document.querySelector('#sign-in-name')", patience_s=30)
+    relay.stop()
+
+
+def outdated(browser, folder):
+    """Parts of the page that are gone, since the relay has another version, are missed with a word, and a way out."""
+    relay = Relay(folder, "")
+    page = browser.page()
+    page.call("Network.setBypassServiceWorker", bypass=True)
+    page.go(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
+    page.call("Network.setBlockedURLs", urls=["*/web/*"])
+    page.evaluate("document.querySelector('#app').dataset.version = 'former'")
+    for press in (lambda: page.evaluate("document.querySelector('.menu-button').click()"), lambda: page.press("k", ctrl=True),
+                  lambda: page.press("f", ctrl=True), lambda: page.press("f", ctrl=True, shift=True), lambda: page.press("F1"), lambda: page.type(":ta")):
+        press()
+        page.wait(f"{SAID}.includes('A new version of this page is here')")
+        page.evaluate("document.querySelectorAll('.toast [aria-label=Close]').forEach(button => button.click())")
+        page.wait("document.querySelector('.toast') === null")
+    page.evaluate(f"{COMPOSER}.value = ''")
+    write(page, "it still sends")
+    until(lambda: relay.texts("general") == ["it still sends"], "sent")
+    page.evaluate("document.querySelector('.menu-button').click()")
+    page.wait("document.querySelector('.toast .link')")
+    page.call("Network.setBlockedURLs", urls=[])
+    page.evaluate("document.querySelector('.toast .link').click()")
+    page.wait(f"document.querySelector('#app') && document.querySelector('#app').dataset.version !== 'former' && {ONLINE}")
+    relay.stop()
+
+
+# MARK: Signing out
+
+KEPT = """(async () => [...Object.keys(localStorage), ...Object.keys(sessionStorage), ...(await indexedDB.databases()).map(one => `database ${one.name}`)].sort())()"""
+
+
+def sign_out(page):
+    page.evaluate("document.querySelector('.menu-button').click()")
+    item = "[...document.querySelectorAll('[role=menuitem]')].find(item => item.textContent === 'Sign out')"
+    page.wait(item)
+    page.evaluate(f"{item}.click()")
+    page.wait("document.querySelector('dialog .primary')")
+    page.evaluate("document.querySelector('dialog .primary').click()")
+
+
+def signed_out(browser, folder):
+    """Signing out ends all tabs of the user, and removes all that is kept of the user, and nothing of anybody else."""
+    relay = Relay(folder, "")
+    relay.send("cy", "general", "a message")
+
+    def use(user):
+        page = browser.page(f"{relay.url}/?user={user}&room=general")
+        page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA' && document.querySelector('.row')")
+        return page
+
+    def fill(page, user):
+        page.evaluate("document.querySelector('[aria-label=\"About this conversation\"]').click()")
+        page.wait("[...document.querySelectorAll('.menu [role=menuitemcheckbox]')].some(item => item.textContent === 'Muted')")
+        page.evaluate("[...document.querySelectorAll('.menu [role=menuitemcheckbox]')].find(item => item.textContent === 'Muted').click()")
+        page.evaluate(f"{COMPOSER}.focus()")
+        page.type(f"a draft of {user}")
+        page.wait(f"['muted:{user}', 'list:{user}', 'draft:{user}:general'].every(key => localStorage.getItem(`relay.${{key}}`))")
+
+    others = {user: use(user) for user in ("bob", "b", "bo-2")}
+    for user, page in others.items():
+        fill(page, user)
+    first, second, third = use("bo"), use("bo"), use("bo")
+    fill(first, "bo")
+    second.evaluate(f"{COMPOSER}.focus()")
+    second.type(" and more")
+    sign_out(second)  # which has no connection of its own
+    for page in first, second, third:
+        page.wait("location.pathname + location.search === '/' && document.querySelector('#sign-in-name')", patience_s=30)
+    check("another tab" in first.evaluate(SAID) and "another tab" in third.evaluate(SAID), "the other tabs say why")
+    check(second.evaluate("document.querySelector('#sign-in-name').value") != "bo", "the name is offered")
+    for page in first, second, third, others["bob"]:
+        kept = page.evaluate(KEPT)
+        check(not any(key.split(":")[-1] == "bo" or ":bo:" in key or key.endswith("/relay:bo") for key in kept), kept)
+        for user in others:
+            for key in f"relay.muted:{user}", f"relay.list:{user}", f"relay.draft:{user}:general", f"database relay:{user}":
+                check(key in kept, f"{key} is gone: {kept}")
+    for user, page in others.items():
+        check(page.evaluate(f"{COMPOSER}.value") == f"a draft of {user}", user)
+        page.evaluate(f"{COMPOSER}.focus()")
+        page.press("Enter")
+        until(lambda: f"a draft of {user}" in relay.texts("general"), user)
+    # Nothing comes back, and one can sign in again, and out by the tab that has the connection.
+    for page in first, second:
+        page.go(f"{relay.url}/?user=bo&room=general")
+        page.wait(f"{ONLINE} && {COMPOSER} && {COMPOSER}.value === ''")
+    sign_out(first)
+    for page in first, second:
+        page.wait("location.pathname + location.search === '/' && document.querySelector('#sign-in-name')", patience_s=30)
+    check("database relay:bo" not in first.evaluate(KEPT), first.evaluate(KEPT))
+    relay.stop()
+
+
+def signed_out_over_http(browser, folder):
+    """Over plain HTTP, where browsers have no locks, the same; and with a token, each tab loses its own."""
+    secret = "0123456789abcdef0123456789abcdef"
+    relay = Relay(folder, f"auth: {{ mode: jwt, secret: {secret} }}")
+
+    def issue():
+        return subprocess.run([RELAY, "token", "--user", "bo", "--ttl", "1h", "--config", relay.folder / "relay.yaml"],
+                              check=True, capture_output=True, text=True).stdout.strip()
+
+    with Browser("--host-resolver-rules=MAP chat.test 127.0.0.1") as plain:
+        pages = [plain.page(f"http://chat.test:{relay.port}/?room=general#token={issue()}") for _ in range(2)]
+        for page in pages:
+            page.wait(f"{ONLINE} && {COMPOSER}")
+        check(pages[0].evaluate("navigator.locks === undefined && !isSecureContext"), "a secure context")
+        sign_out(pages[0])
+        for page in pages:
+            page.wait("location.pathname + location.search === '/' && document.querySelector('#sign-in-name')", patience_s=30)
+            kept = page.evaluate(KEPT)
+            check(not any("bo" in key or "token" in key for key in kept), kept)
+    relay.stop()
+
+
+if __name__ == "__main__":
+    play(globals())
