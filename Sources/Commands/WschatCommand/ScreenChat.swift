@@ -249,7 +249,10 @@ final class ScreenChat {
         take(.input(input), isUrgent: true)
       }
     }
-    if let escapeTimer { loop.cancel(escapeTimer) }
+    if let escapeTimer {
+      if parser.isWaiting, !parser.hasProgressed { return }
+      loop.cancel(escapeTimer)
+    }
     escapeTimer = parser.waitMilliseconds.map {
       loop.schedule(afterMilliseconds: $0, token: Token.escape)
     }
