@@ -110,9 +110,16 @@ import Testing
     #expect(parser.isWaiting)
     #expect(parser.parse(Array("two\r".utf8)) == [.paste("\ntwo\n")])
     #expect(parser.isWaiting)
-    #expect(parser.parse(Array("\r".utf8)) == [.paste("\n")])
+    #expect(parser.parse(Array("three\r".utf8)) == [.paste("three\n")])
     #expect(parser.timeout() == [])
     #expect(parser.parse([0x0D]) == [enter])
+  }
+
+  @Test func `is sent by an Enter of its own, however soon`() {
+    var parser = InputParser()
+    #expect(parser.parse(Array("one\rtwo".utf8)) == [.paste("one\ntwo")])
+    #expect(parser.parse([0x0D]) == [enter])
+    #expect(!parser.isWaiting)
   }
 
   @Test func `is none if it is one line, which Enter sends after a moment`() {

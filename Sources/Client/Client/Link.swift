@@ -40,6 +40,9 @@ package struct Link: ~Copyable {
   private var registration: Registration?
   /// The part of the handshake's answer that has arrived.
   private var received: [UInt8] = []
+  /// How much of it was there when it was last read without an end.
+  private var examined = 0
+  private var isHeadComplete = false
   private var connection: Connection
   private var output: [UInt8] = []
   private var sent = 0
@@ -169,8 +172,11 @@ package struct Link: ~Copyable {
   private mutating func finish(
     _ handshake: ClientHandshake, _ input: inout LinkInput, sharing streams: DeflateStreams
   ) -> LinkEvent? {
+    let start = received.count
     received += input.bytes[input.offset..<input.count]
     input.skip(input.count - input.offset)
+    guard isWorthReading(from: start) else { return nil }
+    examined = received.count
     do throws(HandshakeFailure) {
       let answer = try handshake.read(received.span, headerLimitBytes: Self.headerLimitBytes)
       guard let answer else { return nil }
@@ -185,6 +191,17 @@ package struct Link: ~Copyable {
       phase = .none
       return .ended(.handshake(error))
     }
+  }
+
+  /// Whether the answer may be complete, or wrong: it is read from its beginning each time, so lines
+  /// that come one by one are read again only when there are twice as many.
+  private mutating func isWorthReading(from start: Int) -> Bool {
+    let end: [UInt8] = Array("\r\n\r\n".utf8)
+    let news = received[max(0, start - end.count + 1)...]
+    if news.firstRange(of: end) != nil { isHeadComplete = true }
+    if isHeadComplete || received.count >= Self.headerLimitBytes { return true }
+    return received.count >= 2 * examined
+      && received[start...].contains { $0 < 0x20 && $0 != UInt8(ascii: "\r") }
   }
 
   // MARK: Writing

@@ -55,8 +55,7 @@ extension Chat {
   /// When `tick` is due, in milliseconds since 1970; `nil` for never. Always after the last event:
   /// work that cannot be done yet does not cause a wake-up.
   public var deadline: Int64? {
-    let nextPing = times.pinged == nil ? times.nextPing : .max
-    var next = min(nextPing, times.nextPeople, times.nextQuery, times.nextTypingEnd)
+    var next = min(times.nextPing, times.nextPeople, times.nextQuery, times.nextTypingEnd)
     if let notice { next = min(next, notice.until) }
     if let pendingKeys { next = min(next, pendingKeys.until) }
     next = min(next, healthDeadline, findDeadline)
@@ -85,9 +84,8 @@ extension Chat {
   private mutating func tick(_ effects: inout [Effect]) {
     if let notice, notice.until <= now { self.notice = nil }
     if let pendingKeys, pendingKeys.until <= now { self.pendingKeys = nil }
-    // The oldest ping counts: another one would hide it.
-    if now >= times.nextPing, isLive, times.pinged == nil {
-      times.pinged = now
+    if now >= times.nextPing, isLive {
+      times.pings.append(now)
       times.nextPing = now + Self.pingMilliseconds
       effects.append(.request(.ping(t: nil)))
     }

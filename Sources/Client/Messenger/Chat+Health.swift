@@ -37,7 +37,7 @@ extension Chat {
   var unansweredSince: Int64? {
     guard isLive else { return nil }
     let sent = outgoing.first { $0.refusal == nil }.map { max($0.at, $0.againAt ?? $0.at) }
-    let oldest = [times.pinged, asked.map(\.at).min(), sent].compactMap(\.self).min()
+    let oldest = [times.pings.first, asked.map(\.at).min(), sent].compactMap(\.self).min()
     // Neither without a connection, nor while this process did not run, could it be seen to answer.
     return oldest.map { max($0, times.connected, times.resumed) }
   }
@@ -58,18 +58,22 @@ extension Chat {
   var healthDeadline: Int64 {
     guard let since = unansweredSince else { return .max }
     let age = max(0, now - since)
-    let step = age < Self.overdueMilliseconds ? Self.healthStepMilliseconds : 1000
+    if age >= Self.overdueMilliseconds { return since + age / 1000 * 1000 + 1000 }
+    guard case .live(_?) = connection else { return since + Self.overdueMilliseconds }
+    let step = Self.healthStepMilliseconds
     return since + age / step * step + step
   }
 
   /// Takes the answer to a ping. One that was overdue tells how long the relay did not answer, not
   /// how fast it is now: that is measured anew.
   mutating func takePong() {
-    guard let pinged = times.pinged else { return }
-    times.pinged = nil
-    let isOld = now - pinged >= Self.overdueMilliseconds || pinged < times.resumed
+    guard !times.pings.isEmpty else { return }
+    let pinged = times.pings.removeFirst()
+    let isOverdue = now - pinged >= Self.overdueMilliseconds
+    if isOverdue { times.recovered = now }
+    let isOld = isOverdue || pinged < max(times.resumed, times.recovered)
     connection = .live(roundTripMilliseconds: isOld ? nil : Int(now - pinged))
-    if isOld { times.nextPing = now }
+    if isOld, times.pings.isEmpty { times.nextPing = now }
   }
 
   mutating func reconnect(_ effects: inout [Effect]) {

@@ -33,7 +33,7 @@ extension Chat {
 
   private mutating func connectionLost(_ effects: inout [Effect]) {
     times.nextPing = .max
-    times.pinged = nil
+    times.pings = []
     asked = []
     conditions[.notStored] = nil
     historyAsked = nil

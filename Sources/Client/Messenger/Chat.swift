@@ -243,11 +243,14 @@ public struct Chat: Sendable {
 
   /// When something was done last or is due, in milliseconds since 1970.
   struct Times: Sendable {
-    var pinged: Int64?
+    /// The pings that are not answered, the oldest first.
+    var pings: [Int64] = []
     /// When the current connection was established.
     var connected: Int64 = 0
     /// When the process went on after a pause.
     var resumed: Int64 = 0
+    /// When the relay answered again after it was overdue.
+    var recovered: Int64 = 0
     var nextPing: Int64 = .max
     var typed: Int64 = 0
     var sounded: Int64 = 0
@@ -265,9 +268,10 @@ public struct Chat: Sendable {
     var isAway = false
 
     mutating func shift(by milliseconds: Int64) {
-      if let pinged { self.pinged = pinged + milliseconds }
+      for index in pings.indices { pings[index] += milliseconds }
       for time in [
-        \Self.connected, \.resumed, \.nextPing, \.typed, \.sounded, \.lastInput, \.nextPeople,
+        \Self.connected, \.resumed, \.recovered, \.nextPing, \.typed, \.sounded, \.lastInput,
+        \.nextPeople,
         \.nextQuery,
         \.nextTypingEnd, \.nextFetch, \.nextFind,
         \.draftSaved,

@@ -16,6 +16,11 @@ struct PlainPaste: Sendable {
   /// Returns the events, with lines that came together as pastes.
   /// - Parameter isEnd: Whether nothing has followed for a while.
   mutating func join(_ events: [InputEvent], isEnd: Bool) -> [InputEvent] {
+    // A key of its own, also right after a paste.
+    if events == [.key(Key(.enter))], !holdsEnter, !isEnd {
+      isPasting = false
+      return events
+    }
     var joined: [InputEvent] = []
     var start = 0
     while start < events.count || (isEnd && holdsEnter) {

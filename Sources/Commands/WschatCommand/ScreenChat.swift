@@ -251,6 +251,8 @@ final class ScreenChat {
       if case .reply(let reply) = input {
         learn(reply)
       } else {
+        // Whoever comes back may have changed it.
+        if case .focus(true) = input { LocalTime.followZone() }
         take(.input(input), isUrgent: true)
       }
     }
