@@ -70,7 +70,8 @@ extension Chat {
       pane = .composer
       return
     }
-    notice = nil
+    // What has just begun to be wrong is still to be read.
+    if let text = notice?.text, !conditions.values.contains(text) { notice = nil }
     stopTyping(&effects)
     saveDraft(&effects)
     endRecall()
