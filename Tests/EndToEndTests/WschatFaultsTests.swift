@@ -156,6 +156,8 @@ extension `End to end` {
       let folder = try TemporaryFolder()
       // Its content is replaced, as by a package or an administrator.
       try run("cp", "/usr/share/zoneinfo/UTC", folder["zone"])
+      // Seen to be changed by its time, in seconds.
+      try run("touch", "-d", "2026-01-01", folder["zone"])
       let terminal = try TerminalSession(
         [
           "env", "-u", "TZ", "unshare", "-m", "sh", "-c",
