@@ -1,4 +1,5 @@
 import Client
+import Platform
 import Testing
 import WebSocket
 import Wire
@@ -196,6 +197,30 @@ import Wire
     #expect(sim.connects == 2)
     sim.welcome()
     #expect(sim.takeTransmitted().lines == ["late"])
+  }
+
+  @Test func `time in which the process did not run counts against nothing`() {
+    let sim = SimulatedSession()
+    // Stopped while it connects.
+    sim.now = sim.now.adding(milliseconds: 60_000)
+    sim.perform { $0.tick(at: $1, &$2) }
+    sim.welcome()
+    let id = sim.send("one")
+    sim.advance(milliseconds: 15_000)
+    #expect(sim.pings == 1)
+    // Stopped with a ping and a line in flight, whose answers are in the socket.
+    for _ in 0..<3 {
+      sim.now = sim.now.adding(milliseconds: 60_000)
+      sim.perform { $0.tick(at: $1, &$2) }
+      #expect(sim.session.isLive)
+    }
+    sim.receive(.pong(t: nil, time: 0))
+    sim.ack(id)
+    sim.advance(milliseconds: 500)
+    #expect(sim.abandons == 0 && sim.session.isLive)
+    // A peer that is dead is still found.
+    sim.advance(milliseconds: 27_000)
+    #expect(sim.abandons == 1)
   }
 
   @Test func `a dead peer is detected, and one that answers pings is kept`() {

@@ -30,6 +30,14 @@ import Testing
 
     deinit { link.drop(from: loop) }
 
+    /// The same with many lines.
+    func acceptance(bytes: Int) -> [UInt8] {
+      let line = Array("a:\r\n".utf8)
+      let whole = acceptance
+      let lines = max(0, (bytes - whole.count) / line.count)
+      return whole.dropLast(2) + (0..<lines).flatMap { _ in line } + whole.suffix(2)
+    }
+
     /// The answer of a server that accepts the handshake.
     var acceptance: [UInt8] {
       let name = "Sec-WebSocket-Key: "
@@ -83,6 +91,28 @@ import Testing
     let bytes = scene.acceptance + Scene.frame("one") + Scene.frame("") + Scene.frame("two")
     #expect(
       scene.events(after: bytes, bytesPerRead: bytesPerRead) == ["opened", "one", "", "two"])
+  }
+
+  /// Four times the answer costs about four times as much, and sixteen times if each byte makes the
+  /// link read all of it again. In the thread's own time, so that other programs do not count.
+  @Test func `an answer that comes byte by byte costs work that is linear`() throws {
+    func work(_ bytes: Int) throws -> UInt64 {
+      try (0..<3).map { _ in
+        let scene = try Scene()
+        let answer = scene.acceptance(bytes: bytes)
+        var (start, end) = (timespec(), timespec())
+        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start)
+        #expect(scene.events(after: answer, bytesPerRead: 1) == ["opened"])
+        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end)
+        return UInt64((end.tv_sec - start.tv_sec) * 1_000_000_000 + end.tv_nsec - start.tv_nsec)
+      }.min() ?? 0
+    }
+    #expect(try work(16_000) < 8 * work(4000))
+  }
+
+  @Test func `an answer that is no HTTP is refused at once`() throws {
+    let scene = try Scene()
+    #expect(scene.events(after: [0x15, 0x03, 0x01]).count == 1)
   }
 
   @Test func `bytes that the owner has processed are skipped`() throws {

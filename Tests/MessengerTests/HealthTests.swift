@@ -44,8 +44,95 @@ import Wire
     harness.now += 3000
     harness.take(.tick)
     #expect(title(harness).hasSuffix("◐ waiting 3 s"))
+    // That exchange began before the relay answered again: another one tells how fast it is now.
+    harness.effects = []
     harness.see(.pong(t: nil, time: harness.now))
-    #expect(title(harness).hasSuffix("● 3000 ms"))
+    #expect(title(harness).hasSuffix("● connected"))
+    #expect(harness.requests == [.ping(t: nil)])
+    harness.now += 40
+    harness.see(.pong(t: nil, time: harness.now))
+    #expect(title(harness).hasSuffix("● 40 ms"))
+  }
+
+  @Test func `while a ping is unanswered nothing looks better than it, also after the next one`() {
+    var harness = welcomed()
+    harness.now += 10_000
+    harness.take(.tick)
+    for second in 1...20 {
+      harness.now += 1000
+      harness.take(.tick)
+      #expect(title(harness).hasSuffix(second < 2 ? "● 1000 ms" : "◐ waiting \(second) s"))
+    }
+    // Of the pings that waited, none tells how fast the relay is now.
+    harness.now += 1
+    harness.effects = []
+    for shown in ["◐ waiting 10 s", "● connected", "● connected"] {
+      harness.see(.pong(t: nil, time: harness.now))
+      #expect(title(harness).hasSuffix(shown))
+    }
+    #expect(harness.requests == [.ping(t: nil)])
+    harness.now += 3
+    harness.see(.pong(t: nil, time: harness.now))
+    #expect(title(harness).hasSuffix("● 3 ms"))
+  }
+
+  @Test func `older messages and people that were asked for are awaited as well`() {
+    var harness = welcomed()
+    harness.chat.historyIsAsked()
+    harness.now += 1500
+    harness.take(.tick)
+    #expect(title(harness).hasSuffix("● 1500 ms"))
+    harness.now += 500
+    harness.take(.tick)
+    #expect(title(harness).hasSuffix("◐ waiting 2 s"))
+    harness.see(.error(WireError(.unavailable, "Later.", re: "history")))
+    #expect(title(harness).hasSuffix("● 0 ms"))
+  }
+
+  @Test func `what is shown changes by itself with the age of what is unanswered`() throws {
+    var harness = welcomed()
+    harness.type("hello")
+    harness.press(Key(.enter))
+    let start = harness.now
+    var shown: [Int64] = []
+    while harness.now < start + 4000 {
+      harness.now = try #require(harness.chat.deadline)
+      harness.take(.tick)
+      shown.append(harness.now - start)
+    }
+    #expect(Set(shown).isSuperset(of: [500, 1000, 1500, 2000, 3000, 4000]))
+  }
+
+  @Test func `a message that the relay cannot store now is answered, and the bar says it`() throws {
+    var harness = welcomed()
+    harness.type("hello")
+    harness.press(Key(.enter))
+    let send = try #require(harness.sent.first)
+    for _ in 0..<5 {
+      harness.see(
+        .error(
+          WireError(
+            .unavailable, "The disk is full.", re: "send", room: send.room, id: send.id,
+            retryAfterMilliseconds: 1000)))
+      harness.now += 1000
+      harness.take(.tick)
+      #expect(title(harness).contains("! not stored") && title(harness).hasSuffix(" ms"))
+    }
+    harness.acknowledge(send, seq: 1)
+    #expect(!title(harness).contains("!"))
+  }
+
+  @Test func `time in which the process did not run is not the relay's`() {
+    var harness = welcomed()
+    harness.now += 10_000
+    harness.take(.tick)
+    // The laptop is closed.
+    harness.now += 8 * 3_600_000
+    harness.take(.tick)
+    #expect(title(harness).hasSuffix("● 0 ms"))
+    harness.now += 5
+    harness.see(.pong(t: nil, time: harness.now))
+    #expect(title(harness).hasSuffix("● connected"))
   }
 
   @Test func `a message from before the connection waits since the connection`() {

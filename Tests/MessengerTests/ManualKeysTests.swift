@@ -39,6 +39,17 @@ import Testing
     #expect(told.drop { !$0.hasPrefix(".It") }.prefix { $0 != ".El" }.map(String.init) == expected)
   }
 
+  @Test func `and so are those in the guide, which the page shares`() throws {
+    let told = try readFile(Project["docs/messenger.md"]).split(separator: "\n")
+      .filter { $0.hasPrefix("| `/") }.map(String.init)
+    let expected = SlashCommand.all.map { command in
+      let aliases = command.names.dropFirst().map { "`/\($0)`" }.joined(separator: ", ")
+      let usage = command.usage.replacing("|", with: "\\|")
+      return "| `\(usage)` |\(aliases.isEmpty ? "" : " \(aliases)") | \(command.text) |"
+    }
+    #expect(told == expected)
+  }
+
   /// Each row is an item, its text, and its name in parentheses (mdoc(7)).
   private func rows(ofManual text: String) throws -> [Row] {
     let lines = text.split(separator: "\n").drop { $0 != ".Sh KEYS" }.dropFirst()

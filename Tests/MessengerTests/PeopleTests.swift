@@ -54,6 +54,55 @@ import Wire
     #expect(harness.chat.timeline?.room == "dm:ada:general-lee")
   }
 
+  /// What Ctrl+K offers for a text, as it is shown.
+  private func offers(_ text: String, in harness: inout Harness) -> [String] {
+    harness.press(Key(.escape), Key(.character("k"), .control))
+    harness.type(text)
+    let drawing = harness.chat.draw(.plain)
+    return drawing.targets.compactMap { target in
+      guard case .choice = target.target else { return nil }
+      let row = drawing.grid[row: target.rect.row].dropFirst(target.rect.column + 1)
+        .prefix(target.rect.columns - 1)
+      var text = String(row.filter { $0.width > 0 }.map(\.character))
+      while text.last == " " { text.removeLast() }
+      return text
+    }
+  }
+
+  @Test func `offers a person who is not in it, and never a room that nobody asked for`() {
+    var harness = Harness()
+    harness.welcome()
+    #expect(offers("cleo", in: &harness) == ["  Write to @cleo"])
+    harness.press(Key(.enter))
+    #expect(harness.chat.timeline?.room == "dm:ada:cleo")
+    #expect(offers("#tea", in: &harness) == ["# Open the new room #tea"])
+    harness.press(Key(.enter))
+    #expect(harness.chat.timeline?.room == "tea")
+    #expect(offers("ada", in: &harness) == [])
+    #expect(picture(harness.chat.draw(.plain)).contains("this is you"))
+    harness.press(Key(.enter))
+    #expect(harness.chat.timeline?.room == "tea")
+  }
+
+  @Test func `comes before rooms, whose names only have the letters of one that was typed`() {
+    var harness = Harness()
+    harness.welcome()
+    harness.see(page(["ciel-ego"]))
+    for room in ["cleo", "cleo-fans", "calendar-stereo"] { harness.open(room) }
+    #expect(
+      offers("cleo", in: &harness) == [
+        "# cleo", "# cleo-fans", "○ ciel-ego", "  Write to @cleo", "# calendar-stereo",
+      ])
+    harness.see(page(["cleo-may"]))
+    #expect(
+      offers("cleo", in: &harness).prefix(4) == [
+        "# cleo", "○ cleo-may", "# cleo-fans", "○ ciel-ego",
+      ])
+    #expect(offers("@cleo", in: &harness) == ["○ cleo-may", "○ ciel-ego", "  Write to @cleo"])
+    harness.see(page(["cleo"]))
+    #expect(offers("cleo", in: &harness).prefix(2) == ["○ cleo", "# cleo"])
+  }
+
   @Test func `that fails is reported once, with the id for support`() {
     var harness = Harness()
     harness.welcome()

@@ -24,6 +24,33 @@ import Wire
     #expect(harness.chat.notice?.text.contains("/jion is no command") == true)
   }
 
+  @Test(arguments: ["/jion foo", "/quit"])
+  func `neither is one in a reply`(text: String) {
+    var harness = Harness.talking()
+    harness.entry(1, "hello")
+    harness.press(Key(.up, .shift), Key(.character("r")))
+    say(text, in: &harness)
+    #expect(harness.sent.isEmpty && !harness.effects.contains(.quit))
+    #expect(harness.chat.composer.text == text)
+    #expect(harness.chat.notice?.text.contains("is") == true)
+    harness.press(Key(.home))
+    say("/", in: &harness)
+    #expect(harness.sent.map(\.asEntry.text) == [text])
+    #expect(harness.sent.map(\.asEntry.replyTo) == [1])
+  }
+
+  @Test func `a text that begins with a slash can be taken back, and recalled, to be sent again`() {
+    var harness = Harness.talking()
+    say("//jion", in: &harness)
+    harness.take(.takenBack(room: Harness.room, id: harness.sent[0].id, edits: true))
+    #expect(harness.chat.composer.text == "//jion")
+    harness.press(Key(.character("u"), .control))
+    harness.entry(1, from: "ada", "/etc/hosts")
+    harness.press(Key(.character("p"), .control), Key(.character("p"), .control))
+    say("", in: &harness)
+    #expect(harness.sent.last?.asEntry.text == "/etc/hosts")
+  }
+
   @Test func `two slashes send a text that begins with one`() {
     var harness = Harness.talking()
     say("//jion", in: &harness)

@@ -45,6 +45,25 @@ import Testing
     }
   }
 
+  @Test func `a program with a session of its own has no terminal, and ends with all of it`() throws
+  {
+    func output(_ command: String, _ milliseconds: Int = 60_000) throws -> String {
+      String(
+        decoding: try ChildProgram.output(
+          of: ["sh", "-c", command], limitBytes: 100, timeoutMilliseconds: milliseconds,
+          leadsSession: true), as: UTF8.self)
+    }
+    // The sixth field is the session, the seventh the terminal (proc(5)).
+    #expect(try output("set -- $(cat /proc/$$/stat); [ $6 = $$ ] && echo $7") == "0\n")
+    #expect(try output("(echo in vain </dev/tty) || echo none") == "none\n")
+    let child = try #require(Int32(try output("sleep 60 >/dev/null & echo $!").dropLast()))
+    #expect(
+      becomesTrue {
+        kill(child, 0) != 0 || (try? readFile("/proc/\(child)/stat"))?.contains(") Z") == true
+      })
+    #expect(throws: ChildProgram.Failure.tookTooLong) { try output("sleep 60", 50) }
+  }
+
   @Test func `a descriptor stops the program`() throws {
     let stop = try EventDescriptor()
     stop.signal()

@@ -229,15 +229,18 @@ import Testing
       let piece = alphabet.randomElement(using: &random) ?? []
       return Bool.random(using: &random) ? piece : [.random(in: 0...255, using: &random)]
     }
+    // A key that comes alone while the end of a paste is awaited may have been pressed.
+    let ended = bytes + Array("\u{1B}\\\u{1B}[201~".utf8)
     var whole = InputParser()
-    let events = whole.parse(bytes)
+    let events = whole.parse(ended)
     var cut = InputParser()
     var pieces: [InputEvent] = []
-    for byte in bytes { pieces += cut.parse([byte]) }
+    for byte in ended { pieces += cut.parse([byte]) }
     #expect(Self.joined(events + whole.timeout()) == Self.joined(pieces + cut.timeout()))
   }
 
-  /// Joins typed text, since a cluster whose scalars arrive separately is typed in pieces.
+  /// Joins typed text, since a cluster whose scalars arrive separately is typed in pieces, and lines
+  /// that arrive together are a paste.
   static func joined(_ events: [InputEvent]) -> [String] {
     var joined: [String] = []
     var text = ""
@@ -245,11 +248,18 @@ import Testing
       if case .key(let key) = event, case .character(let character) = key.code, key.modifiers == []
       {
         text.append(character)
+      } else if case .paste(let pasted) = event {
+        text += pasted
+      } else if event == .key(Key(.enter)) || event == .key(Key(.character("j"), .control)) {
+        text += "\n"
+      } else if event == .key(Key(.tab)) {
+        text += "\t"
       } else {
         joined += [text, "\(event)"]
         text = ""
       }
     }
-    return joined + [text]
+    // A line break is Enter, Ctrl+J or both.
+    return (joined + [text]).map { $0.replacing("\r\n", with: "\n").replacing("\n\n", with: "\n") }
   }
 }

@@ -198,8 +198,28 @@ public struct ClientSession: Sendable {
     }
   }
 
+  /// A tick that comes later than this after `deadline` tells that the process did not run: it was
+  /// stopped, or had no processor.
+  public static let pauseMilliseconds = 1000
+
+  /// Moves what is awaited by the time in which the process did not run, in which nothing could be
+  /// received, and by a moment more, in which what waits in the socket is read.
+  private mutating func skipPause(until now: Instant) {
+    guard let deadline, now.milliseconds(since: deadline) > Self.pauseMilliseconds else { return }
+    let pause = now.milliseconds(since: deadline) + Self.pauseMilliseconds
+    switch phase {
+    case .connecting(let until): phase = .connecting(until: until.adding(milliseconds: pause))
+    case .leaving(let until): phase = .leaving(until: until.adding(milliseconds: pause))
+    case .live:
+      pingedAt = pingedAt?.adding(milliseconds: pause)
+      answeredAt = answeredAt.adding(milliseconds: pause)
+    case .idle, .waiting, .unauthenticated, .ended: break
+    }
+  }
+
   /// Does what is due; call it at `deadline`. Harmless before.
   public mutating func tick(at now: Instant, _ actions: inout [Action]) {
+    skipPause(until: now)
     switch phase {
     case .idle, .unauthenticated, .ended: break
     case .waiting(let until):

@@ -22,8 +22,10 @@ extension Chat {
     if text == composer.text { return }
     var editor = TextEditor()
     editor.killed = composer.killed
-    guard (try? editor.insert(String(text))) != nil else {
-      return complain("The text is too long for one message.")
+    do {
+      try editor.insert(String(text))
+    } catch {
+      return complain(Self.describe(error))
     }
     if editor.isEmpty { written.noteCleared(composer, in: room) }
     composer = editor

@@ -43,7 +43,7 @@ extension Chat {
   }
 
   mutating func insertInFind(_ text: String, _ effects: inout [Effect]) {
-    guard var find, (try? find.query.insert(text)) != nil else { return }
+    guard var find, insert(text, into: &find.query) else { return }
     self.find = find
     findAnew(&effects)
   }

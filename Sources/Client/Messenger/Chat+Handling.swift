@@ -6,6 +6,7 @@ extension Chat {
   /// - Parameter now: Milliseconds since 1970.
   public mutating func handle(_ event: Event, at now: Int64, _ effects: inout [Effect]) {
     if now < self.now { setBack(by: self.now - now) }
+    notePause(until: now)
     self.now = now
     switch event {
     case .input(let input): take(input, &effects)
@@ -32,6 +33,11 @@ extension Chat {
     case .edited(let text): takeEdited(text, &effects)
     case .notEdited(let reason): takeNotEdited(reason, &effects)
     case .failed(let text): complain(text)
+    case .condition(let condition, let text): set(condition, text)
+    case .kept(let id, let isKept):
+      if let place = outgoing.firstIndex(where: { $0.send.id == id }) {
+        outgoing[place].isKept = isKept
+      }
     case .done(let text): complain(text, isError: false)
     }
     tick(&effects)
@@ -79,7 +85,7 @@ extension Chat {
     if let notice, notice.until <= now { self.notice = nil }
     if let pendingKeys, pendingKeys.until <= now { self.pendingKeys = nil }
     if now >= times.nextPing, isLive {
-      times.pinged = now
+      times.pings.append(now)
       times.nextPing = now + Self.pingMilliseconds
       effects.append(.request(.ping(t: nil)))
     }
@@ -91,6 +97,7 @@ extension Chat {
       times.nextQuery = .max
       if isLive, let query = peopleQuery {
         peopleAsked.append(.query)
+        noteAsked(.people)
         effects.append(.request(.people(.init(query: query))))
       }
     }

@@ -105,7 +105,7 @@ extension Chat {
       switch overlay {
       case nil, .switcher, .find, .date: insertInOverlay(text, &effects)
       case .reactions(_, let query): insertInReactions(text, query)
-      case .help, .actions, .confirmDeletion, .confirmLeaving: break
+      case .help, .actions, .confirmDeletion, .confirmLeaving, .confirmQuitting: break
       }
     } else if timeline != nil {
       pane = .composer
@@ -119,7 +119,23 @@ extension Chat {
       try composer.insert(text)
       composed(&effects)
     } catch {
-      complain("The text is too long for one message.")
+      complain(Self.describe(error))
+    }
+  }
+
+  static func describe(_ error: TextEditor.Full) -> String {
+    "This would make \(error.bytes) bytes of text; at most \(error.capacityBytes) fit, and nothing was"
+      + " inserted. Write it in parts."
+  }
+
+  /// Inserts a text into a line; says why, if it does not fit.
+  mutating func insert(_ text: String, into line: inout LineEditor) -> Bool {
+    do {
+      try line.insert(text)
+      return true
+    } catch {
+      complain(Self.describe(error))
+      return false
     }
   }
 
@@ -134,10 +150,7 @@ extension Chat {
   /// - Returns: Whether the command was handled here.
   mutating func perform(_ command: Command, _ effects: inout [Effect]) -> Bool {
     switch command {
-    case .quit:
-      saveDraft(&effects)
-      stopTyping(&effects)
-      effects.append(.quit)
+    case .quit: askToQuit(&effects)
     case .suspend: effects.append(.suspend)
     case .redraw: effects.append(.redraw)
     case .help: openHelp()

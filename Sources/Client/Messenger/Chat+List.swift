@@ -9,14 +9,21 @@ extension Chat {
     placeHeadings()
   }
 
-  /// Returns the conversations that match a query, best first; for an empty query all of them, by
-  /// section, newest first.
-  func matches(_ query: String) -> [String] {
+  /// Returns the conversations that match a query, in the order of `Offer`, and of the same kind the
+  /// best first; for an empty query all of them, by section, newest first.
+  ///
+  /// - Parameter newPerson: Whether to offer a person with whom there is no conversation: where no
+  ///   known person's name begins so, or "@user" asks for it.
+  func matches(_ query: String, newPerson: Bool = false) -> [String] {
     // "@user" and "#room" restrict the search to users and rooms.
     let sign = query.first.flatMap { $0 == "@" || $0 == "#" ? $0 : nil }
-    let fuzzy = Fuzzy(sign == nil ? query : String(query.dropFirst()))
-    var rows: [(room: String, score: Int, section: Section, at: Int64, order: Int, title: String)] =
-      []
+    let text = sign == nil ? query : String(query.dropFirst())
+    let fuzzy = Fuzzy(text)
+    var rows:
+      [(
+        room: String, offer: Offer, score: Int, section: Section, at: Int64, order: Int,
+        title: String
+      )] = []
     rows.reserveCapacity(conversations.count)
     for conversation in conversations.values {
       if let sign, (sign == "@") != (conversation.peer != nil) { continue }
@@ -25,11 +32,20 @@ extension Chat {
       guard let score else { continue }
       rows.append(
         (
-          conversation.room, score, query.isEmpty ? section(of: conversation) : .conversations,
+          conversation.room, Offer(conversation, for: text), score,
+          query.isEmpty ? section(of: conversation) : .conversations,
           conversation.last?.at ?? 0, conversation.order, conversation.title
         ))
     }
+    let isKnown = rows.contains { $0.offer == .namedPerson || $0.offer == .begunPerson }
+    if newPerson, sign == "@" || (sign == nil && !isKnown),
+      let room = Self.room(named: "@\(text)", user: user),
+      conversations[room] == nil
+    {
+      rows.append((room, .newPerson, 0, .people, 0, 0, text))
+    }
     rows.sort {
+      if $0.offer != $1.offer { return $0.offer < $1.offer }
       if $0.score != $1.score { return $0.score > $1.score }
       if $0.section != $1.section { return $0.section < $1.section }
       if $0.at != $1.at { return $0.at > $1.at }
@@ -54,7 +70,8 @@ extension Chat {
       pane = .composer
       return
     }
-    notice = nil
+    // What has just begun to be wrong is still to be read.
+    if let text = notice?.text, !conditions.values.contains(text) { notice = nil }
     stopTyping(&effects)
     saveDraft(&effects)
     endRecall()

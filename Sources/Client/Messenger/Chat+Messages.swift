@@ -131,7 +131,7 @@ extension Chat {
     enter(.composer)
     guard edits, let text = line.send.asEntry.text else { return }
     recall = nil
-    composer = TextEditor(text)
+    composer = TextEditor(SlashCommand.escaped(text))
     guard let seq = line.send.asEntry.replyTo else { return }
     compositionTarget = seq
     let target = timeline?.messages.first { $0.seq == seq }

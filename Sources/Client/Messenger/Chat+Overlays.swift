@@ -17,13 +17,13 @@ extension Chat {
   mutating func insertInOverlay(_ text: String, _ effects: inout [Effect]) {
     switch overlay {
     case .switcher(var switcher):
-      guard (try? switcher.query.insert(text)) != nil else { return }
+      guard insert(text, into: &switcher.query) else { return }
       queryChanged(&switcher)
     case .help: closeHelp()
     case .find: insertInFind(text, &effects)
     case .date(var date):
-      if (try? date.insert(text)) != nil { overlay = .date(date) }
-    case .confirmDeletion, .confirmLeaving:
+      if insert(text, into: &date) { overlay = .date(date) }
+    case .confirmDeletion, .confirmLeaving, .confirmQuitting:
       switch text {
       case "y", "Y": confirm(&effects)
       // Whatever else is typed was not meant as an answer; a "y" in it must not be one.
@@ -37,9 +37,14 @@ extension Chat {
       act(command, on: message, &effects)
     case .reactions(_, let query): typeInReactions(text, query, &effects)
     case nil:
-      if search != nil {
-        if (try? search?.query.insert(text)) != nil { findMatches() }
-      } else if pane == .list, isFiltering, (try? filter.insert(text)) != nil {
+      if var query = search?.query {
+        guard insert(text, into: &query) else { return }
+        search?.query = query
+        findMatches()
+      } else if pane == .list, isFiltering {
+        var filter = filter
+        guard insert(text, into: &filter) else { return }
+        self.filter = filter
         filterChanged()
       }
     }
@@ -52,14 +57,13 @@ extension Chat {
     askForMatches()
   }
 
-  /// Returns the matching conversations, and the room that "#room" or "@user" names exactly: it may
-  /// be a new one with a name similar to others.
+  /// Returns the matching conversations, a person with whom there is none yet, and a new room only
+  /// if "#room" asks for it.
   private func matches(for switcher: Switcher) -> [String] {
     let text = switcher.query.text
-    var matches = matches(text)
-    if switcher.forwarding == nil, !matches.isEmpty, text.hasPrefix("@") || text.hasPrefix("#"),
-      let room = Self.room(named: text, user: user), !matches.contains(room)
-    {
+    guard switcher.forwarding == nil else { return matches(text) }
+    var matches = matches(text, newPerson: true)
+    if text.hasPrefix("#"), let room = Self.room(named: text, user: user), !matches.contains(room) {
       matches.append(room)
     }
     return matches
@@ -117,7 +121,7 @@ extension Chat {
       } else if date.perform(command) {
         overlay = .date(date)
       }
-    case .confirmDeletion, .confirmLeaving:
+    case .confirmDeletion, .confirmLeaving, .confirmQuitting:
       if command == .choose { confirm(&effects) }
     case nil: break
     }
@@ -130,6 +134,7 @@ extension Chat {
     switch question {
     case .confirmDeletion(let key): delete(key, &effects)
     case .confirmLeaving(let room): leave(room, &effects)
+    case .confirmQuitting: quit(&effects)
     default: break
     }
   }
@@ -178,15 +183,9 @@ extension Chat {
   }
 
   private mutating func chooseInSwitcher(_ switcher: Switcher, _ effects: inout [Effect]) {
+    // What the panel says then stays there.
+    guard switcher.matches.indices.contains(switcher.selected) else { return }
     overlay = nil
-    guard switcher.matches.indices.contains(switcher.selected) else {
-      // A name that matches nothing names a new room.
-      let text = switcher.query.text
-      if switcher.forwarding == nil, let room = Self.room(named: text, user: user) {
-        open(room, &effects)
-      }
-      return
-    }
     let room = switcher.matches[switcher.selected]
     if let key = switcher.forwarding {
       forward(key, to: room, &effects)

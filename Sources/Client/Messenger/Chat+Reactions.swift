@@ -31,7 +31,7 @@ extension Chat {
 
   mutating func insertInReactions(_ text: String, _ query: LineEditor) {
     var query = query
-    if (try? query.insert(text)) != nil { overlay = .reactions(selected: 0, query: query) }
+    if insert(text, into: &query) { overlay = .reactions(selected: 0, query: query) }
   }
 
   mutating func performInReactions(

@@ -33,7 +33,9 @@ extension Chat {
 
   private mutating func connectionLost(_ effects: inout [Effect]) {
     times.nextPing = .max
-    times.pinged = nil
+    times.pings = []
+    asked = []
+    conditions[.notStored] = nil
     historyAsked = nil
     timeline?.isLoading = false
     takeNoOlder(&effects)
@@ -52,6 +54,7 @@ extension Chat {
     textLimitBytes = welcome.limits.textBytes
     requestsPerSecond = welcome.limits.requestsPerSecond
     connection = .live(roundTripMilliseconds: nil)
+    compareClocks(welcome)
     times.connected = now
     times.nextPing = now
     effects.append(.request(.rooms(.init())))
@@ -144,11 +147,9 @@ extension Chat {
       conversations[room]?.typing.append(.init(user: user, until: now + Self.typingMilliseconds))
       times.nextTypingEnd = min(times.nextTypingEnd, now + Self.typingMilliseconds)
     case .receipt(let room, let marks): take(marks, in: room, &effects)
-    case .pong:
-      guard let pinged = times.pinged else { return }
-      times.pinged = nil
-      connection = .live(roundTripMilliseconds: Int(now - pinged))
+    case .pong: takePong()
     case .history(let page):
+      noteAnswered(.history)
       let isForTimeline = historyAsked == page.room
       if isForTimeline { historyAsked = nil }
       // The driver has stored the page in the archive.
@@ -164,6 +165,11 @@ extension Chat {
   }
 
   private mutating func take(_ error: WireError, _ effects: inout [Effect]) {
+    switch error.re {
+    case "people": noteAnswered(.people)
+    case "history": noteAnswered(.history)
+    default: break
+    }
     switch (error.re, error.code) {
     case ("people", .directoryLimited):
       // The relay may need a moment longer, and its clock may differ.
@@ -185,7 +191,10 @@ extension Chat {
       complain(describe(error))
     case (_, .unavailable) where error.id != nil:
       // The line is sent again automatically.
-      complain(describe(error), isError: false)
+      set(.notStored, describe(error))
+      if let place = outgoing.firstIndex(where: { $0.send.id == error.id }) {
+        outgoing[place].againAt = now + (error.retryAfterMilliseconds ?? 1000)
+      }
     case ("received", _), ("read", _), ("typing", _): break
     default: complain(describe(error))
     }
@@ -301,7 +310,7 @@ extension Chat {
     isListStale = true
     let question = peopleAsked.isEmpty ? .list : peopleAsked.removeFirst()
     updateSwitcher()
-    if question == .query { return }
+    if question == .query { return noteAnswered(.people) }
     if page.asOf == 0, page.people.allSatisfy(\.isBot) {
       // Either the relay is still reading the directory for the first time, or there is none; the
       // answer tells neither which nor when the reading is done.

@@ -15,14 +15,20 @@ extension Chat {
       return complain("Your user name is not known yet. Send again once you are connected.")
     }
     var text = Self.trimmed(composer.text)
-    if composition == .new {
-      switch SlashCommand.read(text) {
-      case .text(let unescaped): text = unescaped
-      case .command(let command, let argument): return perform(command, argument, &effects)
-      case .unknown(let name):
-        return complain(
-          "\(name) is no command: /help shows them. Write /\(name) to send it as text.")
-      }
+    var isEdit = false
+    if case .edit = composition { isEdit = true }
+    // An edit is of a message, and so is text.
+    switch isEdit ? .text(text) : SlashCommand.read(text) {
+    case .text(let unescaped): text = unescaped
+    case .command(let command, let argument) where composition == .new:
+      return perform(command, argument, &effects)
+    case .command(let command, _):
+      return complain(
+        "/\(command.names[0]) is a command, and was not sent: begin with // to send it as text, or"
+          + " end the reply first.")
+    case .unknown(let name):
+      return complain(
+        "\(name) is no command: /help shows them. Write /\(name) to send it as text.")
     }
     text = Emoji.replacingCodes(in: text)
     if composer.isBlank {
@@ -46,7 +52,7 @@ extension Chat {
       }
       send = .init(room: room, id: nextID(), edit: target, text: text)
     }
-    if case .edit = composition {
+    if isEdit {
       endEditing()
     } else {
       endComposition()
@@ -144,6 +150,7 @@ extension Chat {
     guard let place = outgoing.firstIndex(where: { $0.send.id == ack.id }) else { return }
     let isPreview = isPreview(place)
     outgoing.remove(at: place)
+    set(.notStored, nil)
     forwarded[ack.id] = nil
     if isPreview {
       conversations[ack.room]?.last?.seq = ack.seq
@@ -243,7 +250,9 @@ extension Chat {
   /// Sends a typing notice, at most one every three seconds.
   mutating func noteTyping(_ effects: inout [Effect]) {
     guard let room = timeline?.room, isLive, conversations[room]?.isJoined == true else { return }
-    let isCommand = composition == .new && composer.lines[0].first == "/"
+    var isEdit = false
+    if case .edit = composition { isEdit = true }
+    let isCommand = !isEdit && composer.lines[0].first == "/"
     if composer.isEmpty || isCommand { return stopTyping(&effects) }
     guard now - times.typed >= 3000 else { return }
     times.typed = now

@@ -73,9 +73,13 @@ extension Chat {
     let name = words.first.map(String.init) ?? ""
     let room = Self.room(named: name.hasPrefix("@") ? name : "@\(name)", user: user)
     guard let room else {
+      let isOwn = name.lowercased().drop { $0 == "@" } == user ?? ""
       return complain(
         name.isEmpty
-          ? "A user's name is missing: write /msg ada hello." : "\(name) is no user's name.")
+          ? "A user's name is missing: write /msg ada hello."
+          : isOwn
+            ? "\(name) is you: write /msg with the name of somebody else."
+            : "\(name) is no user's name: a name has only a-z 0-9 . _ -, as in /msg ada hello.")
     }
     clearComposer(&effects)
     open(room, &effects)

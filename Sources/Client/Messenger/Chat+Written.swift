@@ -70,7 +70,7 @@ extension Chat {
     let older = timeline?.messages.filter {
       $0.isOwn && !$0.isDeleted && $0.forwardedFrom == nil && !$0.key.id.hasPrefix("\(idPrefix)-")
     }
-    texts.insert(contentsOf: older?.map(\.text) ?? [], at: 0)
+    texts.insert(contentsOf: older?.map { SlashCommand.escaped($0.text) } ?? [], at: 0)
     var newest: [String] = []
     for text in texts.reversed() where text != newest.last && !text.isEmpty {
       newest.append(text)

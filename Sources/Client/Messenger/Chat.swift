@@ -47,6 +47,8 @@ public struct Chat: Sendable {
     case confirmDeletion(Message.Key)
     /// Confirm that a conversation is left and forgotten.
     case confirmLeaving(String)
+    /// Confirm that what cannot be saved is lost.
+    case confirmQuitting
     /// Search all conversations.
     case find(Find)
     /// Write the date to go to.
@@ -149,6 +151,8 @@ public struct Chat: Sendable {
   /// What the help covers.
   var covered: Overlay?
   public var notice: Notice?
+  /// What is wrong until it is mended, for people.
+  public internal(set) var conditions: [Condition: String] = [:]
   /// Whether the terminal is focused; `nil` if it does not report that.
   public var hasFocus: Bool?
 
@@ -167,6 +171,8 @@ public struct Chat: Sendable {
   var idCount = 0
   var textLimitBytes = 0
   var times = Times()
+  /// The requests that are not answered.
+  var asked: [Asked] = []
   /// The list must be sorted again before it is drawn.
   var isListStale = true
   /// The room for which the relay was asked for a page of older entries.
@@ -214,6 +220,11 @@ public struct Chat: Sendable {
     public var at: Int64
     /// Why it was refused for good.
     public var refusal: String?
+    /// Whether it is stored on this machine.
+    var isKept = true
+    /// When it is sent again, if the relay has answered that it cannot store it now; in milliseconds
+    /// since 1970.
+    var againAt: Int64?
 
     public init(send: ClientMessage.Send, at: Int64, refusal: String? = nil) {
       self.send = send
@@ -232,9 +243,14 @@ public struct Chat: Sendable {
 
   /// When something was done last or is due, in milliseconds since 1970.
   struct Times: Sendable {
-    var pinged: Int64?
+    /// The pings that are not answered, the oldest first.
+    var pings: [Int64] = []
     /// When the current connection was established.
     var connected: Int64 = 0
+    /// When the process went on after a pause.
+    var resumed: Int64 = 0
+    /// When the relay answered again after it was overdue.
+    var recovered: Int64 = 0
     var nextPing: Int64 = .max
     var typed: Int64 = 0
     var sounded: Int64 = 0
@@ -252,9 +268,11 @@ public struct Chat: Sendable {
     var isAway = false
 
     mutating func shift(by milliseconds: Int64) {
-      if let pinged { self.pinged = pinged + milliseconds }
+      for index in pings.indices { pings[index] += milliseconds }
       for time in [
-        \Self.connected, \.nextPing, \.typed, \.sounded, \.lastInput, \.nextPeople, \.nextQuery,
+        \Self.connected, \.resumed, \.recovered, \.nextPing, \.typed, \.sounded, \.lastInput,
+        \.nextPeople,
+        \.nextQuery,
         \.nextTypingEnd, \.nextFetch, \.nextFind,
         \.draftSaved,
       ] where self[keyPath: time] != .max { self[keyPath: time] += milliseconds }

@@ -43,6 +43,10 @@ public enum Event: Sendable {
   case notEdited(String)
   /// An effect failed.
   case failed(String)
+  /// Something is wrong from now on, or is so no longer (`nil`).
+  case condition(Chat.Condition, String?)
+  /// Whether a message is stored on this machine.
+  case kept(id: String, Bool)
   /// An effect without visible result was performed.
   case done(String)
 

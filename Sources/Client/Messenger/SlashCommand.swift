@@ -76,6 +76,12 @@ public struct SlashCommand: Equatable, Sendable {
     return .command(command, argument: argument)
   }
 
+  /// Returns the text that `read` takes for this message: one that begins with a slash has another
+  /// before it, so that what was sent once can be written again.
+  static func escaped(_ text: String) -> String {
+    read(text) == .text(text) ? text : "/\(text)"
+  }
+
   /// The commands whose name or alias begins with these letters; by name.
   static func matching(_ start: String) -> [SlashCommand] {
     let start = start.lowercased()

@@ -5,7 +5,12 @@
 /// escape sequence is ever treated as text.
 ///
 /// Only time tells whether an ESC is the key or the start of a sequence: if `waitMilliseconds` is
-/// not nil and nothing arrives for that long, call `timeout()`.
+/// not nil, call `timeout()` after that time, counted from the last bytes that were progress
+/// (`hasProgressed`). Every state that waits ends in this way, so that no lost end of a sequence or
+/// paste, and no key that is pressed meanwhile, keeps the keyboard from working.
+///
+/// Lines that arrive together were pasted, also where the terminal does not bracket pastes:
+/// see `PlainPaste`.
 ///
 /// Text becomes one key per grapheme cluster of what is typed at once. ASCII and letters are not
 /// held back for a combining mark that might follow in a later read: such a mark is then a key of
@@ -15,6 +20,12 @@ public struct InputParser: Sendable {
   public static let escapeWaitMilliseconds = 30
   /// The wait for the end of a sequence; over a slow network it may arrive late.
   public static let sequenceWaitMilliseconds = 1000
+  /// The wait for the end of a paste, whose parts may arrive late over a slow network. What came
+  /// until then is the paste.
+  public static let pasteWaitMilliseconds = 1000
+  /// Fewer bytes at a time are taken for keys, which do not prolong the wait for the end of a
+  /// sequence or paste.
+  static let progressBytes = 16
   /// A longer sequence is discarded, up to its end.
   static let sequenceLimitBytes = 4096
 
@@ -28,11 +39,19 @@ public struct InputParser: Sendable {
     case consoleFunction
     /// A key in the form of SS3 (xterm).
     case shift3
-    /// ECMA-48 §5.6: OSC or APC, which is kept in `sequence`, or another string, which is discarded.
-    case string(isCommand: Bool, hasEscape: Bool)
+    /// ECMA-48 §5.6: a control string, which is kept in `sequence`; `introducer` follows the ESC.
+    case string(introducer: UInt8, hasEscape: Bool)
     /// The next bytes belong to the previous sequence (a click in X10's form).
     case skip(Int)
     case paste
+
+    /// Whether its end may be far, so that the keys that are pressed meanwhile belong to it.
+    var isLong: Bool {
+      switch self {
+      case .string, .paste: true
+      case .ground, .escape, .control, .consoleFunction, .shift3, .skip: false
+      }
+    }
   }
 
   var state = State.ground
@@ -40,11 +59,14 @@ public struct InputParser: Sendable {
   var hasAlt = false
   var sequence: [UInt8] = []
   var isTooLong = false
-  /// Whether the string is APC.
-  var isApplication = false
   var text = TypedText()
   var paste: PastedText
+  /// Keys that came while the end of a paste was awaited: pressed, if it does not come.
+  private var pressed: [InputEvent] = []
+  private var plain = PlainPaste()
   var events: [InputEvent] = []
+  /// Whether the wait begins anew with the last bytes.
+  public private(set) var hasProgressed = true
 
   /// - Parameter pasteLimitBytes: A longer paste is truncated.
   public init(pasteLimitBytes: Int = 1 << 20) {
@@ -54,32 +76,52 @@ public struct InputParser: Sendable {
   /// Whether the last bytes are the start of something longer.
   public var isWaiting: Bool { waitMilliseconds != nil }
 
-  /// How long to wait for more bytes, counted from the last ones, before `timeout()`; nil if there
-  /// is nothing to wait for. The end of a paste is awaited indefinitely, because the rest of it
-  /// would otherwise be treated as typed.
+  /// How long to wait for more bytes before `timeout()`; nil if there is nothing to wait for.
   public var waitMilliseconds: Int? {
     switch state {
-    case .ground: text.isEmpty ? nil : Self.escapeWaitMilliseconds
+    case .ground: text.isEmpty && !plain.isWaiting ? nil : Self.escapeWaitMilliseconds
     case .escape: Self.escapeWaitMilliseconds
     // These may also be Alt with a character.
-    case .control where sequence.isEmpty, .shift3 where sequence.isEmpty:
+    case .control where sequence.isEmpty, .shift3 where sequence.isEmpty,
+      .string where sequence.isEmpty:
       Self.escapeWaitMilliseconds
     case .control, .shift3, .consoleFunction, .string, .skip: Self.sequenceWaitMilliseconds
-    case .paste: nil
+    case .paste: Self.pasteWaitMilliseconds
     }
   }
 
   /// Returns the events of these bytes, together with earlier ones.
-  public mutating func parse(_ bytes: some Sequence<UInt8>) -> [InputEvent] {
+  public mutating func parse(_ bytes: some Collection<UInt8>) -> [InputEvent] {
+    let before = state
+    if before == .paste { notePressed(bytes) }
     for byte in bytes { take(byte) }
     if state == .ground { text.flush(isEnd: false, into: &events) }
+    hasProgressed =
+      !before.isLong || !state.isLong || bytes.count >= Self.progressBytes
+    return takeEvents(isEnd: false)
+  }
+
+  private mutating func takeEvents(isEnd: Bool) -> [InputEvent] {
     defer { events.removeAll(keepingCapacity: true) }
-    return events
+    return plain.join(events, isEnd: isEnd)
+  }
+
+  /// Notes a key that is not text. It is part of the paste as well, whose end may be cut anywhere.
+  private mutating func notePressed(_ bytes: some Collection<UInt8>) {
+    guard bytes.count < Self.progressBytes else { return }
+    var other = InputParser(pasteLimitBytes: 0)
+    let events = other.parse(bytes)
+    guard events.count == 1, case .key(let key) = events[0] else { return }
+    if case .character = key.code, key.modifiers.isEmpty { return }
+    // Line breaks and tabs.
+    if [Key(.enter), Key(.tab), Key(.character("j"), .control)].contains(key) { return }
+    pressed.append(events[0])
   }
 
   /// Interprets the pending bytes, because nothing more has arrived.
   public mutating func timeout() -> [InputEvent] {
     let alt: Key.Modifiers = .alt
+    hasProgressed = true
     switch state {
     case .ground: text.flush(isEnd: true, into: &events)
     case .escape(let isDouble):
@@ -91,11 +133,19 @@ public struct InputParser: Sendable {
     case .shift3:
       if sequence.isEmpty { emit(Key(.character("O"), alt)) }
       state = .ground
-    case .consoleFunction, .string, .skip: state = .ground
-    case .paste: break
+    case .string(let introducer, _):
+      if sequence.isEmpty {
+        emit(Key(.character(Character(Unicode.Scalar(introducer))), alt))
+      }
+      state = .ground
+    case .consoleFunction, .skip: state = .ground
+    case .paste:
+      state = .ground
+      events.append(.paste(paste.end()))
+      events += pressed
+      pressed = []
     }
-    defer { events.removeAll(keepingCapacity: true) }
-    return events
+    return takeEvents(isEnd: true)
   }
 
   mutating func emit(_ key: Key) { events.append(.key(key)) }
@@ -109,12 +159,13 @@ public struct InputParser: Sendable {
       state = .ground
       if (0x41...0x45).contains(byte) { emit(Key(.function(Int(byte) - 0x40), altOrNone)) }
     case .shift3: takeShift3(byte)
-    case .string(let isCommand, let hasEscape):
-      takeString(byte, isCommand: isCommand, hasEscape: hasEscape)
+    case .string(let introducer, let hasEscape):
+      takeString(byte, introducer, hasEscape: hasEscape)
     case .skip(let count): state = count > 1 ? .skip(count - 1) : .ground
     case .paste:
       guard let pasted = paste.take(byte) else { return }
       state = .ground
+      pressed = []
       events.append(.paste(pasted))
     }
   }
@@ -142,13 +193,10 @@ public struct InputParser: Sendable {
       state = .escape(isDouble: true)
     case UInt8(ascii: "["): begin(.control)
     case UInt8(ascii: "O"): begin(.shift3)
-    case UInt8(ascii: "]"): begin(.string(isCommand: true, hasEscape: false))
-    case UInt8(ascii: "_"):
-      begin(.string(isCommand: true, hasEscape: false))
-      isApplication = true
-    // DCS, SOS, PM.
-    case UInt8(ascii: "P"), UInt8(ascii: "X"), UInt8(ascii: "^"):
-      begin(.string(isCommand: false, hasEscape: false))
+    // OSC, APC, DCS, SOS, PM.
+    case UInt8(ascii: "]"), UInt8(ascii: "_"), UInt8(ascii: "P"), UInt8(ascii: "X"),
+      UInt8(ascii: "^"):
+      begin(.string(introducer: byte, hasEscape: false))
     default:
       state = .ground
       if isDouble { emit(Key(.escape)) }
@@ -167,7 +215,6 @@ public struct InputParser: Sendable {
     state = next
     sequence.removeAll(keepingCapacity: true)
     isTooLong = false
-    isApplication = false
   }
 
   private mutating func keep(_ byte: UInt8) {
@@ -202,11 +249,11 @@ public struct InputParser: Sendable {
     }
   }
 
-  private mutating func takeString(_ byte: UInt8, isCommand: Bool, hasEscape: Bool) {
+  private mutating func takeString(_ byte: UInt8, _ introducer: UInt8, hasEscape: Bool) {
     if hasEscape {
       state = .ground
       if byte == UInt8(ascii: "\\") {
-        endString(isCommand: isCommand)
+        endString(introducer)
       } else {
         // Cut off by another sequence.
         takeEscape(byte, isDouble: false)
@@ -214,21 +261,28 @@ public struct InputParser: Sendable {
       return
     }
     switch byte {
-    case 0x1B: state = .string(isCommand: isCommand, hasEscape: true)
+    case 0x1B: state = .string(introducer: introducer, hasEscape: true)
     case 0x07:
       state = .ground
-      endString(isCommand: isCommand)
+      endString(introducer)
     // CAN, SUB.
     case 0x18, 0x1A: state = .ground
-    default: if isCommand { keep(byte) }
+    // No reply has a control character: the string was cut off, and this is a key.
+    case 0..<0x20:
+      state = .ground
+      take(byte)
+    default: keep(byte)
     }
   }
 
-  private mutating func endString(isCommand: Bool) {
-    guard isCommand, !isTooLong else { return }
-    let reply =
-      isApplication
-      ? TerminalReply(application: sequence) : TerminalReply(command: sequence)
+  private mutating func endString(_ introducer: UInt8) {
+    if isTooLong { return }
+    let reply: TerminalReply? =
+      switch introducer {
+      case UInt8(ascii: "]"): TerminalReply(command: sequence)
+      case UInt8(ascii: "_"): TerminalReply(application: sequence)
+      default: nil
+      }
     if let reply { events.append(.reply(reply)) }
   }
 

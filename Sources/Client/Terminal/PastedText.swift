@@ -15,14 +15,19 @@ struct PastedText: Sendable {
     if byte == Self.end[matched] {
       matched += 1
       guard matched == Self.end.count else { return nil }
-      defer { self = PastedText(limitBytes: limitBytes) }
-      return Self.text(of: bytes)
+      return end()
     }
     // ESC occurs only at the start of `end`, so no match can begin within the matched bytes.
     for index in 0..<matched { keep(Self.end[index]) }
     matched = 0
     if byte == Self.end[0] { matched = 1 } else { keep(byte) }
     return nil
+  }
+
+  /// Ends the paste, also where its end was lost.
+  mutating func end() -> String {
+    defer { self = PastedText(limitBytes: limitBytes) }
+    return Self.text(of: bytes)
   }
 
   private mutating func keep(_ byte: UInt8) {

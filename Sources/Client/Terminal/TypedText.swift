@@ -1,5 +1,9 @@
 /// The text between escape sequences: UTF-8 in chunks that may be cut anywhere.
 struct TypedText: Sendable {
+  /// More scalars of a cluster than any emoji has are not awaited: each read would look at all of
+  /// them again.
+  static let clusterLimitScalars = 32
+
   /// The scalars that are not reported yet.
   private var scalars = String.UnicodeScalarView()
   /// The bytes of an incomplete scalar.
@@ -66,7 +70,10 @@ struct TypedText: Sendable {
     if scalars.isEmpty { return }
     var text = String(scalars)
     var rest = String.UnicodeScalarView()
-    if !isEnd, let last = scalars.last, Self.mayContinue(last), let cluster = text.popLast() {
+    if !isEnd, let last = scalars.last, Self.mayContinue(last), let cluster = text.last,
+      cluster.unicodeScalars.count <= Self.clusterLimitScalars
+    {
+      text.removeLast()
       rest.append(contentsOf: cluster.unicodeScalars)
     }
     for character in text { events.append(.key(Key(.character(character)))) }

@@ -46,7 +46,10 @@ struct EditedFile {
   /// Removes the folder with everything that the editor has left there, also folders.
   func remove() {
     let words = ["rm", "-rf", "--", folder]
-    guard let process = try? ChildProgram.start(words, output: .null, errors: .null) else { return }
+    guard
+      let process = try? ChildProgram.start(
+        words, input: .null, output: .null, errors: .null)
+    else { return }
     ChildProgram.wait(for: process)
   }
 

@@ -1,5 +1,6 @@
 import Client
 import Glibc
+import Messenger
 internal import Terminal
 import Wire
 
@@ -55,6 +56,7 @@ enum EntryLine {
   private static func clock(_ milliseconds: Int64) -> String {
     var seconds = time_t(milliseconds / 1000)
     var fields = unsafe tm()
+    LocalTime.followZone()
     guard unsafe localtime_r(&seconds, &fields) != nil else { return "--:--" }
     func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
     return unsafe "\(two(fields.tm_hour)):\(two(fields.tm_min))"

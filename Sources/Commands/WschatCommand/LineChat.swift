@@ -64,6 +64,7 @@ final class LineChat {
   var position: Int64 = 0
   var echoEnd: Int64 = 0
   private var progressAt: Instant
+  private var timeoutDue = Instant(nanoseconds: 0)
   /// Why there is no connection; printed once in a row.
   var lastComplaint = ""
   /// The relay's last error that answers no request: usually the reason of the close that follows.
@@ -103,7 +104,7 @@ final class LineChat {
     _ = try? loop.register(STDOUT_FILENO, for: [], token: Token.output)
     client.handler = self
     client.start()
-    loop.schedule(afterMilliseconds: options.timeoutMilliseconds, token: Token.timeout)
+    scheduleTimeout()
     loop.run(self)
     return exitCode ?? Self.refused
   }
@@ -138,8 +139,18 @@ final class LineChat {
 
   func noteProgress() { progressAt = loop.now }
 
+  private func scheduleTimeout() {
+    timeoutDue = progressAt.adding(milliseconds: options.timeoutMilliseconds)
+    loop.schedule(at: timeoutDue, token: Token.timeout)
+  }
+
   private func checkTimeout() {
     let limit = options.timeoutMilliseconds
+    let late = loop.now.milliseconds(since: timeoutDue)
+    if late > ClientSession.pauseMilliseconds {
+      // The process did not run; what has arrived meanwhile is read first.
+      progressAt = progressAt.adding(milliseconds: late + ClientSession.pauseMilliseconds)
+    }
     if isWaiting, exitCode == nil {
       if loop.now.milliseconds(since: progressAt) >= limit {
         if search != nil, wasJoined {
@@ -156,7 +167,7 @@ final class LineChat {
     } else {
       progressAt = loop.now
     }
-    loop.schedule(at: progressAt.adding(milliseconds: limit), token: Token.timeout)
+    scheduleTimeout()
   }
 
   private var timeoutComplaint: String {
@@ -227,7 +238,11 @@ final class LineChat {
           return complain(
             "/\(command.names[0]) is a command of the full screen, and was not sent;"
               + " begin the line with // to send it as text")
-        case .unknown: break
+        // Paths are written more often than mistyped commands that have two slashes.
+        case .unknown(let name) where name.dropFirst().contains("/"): break
+        case .unknown(let name):
+          return complain(
+            "\(name) is no command, and was not sent; begin the line with // to send it as text")
         }
       }
       if pending.isEmpty { noteProgress() }

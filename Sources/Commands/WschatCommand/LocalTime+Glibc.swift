@@ -13,3 +13,9 @@ extension LocalTime {
       weekday: Int(parts.tm_wday))
   }
 }
+
+extension LocalTime {
+  /// Follows the time zone of the machine, which may be changed while a program runs (tzset(3));
+  /// localtime_r(3) does not.
+  static func followZone() { tzset() }
+}

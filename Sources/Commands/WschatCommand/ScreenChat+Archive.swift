@@ -16,15 +16,14 @@ extension ScreenChat {
     flushArchive()
     stopSharing()
     let path = Archive.path(stateHome: options.stateFolder, relay: chat.relay, user: user)
-    var complaint: String?
+    var problem: String?
     let limit = options.settings.historyEntries
     do {
       archive = try Archive(
         path: path, entriesLimit: limit > 0 ? Int64(limit) : Archive.entriesLimit)
-      complaint = archive?.damage.map { "\($0)" }
     } catch {
       archive = nil
-      complaint = "Messages are not saved: \(error)"
+      problem = "Messages are not saved: \(error) Mend that, and start wschat again."
     }
     if archiveUser != nil {
       // The user is not the expected one: nothing of the other user's is displayed.
@@ -58,7 +57,8 @@ extension ScreenChat {
             originals: originals)))
     }
     startSharing()
-    if let complaint { take(.failed(complaint)) }
+    take(.condition(.notSaved, problem))
+    if let damage = archive?.damage { take(.failed("\(damage)")) }
     if chat.conversations.isEmpty, Environment["TMUX"] != nil {
       chat.focusHint = "tmux: `set -g focus-events on` tells wschat when you look; see wschat(1)."
     }
@@ -105,12 +105,7 @@ extension ScreenChat {
       if archive.hasChanges { scheduleFlush() }
       return true
     } catch {
-      // The same error is reported only once in a row.
-      let complaint = "Messages are not saved: \(error)"
-      if complaint != lastComplaint {
-        lastComplaint = complaint
-        take(.failed(complaint))
-      }
+      take(.condition(.notSaved, "Messages are not saved: \(error)"))
       return false
     }
   }
@@ -118,12 +113,22 @@ extension ScreenChat {
   func flushArchive() {
     let rooms = unsaved
     unsaved = []
-    keep { archive throws(ArchiveError) in
+    var isWritten = false
+    let isKept = keep { archive throws(ArchiveError) in
       for room in rooms {
         guard let conversation = chat.conversations[room] else { continue }
         archive.save(Archive.Room(conversation))
       }
+      isWritten = archive.hasChanges || !chat.unkept.isEmpty
+      // Messages that could not be stored when they were sent.
+      for line in chat.unkept { try archive.enqueue(line.send, at: line.at) }
       try archive.flush()
+    }
+    if isKept, isWritten, archive?.hasChanges == false {
+      for line in chat.unkept { take(.kept(id: line.send.id, true)) }
+      take(.condition(.notSaved, nil))
+    } else if archive != nil, !isKept {
+      scheduleFlush(afterMilliseconds: Self.flushRetryMilliseconds)
     }
     saveWaitingDrafts()
   }

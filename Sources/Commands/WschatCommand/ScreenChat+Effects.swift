@@ -21,6 +21,7 @@ extension ScreenChat {
       let isKept = keep { archive throws(ArchiveError) in
         try archive.enqueue(send, at: at, draft: draft)
       }
+      if !isKept { take(.kept(id: send.id, false)) }
       if isLetIn || !isKept { client.send(send) }
     case .retry(let send):
       let isKept = keep { archive throws(ArchiveError) in
@@ -76,14 +77,18 @@ extension ScreenChat {
       guard Launcher.has("xdg-open") else {
         return take(.failed("xdg-open is not installed; copy the link instead: \(url)"))
       }
-      Launcher.run(["xdg-open", url])
+      if let error = Launcher.open(["xdg-open", url]) {
+        return take(.failed("The link was not opened: \(error). Copy it instead: \(url)"))
+      }
       take(.done("Opened \(url)"))
     case .notify(let title, let body): notify(title, body)
     case .bell: show(ControlString.bell)
     case .sound(let sound):
       let command = sound == .sent ? options.settings.soundSent : options.settings.soundReceived
       if let command { Launcher.run(shell: command) }
-    case .reconnect: client.reconnect()
+    case .reconnect:
+      if chat.conditions[.noToken] != nil { renewToken() }
+      client.reconnect()
     case .redraw: redraw()
     case .suspend: suspend()
     case .quit: quit()

@@ -34,12 +34,14 @@ extension ScreenChat: EventHandler {
     switch token {
     case Token.tick:
       tickTimer = nil
+      LocalTime.followZone()
       take(.tick)
     case Token.frame: frameTimer = nil
     case Token.find: findOn()
     case Token.escape:
       escapeTimer = nil
       take(parser.timeout())
+    case Token.renewalRetry: renewToken()
     case Token.sharing:
       share()
     case Token.flush:

@@ -72,6 +72,7 @@ extension ScreenChat {
       return false
     }
     fetching.insert(room)
+    chat.historyIsAsked()
     return true
   }
 

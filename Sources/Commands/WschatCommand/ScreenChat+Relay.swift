@@ -26,8 +26,7 @@ extension ScreenChat: ClientHandler {
         let fits = try archive.prepend(page.entries, to: page.room)
         if !fits || !page.more || page.entries.isEmpty { reaches.insert(page.room) }
       }
-    case .tokenWanted:
-      renewal?.begin()
+    case .tokenWanted: renewToken()
     case .ended(let error):
       fetching = []
       if exitCode != nil { return loop.stop() }
@@ -53,7 +52,10 @@ extension ScreenChat: ClientHandler {
     switch options.room {
     case .named(let room): chat.open(room, &effects)
     case .direct(let peer):
-      guard let user = chat.user, peer != user else { return }
+      guard let user = chat.user else { return }
+      guard peer != user else {
+        return take(.failed("--to must name another user; you are \(user). Choose a conversation."))
+      }
       chat.open(RoomName.direct(user, peer), &effects)
     case .person, nil: break
     }
@@ -64,9 +66,22 @@ extension ScreenChat: ClientHandler {
     switch result {
     case .success(let token):
       self.token = token
+      take(.condition(.noToken, nil))
       client.renew(token: token)
-    case .failure(let failure): take(.failed("\(failure)"))
+    case .failure(let failure):
+      take(
+        .condition(
+          .noToken,
+          "\(failure). It is run again every \(Self.renewalRetryMilliseconds / 1000) s."))
+      renewalTimer = loop.schedule(
+        afterMilliseconds: Self.renewalRetryMilliseconds, token: Token.renewalRetry)
     }
+  }
+
+  func renewToken() {
+    if let renewalTimer { loop.cancel(renewalTimer) }
+    renewalTimer = nil
+    renewal?.begin()
   }
 
   // MARK: The archive

@@ -37,6 +37,7 @@ final class ScreenChat {
     static let find: UInt64 = 10
     static let children: UInt64 = 11
     static let pictures: UInt64 = 12
+    static let renewalRetry: UInt64 = 13
   }
 
   /// The minimum interval between two frames that are caused by other users: more are not
@@ -44,6 +45,10 @@ final class ScreenChat {
   static let frameMilliseconds = 33
   /// Entries from the relay are collected for this long and written to the archive together.
   static let flushMilliseconds = 100
+  /// What could not be written is tried again after this time.
+  static let flushRetryMilliseconds = 5000
+  /// The token command is run again this long after it has failed.
+  static let renewalRetryMilliseconds = 60_000
 
   let options: Options
   let configuration: Client.Configuration
@@ -56,6 +61,7 @@ final class ScreenChat {
   let device: TerminalDevice
   let signals: SignalSource
   let renewal: TokenRenewal?
+  var renewalTimer: TimerID?
   var chat: Chat
   /// `nil` if nothing can be stored.
   var archive: Archive?
@@ -94,7 +100,6 @@ final class ScreenChat {
   var fetching: Set<String> = []
   /// `nil` if nothing is being searched.
   var archiveSearch: ArchiveSearch?
-  var lastComplaint = ""
 
   private var differ: Differ
   /// Of the terminal; `nil` while an editor has it, or when it is gone.
@@ -246,10 +251,15 @@ final class ScreenChat {
       if case .reply(let reply) = input {
         learn(reply)
       } else {
+        // Whoever comes back may have changed it.
+        if case .focus(true) = input { LocalTime.followZone() }
         take(.input(input), isUrgent: true)
       }
     }
-    if let escapeTimer { loop.cancel(escapeTimer) }
+    if let escapeTimer {
+      if parser.isWaiting, !parser.hasProgressed { return }
+      loop.cancel(escapeTimer)
+    }
     escapeTimer = parser.waitMilliseconds.map {
       loop.schedule(afterMilliseconds: $0, token: Token.escape)
     }
@@ -359,9 +369,8 @@ final class ScreenChat {
     tickTimer = loop.schedule(at: at, token: Token.tick)
   }
 
-  func scheduleFlush() {
+  func scheduleFlush(afterMilliseconds milliseconds: Int = flushMilliseconds) {
     guard flushTimer == nil else { return }
-    flushTimer = loop.schedule(
-      afterMilliseconds: Self.flushMilliseconds, token: Token.flush)
+    flushTimer = loop.schedule(afterMilliseconds: milliseconds, token: Token.flush)
   }
 }

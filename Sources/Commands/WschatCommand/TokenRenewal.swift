@@ -21,7 +21,8 @@ final class TokenRenewal {
     do {
       // Dropped at once: the thread ends by itself.
       _ = try WorkerThread(name: "token") {
-        results.post(Result { () throws(TokenCommand.Failure) in try command.run() })
+        results.post(
+          Result { () throws(TokenCommand.Failure) in try command.run(hasTerminal: false) })
       }
     } catch {
       results.post(

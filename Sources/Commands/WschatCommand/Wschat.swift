@@ -18,7 +18,7 @@ struct Wschat: ParsableCommand {
     discussion: """
       On a terminal wschat is full-screen; F1 shows its keys. Otherwise, or with --plain, it works \
       in lines: each line of standard input is sent, in order; entries are printed as HH:MM  from  text. \
-      A typed line that begins with a command of the screen, such as /help, is not sent; //help sends /help. \
+      A typed line that begins with a command, such as /help, or a mistyped one is not sent; //help sends /help. \
       At the end of input wschat waits until every line is acknowledged.
 
       Exit codes: 0 everything was acknowledged; 1 a line was refused, or not acknowledged in time; \
@@ -213,7 +213,7 @@ struct Wschat: ParsableCommand {
 
   private func firstToken(of source: TokenCommand) throws -> String {
     do throws(TokenCommand.Failure) {
-      return try source.run()
+      return try source.run(hasTerminal: true)
     } catch {
       write("wschat: \(error)\n", to: STDERR_FILENO)
       throw LineChat.accessDenied

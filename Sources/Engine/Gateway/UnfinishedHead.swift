@@ -21,12 +21,13 @@ final class UnfinishedHead {
     let before = scanner.scannedBytes
     defer { scanned += scanner.scannedBytes - before }
     unsafe bytes.append(contentsOf: input)
+    let arrived = bytes
     do throws(HTTPViolation) {
-      if try scanner.scan(bytes.span, limits: limits) == nil { return nil }
+      if try scanner.scan(arrived.span, limits: limits) == nil { return nil }
     } catch {
       // Whoever reads the request finds the same violation.
     }
-    defer { bytes = [] }
-    return bytes
+    bytes = []
+    return arrived
   }
 }

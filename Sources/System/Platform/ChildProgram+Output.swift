@@ -20,9 +20,10 @@ extension ChildProgram {
   ///   - timeoutMilliseconds: After this time the program is killed; negative = no timeout.
   ///   - stop: A descriptor; the program is killed when that becomes readable.
   ///   - leadsGroup: As in `start`; then what it has started itself is killed, too, at its end.
+  ///   - leadsSession: The same, and it has no terminal, also not for its errors.
   public static func output(
     of words: [String], limitBytes: Int, timeoutMilliseconds: Int = -1, stop: Int32 = -1,
-    leadsGroup: Bool = false
+    leadsGroup: Bool = false, leadsSession: Bool = false
   ) throws(Failure) -> [UInt8] {
     let id: Int32
     let output: Int32
@@ -32,7 +33,9 @@ extension ChildProgram {
       defer { close(writer) }
       do throws(SystemError) {
         id = try start(
-          words, input: .null, output: .descriptor(writer), leadsGroup: leadsGroup)
+          words, input: .null, output: .descriptor(writer),
+          errors: leadsSession ? .null : .inherited, leadsGroup: leadsGroup,
+          leadsSession: leadsSession)
       } catch {
         close(reader)
         throw error
@@ -52,7 +55,7 @@ extension ChildProgram {
     }
     close(output)
     // The number of the group stays reserved until its leader has been waited for.
-    if leadsGroup { kill(-id, SIGKILL) }
+    if leadsGroup || leadsSession { kill(-id, SIGKILL) }
     let outcome = wait(for: id)
     let bytes = try result.get()
     guard outcome == .exit(0) else { throw .ended(outcome) }

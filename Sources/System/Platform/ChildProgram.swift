@@ -40,10 +40,13 @@ public enum ChildProgram {
   ///   - environment: Added to this process's own, such as `NAME=value`; takes precedence.
   ///   - leadsGroup: Whether it begins a process group, as a shell's jobs do: signals of the
   ///     terminal do not reach it, and `kill(-id, …)` reaches the programs that it starts.
+  ///   - leadsSession: Whether it begins a session (setsid(2)), which is a group without a terminal: it
+  ///     can neither read keys from `/dev/tty` nor write there.
   /// - Returns: The number of the process.
   public static func start(
     _ words: [String], environment: [String] = [], input: Stream = .inherited,
-    output: Stream = .inherited, errors: Stream = .inherited, leadsGroup: Bool = false
+    output: Stream = .inherited, errors: Stream = .inherited, leadsGroup: Bool = false,
+    leadsSession: Bool = false
   ) throws(SystemError) -> Int32 {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
@@ -70,7 +73,8 @@ public enum ChildProgram {
     unsafe sigfillset(&signals)
     unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
-    let group = leadsGroup ? POSIX_SPAWN_SETPGROUP : 0
+    // POSIX_SPAWN_SETSID of glibc.
+    let group = leadsSession ? 0x80 : leadsGroup ? POSIX_SPAWN_SETPGROUP : 0
     unsafe posix_spawnattr_setflags(
       &attributes, Int16(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 

@@ -83,13 +83,19 @@ extension Chat {
     if let behind = open?.behind, behind > 0, row.columns >= 40 {
       text = "lagging by \(behind)  \(text)"
     }
-    let columns = min(row.columns, TextWidth.columns(of: text) + 2)
+    let wrong = conditions.keys.sorted().map { row.columns < 40 ? "!" : "! \($0.label)" }
+      .joined(separator: row.columns < 40 ? "" : "  ")
+    let wrongColumns = wrong.isEmpty ? 0 : TextWidth.columns(of: wrong) + 2
+    let columns = min(row.columns, wrongColumns + TextWidth.columns(of: text) + 2)
     let column = row.column + row.columns - columns
     drawing.grid.fill(
       Rect(column: column, row: row.row, columns: columns, rows: 1), with: theme.bar)
     drawing.grid.write(
-      fitting: text, at: Position(column: column + 1, row: row.row), onBar(style, theme),
+      fitting: wrong, at: Position(column: column + 1, row: row.row), onBar(theme.error, theme),
       columns: columns - 1)
+    drawing.grid.write(
+      fitting: text, at: Position(column: column + 1 + wrongColumns, row: row.row),
+      onBar(style, theme), columns: columns - 1 - wrongColumns)
     return columns
   }
 
@@ -97,7 +103,8 @@ extension Chat {
     switch connection {
     case .connecting: ("◌ connecting…", theme.idle)
     case .live where overdueSeconds != nil: ("◐ waiting \(overdueSeconds ?? 0) s", theme.idle)
-    case .live(let roundTrip): (roundTrip.map { "● \($0) ms" } ?? "● connected", theme.good)
+    case .live(let measured):
+      (shownRoundTrip(measured).map { "● \($0) ms" } ?? "● connected", theme.good)
     case .waiting(let end, _) where end <= now: ("◌ connecting…", theme.idle)
     case .waiting(let end, _):
       ("↻ reconnecting in \(Moment.seconds(until: end, now: now)) s", theme.error)

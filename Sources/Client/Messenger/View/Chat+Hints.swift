@@ -46,6 +46,7 @@ extension Chat {
       return (choices(in: find) == 0 ? [] : [(.choose, what)]) + moves
     case .date: return [(.choose, "go"), (.cancel, "close")]
     case .confirmLeaving: return [(.choose, "leave"), (.cancel, "stay")]
+    case .confirmQuitting: return [(.choose, "quit"), (.cancel, "stay")]
     }
   }
 

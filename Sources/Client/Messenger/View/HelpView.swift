@@ -59,7 +59,9 @@ extension Chat {
   }
 
   private var helpLines: [HelpLine] {
-    var lines = directoryLines
+    var lines = conditionLines
+    if !lines.isEmpty, !directoryLines.isEmpty { lines.append(.gap) }
+    lines += directoryLines
     let columns = helpTextColumns
     let split = min(helpColumns.keys, columns / 2)
     for (section, rows) in help {
@@ -77,6 +79,17 @@ extension Chat {
   /// The columns of a line, at the size of the screen.
   private var helpTextColumns: Int {
     max(20, min(helpColumns.all, size.columns - 4) - 2)
+  }
+
+  /// What is wrong, in full: the bar has room for a word.
+  private var conditionLines: [HelpLine] {
+    conditions.isEmpty
+      ? []
+      : [.section("What is wrong")]
+        + conditions.sorted { $0.key < $1.key }.flatMap {
+          Wrapping.lines(of: ShownText.line($0.value), columns: helpTextColumns)
+            .map { .text(String($0)) }
+        }
   }
 
   /// Why the directory of people cannot be read, in full: the list has room for its beginning only.

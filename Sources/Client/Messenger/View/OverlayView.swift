@@ -31,6 +31,10 @@ extension Chat {
       draw(reactionsAt: selected, query, theme, &drawing)
     case .confirmDeletion(let key): draw(deletionOf: key, theme, &drawing)
     case .confirmLeaving(let room): draw(leavingOf: room, theme, &drawing)
+    case .confirmQuitting:
+      ask(
+        "Quit, and lose what is not saved?", "\(loss ?? "Nothing") cannot be saved.", "quit",
+        "stay", theme, &drawing)
     case .find(let find): draw(find, theme, &drawing)
     case .date(let date): draw(date: date, theme, &drawing)
     }
@@ -49,11 +53,12 @@ extension Chat {
     var rows = inner
     rows.row += min(2, inner.rows)
     rows.rows -= min(2, inner.rows)
-    guard !switcher.matches.isEmpty else {
+    // Instead of the rows, or above them.
+    let place = switcher.matches.isEmpty ? 2 : 1
+    if let advice = advice(switcher), inner.rows > place {
       drawing.grid.write(
-        fitting: offer(switcher), at: Position(column: rows.column + 2, row: rows.row),
-        theme.faint, columns: rows.rows > 0 ? rows.columns - 2 : 0)
-      return
+        fitting: advice, at: Position(column: inner.column + 2, row: inner.row + place),
+        theme.faint, columns: inner.columns - 3)
     }
     let top = Chat.top(of: switcher.selected, rows: rows.rows)
     for (offset, room) in switcher.matches.dropFirst(top).prefix(max(0, rows.rows)).enumerated() {
@@ -73,20 +78,27 @@ extension Chat {
             count, at: Position(column: row.column + end + 1, row: row.row), theme.accent)
         }
         grid.write(
-          fitting: ShownText.line(conversation?.title ?? peer ?? room),
+          fitting: conversation.map { ShownText.line($0.title) }
+            ?? peer.map { "Write to @\($0)" } ?? "Open the new room #\(room)",
           at: Position(column: row.column + 3, row: row.row), theme.panelText, columns: end - 3)
       }
       drawing.targets.append((row, .choice(top + offset)))
     }
   }
 
-  /// Returns what Enter does with a name that is not in the list.
-  private func offer(_ switcher: Switcher) -> String {
-    guard switcher.forwarding == nil,
-      let room = Chat.room(named: switcher.query.text, user: user)
-    else { return "no matches" }
-    let name = RoomName.peer(in: room, of: user).map { "write to \($0)" } ?? "open #\(room)"
-    return (label(.choose, in: .overlay).map { "\($0): " } ?? "") + name
+  /// Returns what a text offers that is no conversation's name; `nil` where the rows say it.
+  private func advice(_ switcher: Switcher) -> String? {
+    let text = switcher.query.text
+    if text.isEmpty || switcher.matches.contains(where: { conversations[$0] != nil }) { return nil }
+    if let user, text.lowercased() == user || text.lowercased() == "@\(user)" {
+      return "this is you; nobody writes to themselves"
+    }
+    if switcher.forwarding == nil, Chat.room(named: text, user: user) != nil,
+      !text.hasPrefix("@"), !text.hasPrefix("#")
+    {
+      return "#\(ShownText.line(text.lowercased())) opens a room of that name"
+    }
+    return switcher.matches.isEmpty ? "no matches" : nil
   }
 
   private func draw(actionsAt selected: Int, _ theme: Theme, _ drawing: inout Drawing) {
