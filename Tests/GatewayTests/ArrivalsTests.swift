@@ -26,7 +26,16 @@ import WebSocket
     as peer: ServerConnection.Peer = .client
   ) -> Int? {
     let stream = relay.connect(from: host, as: peer)
-    let answer = relay.send(request.utf8, on: stream)
+    var answer = relay.send(request.utf8, on: stream)
+    if answer.isEmpty {
+      // A refusal waits for a sweep.
+      relay.world.now.monotonic += Int64(ConnectionLoop.sweepMilliseconds)
+      relay.loop.sweep()
+      relay.run()
+      relay.world.now.monotonic -= Int64(ConnectionLoop.sweepMilliseconds)
+      answer = relay.takeOutput(of: stream)
+      #expect(answer.hasPrefix("HTTP/1.1 429 "))
+    }
     relay.loop.remove(stream: stream)
     return Int(answer.dropFirst(9).prefix(3))
   }

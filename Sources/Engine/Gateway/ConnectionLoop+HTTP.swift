@@ -71,7 +71,8 @@ extension ConnectionLoop {
   /// Answers a request that is not authenticated. Such requests are rate-limited by address, which
   /// bounds guessing of tokens.
   func answerUnauthenticated(_ response: HTTPResponse, _ index: ConnectionSlot) {
-    answer(chargeUnauthenticated(index)?.response ?? response, index)
+    if let problem = chargeUnauthenticated(index) { return refuseLater(problem.response, index) }
+    answer(response, index)
   }
 
   /// Charges for an HTTP request, which is refused if the user has sent too much.
@@ -146,6 +147,16 @@ extension ConnectionLoop {
   }
 
   // MARK: - Answering
+
+  /// Refuses a request at the next sweep, and ends the connection. Answered at once, a client that waits
+  /// for each answer would ask thousands of times per second.
+  func refuseLater(_ response: HTTPResponse, _ index: ConnectionSlot) {
+    let exchange = addExchange(HTTPCall(target: .nothing), index)
+    connections[index].isPaused = true
+    exchange.state = .delayed
+    exchange.answer(response)
+    connections[index].deadline = now.monotonic + Int64(Self.sweepMilliseconds)
+  }
 
   /// Answers a request that needs only its head, and ends the connection.
   func answer(_ response: HTTPResponse, _ index: ConnectionSlot) {
@@ -258,6 +269,7 @@ extension ConnectionLoop {
       problem.retryAfterMilliseconds = Refusal.retryAfterMilliseconds
       finish(index, problem.response)
     case .polling: finishPoll(exchange, index)
+    case .delayed: sendResponse(exchange, index)
     case .streaming: break
     case .answering:
       context.violations.note(.idleTimeout)

@@ -40,7 +40,7 @@ extension ConnectionLoop {
         let identity = context.authenticator.identify(request, wall: now.wall)
         if case .known = identity {
         } else if let problem = chargeUnauthenticated(index) {
-          answer(HTTPResponse(status: 429, text: "\(problem.detail)\n"), index)
+          refuseLater(HTTPResponse(status: 429, text: "\(problem.detail)\n"), index)
           return false
         }
         if case .unknown = identity { connections[index].hasPaidForRequest = true }

@@ -14,6 +14,8 @@ final class HTTPExchange {
     case polling
     /// The answer is a stream of events.
     case streaming
+    /// The answer is a refusal that waits: see `ConnectionLoop.refuseLater`.
+    case delayed
     /// The answer is being sent.
     case answering
   }
