@@ -51,7 +51,7 @@ import WebSocket
       stop(relay, seconds: 30)
     }
     #expect(relay.world.streams[open]?.isClosed == false)
-    relay.pass(milliseconds: 11_000)
+    relay.pass(milliseconds: 21_000)
     #expect(relay.world.streams[open]?.isClosed == true)
   }
 }

@@ -87,7 +87,8 @@ import Wire
     let bo = relay.connect("bo")
     bo.join("r")
     relay.run()
-    let limit = kind == .typing ? Shard.waitingTypingLimit : Shard.waitingLimit
+    let limits = Shard.Limits()
+    let limit = kind == .typing ? limits.waitingTypingKeys : limits.waitingKeys
     relay.shard { shard in
       let session = bo.session.slot
       shard.sessions[session].isBlocked = true
@@ -120,10 +121,10 @@ import Wire
       relay.run(forMilliseconds: 200)
     }
     let waiting = relay.shard { $0.sessions[bo.session.slot].extras?.ephemera.count }
-    #expect(waiting == Shard.waitingTypingLimit)
+    #expect(waiting == Shard.Limits().waitingTypingKeys)
     bo.space = .max
     relay.run(forMilliseconds: 1000)
-    #expect(bo.take().typing.count >= Shard.waitingTypingLimit)
+    #expect(bo.take().typing.count >= Shard.Limits().waitingTypingKeys)
     #expect(relay.shard { $0.sessions[bo.session.slot].extras?.ephemera.isEmpty } == true)
   }
 

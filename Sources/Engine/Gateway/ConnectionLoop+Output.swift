@@ -137,9 +137,9 @@ extension ConnectionLoop {
   /// Prolongs all deadlines by the time in which this loop did not run: what peers sent meanwhile still
   /// waits in their sockets.
   private func grantStalledTime() {
-    let stalled = now.monotonic - sweptAt - Int64(Self.sweepMilliseconds)
+    let stalled = now.monotonic - sweptAt
     sweptAt = now.monotonic
-    guard stalled > Self.stallMilliseconds else { return }
+    guard stalled > Int64(Self.sweepMilliseconds) + Self.stallMilliseconds else { return }
     for index in connections.slots {
       connections[index].heardAt += stalled
       connections[index].takenAt += stalled

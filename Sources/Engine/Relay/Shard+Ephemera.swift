@@ -5,13 +5,6 @@ import Wire
 /// them costs a bounded number of messages, and a client that does not read a bounded amount of
 /// memory.
 extension Shard {
-  /// The number of keys that may wait for a client that does not read; others are dropped. Their
-  /// next change, or the next join, informs the client again.
-  static let waitingLimit = 512
-  /// The number of waiting keys from which on typing is dropped: the users of a room can make any
-  /// number of such keys, and must not displace what the client needs.
-  static let waitingTypingLimit = 128
-
   func key(_ kind: EphemeralKey.Kind, _ room: Slot<Room>, _ user: String) -> EphemeralKey {
     EphemeralKey(kind: kind, room: rooms.handle(room), user: user)
   }
@@ -189,7 +182,8 @@ extension Shard {
       }
     sessions.extras(of: session).ephemera.set(
       frame, for: key,
-      limit: key.kind == .typing ? Self.waitingTypingLimit : Self.waitingLimit)
+      limit: key.kind == .typing
+        ? configuration.limits.waitingTypingKeys : configuration.limits.waitingKeys)
   }
 
   /// The session reads again: queues what has waited.

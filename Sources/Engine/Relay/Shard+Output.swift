@@ -46,6 +46,11 @@ extension Shard {
     return sessions[id.slot].queuedBytes + sessions[id.slot].waitingBytes
   }
 
+  /// The number of ephemeral messages that wait until the client reads.
+  package func waitingKeys(of id: SessionID) -> Int {
+    isCurrent(id) ? sessions[id.slot].extras?.ephemera.count ?? 0 : 0
+  }
+
   /// The socket accepts bytes. Most calls find a session that does not wait for it: the kernel
   /// reports a socket as writable with each event.
   public mutating func unblock(_ id: SessionID) {

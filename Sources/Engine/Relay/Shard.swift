@@ -27,6 +27,12 @@ public struct Shard: ~Copyable {
     public var budget = UserBudget.Limits()
     /// Output queued for one socket; beyond it the client is lagging and catches up from the log.
     public var queueBytes = 262_144
+    /// The number of keys of ephemeral messages that may wait for a client that does not read; others
+    /// are dropped. Their next change, or the next join, informs the client again.
+    package var waitingKeys = 512
+    /// The number of waiting keys from which on typing is dropped: the users of a room can make any
+    /// number of such keys, and must not displace what the client needs.
+    package var waitingTypingKeys: Int { waitingKeys / 4 }
     /// The relay pings a connection that is silent for this long.
     public var heartbeatSeconds = 25
     public init() {}

@@ -97,7 +97,7 @@ package final class SQLiteStore: EntryStore {
   }
 
   /// Whether there was no space to store this process's epoch.
-  var hasUnstoredEpoch: Bool { state.unstoredEpoch != nil }
+  package var hasUnstoredEpoch: Bool { state.unstoredEpoch != nil }
 
   /// The path of the journal's file.
   package var path: String { shared.directory.databasePath }

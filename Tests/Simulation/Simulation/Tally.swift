@@ -48,6 +48,7 @@ public struct Tally: Sendable {
     case clockForward = "jumps of the clock forward"
     case clockBack = "jumps of the clock back"
     case loopStalled = "stalls of an event loop"
+    case slept = "times in which relay and clients did not run"
     case logStalled = "stalls of the log"
     // The network.
     case connected = "connections"

@@ -52,8 +52,21 @@ final class HTTPAdversary: Participant {
     http = nil
   }
 
+  /// The number of bytes with which a long head still drips.
+  private var drips = 0
+
   private func act(on http: HTTPEnd) {
     world.referee.tally.count(.attackMessage)
+    if drips > 0 {
+      drips -= 1
+      return http.send(raw: [UInt8(ascii: "x")])
+    }
+    if world.chance(3) {
+      // The relay must not look at all of it again for each byte that follows.
+      drips = 40
+      let lines = String(repeating: "a:\r\n", count: 1500)
+      return http.send(raw: Array("GET / HTTP/1.1\r\nHost: relay\r\n\(lines)x".utf8))
+    }
     let method = pick(["GET", "POST", "POST", "HEAD", "OPTIONS", "DELETE", "PRI"])
     var content = plot.message()
     for room in rooms { noteSent(content, to: room) }

@@ -32,6 +32,10 @@ final class RelayProcess {
   var isReading = false
   private(set) var isShuttingDown = false
   private(set) var mostQueuedBytes = 0
+  /// Whether the relay has looked at each byte of a head at most twice.
+  private(set) var scansTwice = true
+  /// The most ephemeral messages that waited for one client.
+  private(set) var mostWaitingKeys = 0
   /// The number of connections that were ended because they were idle.
   var timeouts: Int { context.violations[.idleTimeout] }
   /// Called for every message of an honest client when it is taken.
@@ -147,11 +151,14 @@ final class RelayProcess {
     for (place, readiness) in streams.takeReadiness() { connections.ready(place, readiness) }
     if sweeps { connections.sweep() }
     let end = connections.endTurn()
+    // Each byte of a head is looked at when it comes, and when the whole head is read.
+    scansTwice = scansTwice && connections.headBytesScanned <= 2 * streams.bytesRead
     loops[loop].goesOn = end == .goesOn
     loops[loop].isOver = end == .over
     loops[loop].lastTurn = now.wall
     for session in streams.sessions where connections.shard.isCurrent(session) {
       mostQueuedBytes = max(mostQueuedBytes, connections.shard.queuedBytes(of: session))
+      mostWaitingKeys = max(mostWaitingKeys, connections.shard.waitingKeys(of: session))
     }
   }
 

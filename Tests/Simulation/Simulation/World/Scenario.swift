@@ -64,6 +64,7 @@ struct Scenario {
     case failSyncs
     case failReads
     case stallLoop
+    case sleep
     case stallLog
     case ban
     case backUp
@@ -106,6 +107,8 @@ struct Scenario {
     shard.limits.budget.requestsPerSecond = 0
     shard.limits.queueBytes = chance(50, &random) ? 262_144 : 220_000
     shard.limits.heartbeatSeconds = chance(50, &random) ? 2 : 25
+    // So few that clients that stop reading reach it.
+    shard.limits.waitingKeys = chance(50, &random) ? 4 : 512
     relay = RelayProcess.Configuration(
       shard: shard, idleTimeoutSeconds: chance(50, &random) ? 5 : 60)
     sessions = Int.random(in: 1...3, using: &random)

@@ -25,6 +25,9 @@ protocol SimulatedLog: AnyObject {
   var writerSteps: [() -> Void] { get }
   /// The names of the epochs that the log knows.
   var epochs: [String] { get }
+  /// The current epoch, if the disk was too full to store it: a log that ends before its first commit
+  /// leaves no trace of it.
+  var unstoredEpoch: String? { get }
   /// Returns the stored content of these rooms.
   func contents(of rooms: [String]) throws(StoreFailure) -> [String: StoredLog]
 }
@@ -87,6 +90,7 @@ final class SimulatedMemoryLog: SimulatedLog {
   var backgroundSteps: [() -> Void] { [] }
   var writerSteps: [() -> Void] { [] }
   var epochs: [String] { [epoch] }
+  var unstoredEpoch: String? { nil }
 
   func contents(of rooms: [String]) throws(StoreFailure) -> [String: StoredLog] {
     try store.base.contents(of: rooms)
@@ -214,6 +218,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
   }
 
   var epochs: [String] { store.base.lineage.epochs.map(\.name) }
+  var unstoredEpoch: String? { store.base.hasUnstoredEpoch ? epoch : nil }
 
   func contents(of rooms: [String]) throws(StoreFailure) -> [String: StoredLog] {
     var reader = reader

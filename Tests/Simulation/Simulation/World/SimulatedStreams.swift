@@ -30,6 +30,8 @@ final class SimulatedStreams: LoopWorld {
   private var streams: [Int: Stream] = [:]
   /// Messages to this loop that it has not taken yet.
   private(set) var mail: [LoopMessage] = []
+  /// The number of bytes that were read so far, before the first message of a connection.
+  private(set) var bytesRead = 0
   /// The work of the loop in its last turn.
   var work = Work()
   /// Chooses how many of the arrived bytes are read at a time.
@@ -125,6 +127,7 @@ final class SimulatedStreams: LoopWorld {
       onWait(since)
     }
     link.waitsSince = link.toRelay.arrived.isEmpty ? nil : now.monotonic
+    if stream.session == nil { bytesRead += bytes.count }
     for (index, byte) in bytes.enumerated() { buffer[index] = byte }
     return .bytes(
       stream.isFinished ? 0 : bytes.count, received: bytes.count,

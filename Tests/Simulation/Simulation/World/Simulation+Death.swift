@@ -11,6 +11,7 @@ extension Simulation {
     if relay?.isCommitting == true, inDoubt.isEmpty { referee.tally.count(.deathBeforePublish) }
     disk.die()
     sever(systemLivesOn: !nextDeathIsPowerLoss)
+    unstoredEpoch = relay?.log.unstoredEpoch
     relay = nil
     resolveDeath()
     life += 1
@@ -60,6 +61,7 @@ extension Simulation {
       scheduleArrival(link)
     }
     links.removeAll { $0.life == life }
+    unstoredEpoch = relay?.log.unstoredEpoch
     relay = nil
     disk.endProcess()
     life += 1
@@ -103,7 +105,7 @@ extension Simulation {
   private func checkLineage(_ epochs: [String]) {
     for epoch in epochs { referee.ledger.remember(epoch: epoch) }
     for epoch in referee.ledger.lineage where !epoch.isEmpty && !epochs.contains(epoch) {
-      if mayHaveLost {
+      if mayHaveLost || epoch == unstoredEpoch {
         referee.ledger.forget(epoch: epoch)
       } else {
         referee.fault("the lineage lacks \(epoch)")

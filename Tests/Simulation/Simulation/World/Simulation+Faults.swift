@@ -45,6 +45,7 @@ extension Simulation {
       disturb(for: stall)
       wake(loop: loop, in: stall)
     case .stallLog: break
+    case .sleep: sleep()
     case .ban: ban()
     case .backUp: backUp()
     case .restore: restore()
@@ -127,6 +128,29 @@ extension Simulation {
     referee.tally.count(.readerStopped)
     end.isStopped = true
     schedule(.repair(.reader(index)), in: pick(100...8000))
+  }
+
+  /// Stops the relay and all clients for a while. No connection ends for the silence of that time:
+  /// nothing was silent longer when the relay runs again.
+  private func sleep() {
+    guard let relay, !relay.isShuttingDown else { return }
+    sweep(relay)
+    let timeouts = relay.timeouts
+    let milliseconds = pick(2000...200_000)
+    referee.tally.count(.slept)
+    disturb(for: milliseconds)
+    sleep(milliseconds: milliseconds)
+    sweep(relay)
+    if relay.timeouts > timeouts {
+      referee.fault("a connection ended for the time in which the relay did not run")
+    }
+  }
+
+  private func sweep(_ relay: RelayProcess) {
+    for loop in relay.loopIndices {
+      sweepIsDue[loop] = true
+      turn(loop)
+    }
   }
 
   private func jumpClock() {

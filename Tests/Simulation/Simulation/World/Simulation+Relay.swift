@@ -111,6 +111,10 @@ extension Simulation {
     if relay.mostQueuedBytes > scenario.relay.shard.limits.queueBytes + 41_000 {
       referee.fault("\(relay.mostQueuedBytes) bytes are queued for one client")
     }
+    if !relay.scansTwice { referee.fault("heads of requests are scanned again and again") }
+    if relay.mostWaitingKeys > scenario.relay.shard.limits.waitingKeys {
+      referee.fault("\(relay.mostWaitingKeys) ephemeral messages wait for one client")
+    }
     if !relay.submitted.isEmpty, !relay.isCommitting {
       relay.isCommitting = true
       schedule(.commit(life: life), in: pick(0...1))

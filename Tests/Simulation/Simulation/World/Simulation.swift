@@ -85,6 +85,8 @@ public final class Simulation {
   /// Whether entries may be lost, since a log whose durability does not cover a loss of power has
   /// met one.
   var mayHaveLost = false
+  /// The epoch of the last relay, if that has never stored it.
+  var unstoredEpoch: String?
   var isRepaired = false
   /// Whether the next death is a loss of power.
   var nextDeathIsPowerLoss = false
@@ -193,6 +195,9 @@ public final class Simulation {
     loopTurns[loop] = at
     schedule(.turn(loop: loop, life: life), in: max(0, milliseconds))
   }
+
+  /// Lets time pass in which nothing happens, as while the machine sleeps.
+  func sleep(milliseconds: Int64) { advance(to: now.monotonic + milliseconds) }
 
   private func advance(to at: Int64) {
     let passed = max(0, at - now.monotonic)
