@@ -5,7 +5,7 @@ internal import Glibc
 struct DiskReserve {
   /// More than the shared memory of both databases takes with logs of the usual size.
   static let bytes: off_t = 256 << 10
-  private static let stepBytes: off_t = 16 << 10
+  private static let stepBytes = 16 << 10
 
   private let path: String
 
@@ -35,13 +35,15 @@ struct DiskReserve {
     defer { close(descriptor) }
     fchmod(descriptor, 0o600)
     let former = lseek(descriptor, 0, SEEK_END)
-    if posix_fallocate(descriptor, 0, Self.bytes) == 0 { return true }
-    if isPartial || former > 0 {
-      var end = Self.stepBytes
-      while posix_fallocate(descriptor, 0, end) == 0 { end += Self.stepBytes }
-    } else {
-      _ = unsafe unlink(path)
+    // Not by posix_fallocate, which `swarm`'s recorder of a loss of power does not know.
+    let zeros = [UInt8](repeating: 0, count: Self.stepBytes)
+    var end = former
+    while end < Self.bytes {
+      let count = unsafe pwrite(descriptor, zeros, min(zeros.count, Int(Self.bytes - end)), end)
+      guard count > 0 else { break }
+      end += off_t(count)
     }
-    return false
+    if end < Self.bytes, !isPartial, former == 0 { _ = unsafe unlink(path) }
+    return end >= Self.bytes
   }
 }
