@@ -276,10 +276,11 @@ bench-screen: build
 	@config/setup screen
 	@/usr/bin/python3 -B LoadTests/screen/bench.py $(BUILT) --results $(BENCH_RESULTS)/screen.md
 
-# Measures how much one user can slow down others; RELAYS='A B' compares several builds.
+# Measures how much one user, and peers without credentials, can slow down others; RELAYS='A B' compares several builds.
 bench-hostile: build
 	@config/setup screen
 	@/usr/bin/python3 -B LoadTests/hostile/bench.py $(or $(RELAYS),$(BUILT)/relay)
+	@/usr/bin/python3 -B LoadTests/hostile/strangers.py $(or $(RELAYS),$(BUILT)/relay)
 
 # Renders pictures of wschat from tmux's copy of the screen, and of the web page: see Tests/Screens.
 pictures: build

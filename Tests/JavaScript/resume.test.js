@@ -75,7 +75,8 @@ test("diverged, reset and truncated leave what the log has", async (t) => {
   const backup = join(relay.folder, "backup");
   await room.send("one");
   await relay.kill("SIGTERM");
-  cpSync(relay.data, backup, { recursive: true });
+  // A killed relay leaves its socket, which Node does not copy.
+  cpSync(relay.data, backup, { recursive: true, filter: (name) => !name.endsWith(".sock") });
   await relay.start();
   await room.send("two");
   await room.edit(1, "one and a half");

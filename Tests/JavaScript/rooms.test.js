@@ -178,7 +178,7 @@ test("people are paged, and their presence is told", async (t) => {
   const all = [];
   for await (const { user } of ada.people.all()) all.push(user);
   assert.deepEqual(all, ["echo"]);
-  assert.equal(ada.presence.of("echo").presence, "online");
+  await wait(() => ada.presence.of("echo").presence === "online", "echo is online");
   const told = next(ada, "presence", ({ user }) => user === "bo");
   ada.room("dm:ada:bo");
   assert.equal((await told).presence, "offline");

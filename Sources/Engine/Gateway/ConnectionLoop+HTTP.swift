@@ -71,7 +71,11 @@ extension ConnectionLoop {
   /// Answers a request that is not authenticated. Such requests are rate-limited by address, which
   /// bounds guessing of tokens.
   func answerUnauthenticated(_ response: HTTPResponse, _ index: ConnectionSlot) {
-    if let problem = chargeUnauthenticated(index) { return refuseLater(problem.response, index) }
+    var problem = chargeUnauthenticated(index)
+    if problem == nil, response.status == 401 {
+      problem = chargeAddress(of: index, in: context.guessBudgets, .requestsPerSecond)
+    }
+    if let problem { return refuseLater(problem.response, index) }
     answer(response, index)
   }
 

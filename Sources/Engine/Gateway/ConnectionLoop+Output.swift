@@ -199,6 +199,7 @@ extension ConnectionLoop {
     if index == 0 { shard.tell(context.budgets.takeSpending(now: now.monotonic)) }
     context.budgets.forgetRested(now: now.monotonic)
     context.addressBudgets.forgetRested(now: now.monotonic)
+    context.guessBudgets.forgetRested(now: now.monotonic)
     context.fileBudgets.forgetRested(now: now.monotonic)
     giveBackAgain()
   }

@@ -22,6 +22,9 @@ import Wire
     package var budgets: Budgets<String>
     /// Rate limits by address, for what is not authenticated.
     package var addressBudgets: Budgets<HostKey>
+    /// Rate limits by address, for HTTP requests that are answered 401: an address may guess no more often
+    /// than a user may ask.
+    package var guessBudgets: Budgets<HostKey>
     /// Rate limits by address, for what is for everybody: the files of the web page, and the checks of
     /// the relay's health.
     package var fileBudgets: Budgets<HostKey>
@@ -49,12 +52,8 @@ import Wire
       self.admission = admission
       violations = Violations()
       budgets = Budgets(shard.limits.budget, isShared: sharesLog)
-      // Without credentials nobody gets more than a user.
-      let requests = shard.limits.budget.requestsPerSecond
-      addressBudgets = Budgets(
-        .requests(
-          perSecond: requests == 0
-            ? limits.unauthenticatedPerSecond : min(limits.unauthenticatedPerSecond, requests)))
+      addressBudgets = Budgets(.requests(perSecond: limits.unauthenticatedPerSecond))
+      guessBudgets = Budgets(.requests(perSecond: shard.limits.budget.requestsPerSecond))
       fileBudgets = Budgets(.requests(perSecond: WebFiles.requestsPerSecond))
       canary = Canary()
       self.epoch = epoch

@@ -148,7 +148,7 @@ extension Configuration {
     /// Concurrent unauthenticated connections from one address.
     public var unauthenticatedPerAddress = 50
     /// TLS handshakes and requests per second of one address that stay unauthenticated, and at once.
-    public var unauthenticatedPerSecond = 50
+    public var unauthenticatedPerSecond = 200
     /// The time from accept to the end of the opening handshake.
     public var handshakeTimeoutMilliseconds = 5000
     /// The size of an HTTP request's request line and headers.

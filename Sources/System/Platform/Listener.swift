@@ -26,6 +26,8 @@ public struct Listener: ~Copyable, Sendable {
   /// The address that it listens on, with the actual port if 0 was requested; of a Unix socket
   /// 0.0.0.0:0.
   public let address: Address
+  /// The path of a Unix socket, which is removed with the listener.
+  private let path: String?
 
   /// The kernel reduces it to `net.core.somaxconn`: after a restart all clients reconnect at once.
   private static let backlog: Int32 = 65535
@@ -64,12 +66,13 @@ public struct Listener: ~Copyable, Sendable {
   public static func claim(folder: String, name: String) throws(SystemError) -> Listener {
     let descriptor = unsafe clinux_listen_unix(folder, name)
     if descriptor < 0 { throw SystemError.last("listen \(folder)/\(name)") }
-    return Listener(unixDescriptor: descriptor)
+    return Listener(unixDescriptor: descriptor, path: "\(folder)/\(name)")
   }
 
-  private init(unixDescriptor: Int32) {
+  private init(unixDescriptor: Int32, path: String) {
     descriptor = unixDescriptor
     address = Address(unspecifiedPort: 0)
+    self.path = path
   }
 
   private init(_ wanted: Address, sharesPort: Bool) throws(SystemError) {
@@ -100,10 +103,14 @@ public struct Listener: ~Copyable, Sendable {
       throw SystemError.last("listen \(wanted)")
     }
     address = try socket.localAddress()
+    path = nil
     self.descriptor = socket.release()
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    if let path { _ = unsafe unlink(path) }
+    close(descriptor)
+  }
 
   /// Accepts one waiting client: accept4(2).
   public func accept() -> AcceptResult {

@@ -74,8 +74,8 @@ def commands(browser, folder):
     until(lambda: relay.texts("dm:ada:bo", "bo") == ["/quit  you"], "it is sent to bo")
     check("/quit  you" not in relay.texts("general"), "it was sent to everybody")
     # In a reply too; an edit is a text.
-    page.press("ArrowUp")
-    page.wait(f"{COMPOSER} === '/quit  you'")
+    # A text can be edited once it is acknowledged.
+    until(lambda: page.press("ArrowUp") or page.evaluate(f"{COMPOSER} === '/quit  you'"), "it is edited")
     page.evaluate("document.activeElement.select()")
     write(page, "/topic")
     wait_for_text(page, "/topic", ".own")
