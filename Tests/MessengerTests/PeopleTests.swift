@@ -91,7 +91,7 @@ import Wire
     for room in ["cleo", "cleo-fans", "calendar-stereo"] { harness.open(room) }
     #expect(
       offers("cleo", in: &harness) == [
-        "# cleo", "# cleo-fans", "○ ciel-ego", "  Write to @cleo", "# calendar-stereo",
+        "# cleo", "# cleo-fans", "○ ciel-ego", "# calendar-stereo", "  Write to @cleo",
       ])
     harness.see(page(["cleo-may"]))
     #expect(

@@ -8,10 +8,9 @@ enum Offer: Int, Comparable {
   /// A word of the name begins with the text.
   case begunPerson, begunRoom
   /// The letters of the text are in the name, in order.
-  case similarPerson
+  case similarPerson, similarRoom
   /// "Write to @name": there is no conversation, and the relay need not know the person.
   case newPerson
-  case similarRoom
 
   static func < (a: Offer, b: Offer) -> Bool { a.rawValue < b.rawValue }
 
