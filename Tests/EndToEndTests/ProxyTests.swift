@@ -72,6 +72,7 @@ private final class Nginx {
     try folder.write(
       """
       daemon off;
+      master_process off;  # which would leave its workers behind when it is killed
       pid nginx.pid;
       error_log stderr;
       events {}
