@@ -94,6 +94,25 @@ import WebSocket
     #expect(status(Self.head("/readyz"), on: relay) == 429)
   }
 
+  @Test func `get answers that no cache stores and no other origin uses, and files their own`() {
+    let relay = ArrayLoop(files: WebFiles([.init(name: "index.html", bytes: [65])]) { _ in nil })
+    func answer(_ path: String) -> String {
+      relay.send(Self.head(path).utf8, on: relay.connect()).lowercased()
+    }
+    for path in [
+      "/nothing", "/v1/rooms", "/v1/nothing", "/metrics", "/healthz",
+    ] {
+      let answer = answer(path)
+      for field in [
+        "cache-control: no-store", "x-content-type-options: nosniff",
+        "cross-origin-resource-policy: same-origin",
+      ] { #expect(answer.count(of: field) == 1, "\(path): \(answer)") }
+    }
+    let file = answer("/")
+    #expect(file.hasPrefix("http/1.1 200"), "\(file)")
+    #expect(file.contains("cache-control: no-cache"), "\(file)")
+  }
+
   // MARK: - TLS handshakes
 
   /// Starts a TLS handshake, whose ClientHello has arrived.
@@ -206,4 +225,9 @@ import WebSocket
     #expect(answer.hasPrefix("HTTP/1.1 200"))
     #expect(relay.loop.headBytesScanned <= 2 * head.utf8.count)
   }
+}
+
+extension String {
+  /// How often a text occurs.
+  fileprivate func count(of text: String) -> Int { ranges(of: text).count }
 }

@@ -42,10 +42,11 @@ package final class Admission: Sendable {
   }
 
   /// Counts a new connection; returns `nil`, or the limit that it exceeds.
-  /// - Parameter isProxy: whether it is a trusted proxy's, of which there may be any number: `move`
-  ///   counts it for its client.
-  /// - Parameter descriptor: the connection's. The system assigns the lowest free number, so a high
-  ///   one shows how many are in use.
+  /// - Parameters:
+  ///   - descriptor: the connection's. The system assigns the lowest free number, so a high one shows
+  ///     how many are in use.
+  ///   - isProxy: whether it is a trusted proxy's, of which there may be any number: `move` counts it
+  ///     for its client.
   package func admit(
     _ host: HostKey, descriptor: Int32, isProxy: Bool = false
   ) -> Refusal? {

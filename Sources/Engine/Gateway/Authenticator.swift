@@ -19,6 +19,8 @@ package final class Authenticator: Sendable {
     /// `unauthorized` (over HTTP 401) or `forbidden` (403). The WebSocket handshake succeeds
     /// nevertheless, and the error follows as a message: a browser cannot read the HTTP status.
     case refused(WireError)
+
+    var isKnown: Bool { if case .known = self { true } else { false } }
   }
 
   /// `nil` in open mode.

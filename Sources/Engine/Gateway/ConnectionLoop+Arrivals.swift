@@ -55,8 +55,9 @@ extension ConnectionLoop {
     }
     guard context.addressBudgets.take(.request, bytes: 0, from: host, now: now.monotonic) == nil
     else {
-      if !connections[index].isHeld { context.violations.note(.unauthenticatedPerSecond) }
+      context.violations.note(.unauthenticatedPerSecond)
       connections[index].isHeld = true
+      held.append(index)
       return false
     }
     connections[index].hasPaidForHandshake = true
@@ -65,8 +66,9 @@ extension ConnectionLoop {
 
   /// Tries again for the connections whose address had no token, the oldest first.
   func releaseHeld() {
-    let held = connections.slots.filter { connections[$0].isHeld }
-    for index in held.sorted(by: { connections[$0].heardAt < connections[$1].heardAt }) {
+    let waiting = held
+    held.removeAll(keepingCapacity: true)
+    for index in waiting where connections.contains(index) && connections[index].isHeld {
       connections[index].isHeld = false
       enqueueArrival(index)
     }
@@ -78,8 +80,8 @@ extension ConnectionLoop {
     chargeAddress(of: index, in: context.addressBudgets, .unauthenticatedPerSecond)
   }
 
-  /// Charges a request that is not authenticated.
-  /// - Returns: `nil`, or the refusal, which has been counted.
+  /// Charges a request to the address of its client.
+  /// - Returns: `nil`, or the refusal, which has been counted under the rule.
   func chargeAddress(
     of index: ConnectionSlot, in budgets: Budgets<HostKey>, _ rule: Violations.Rule
   ) -> HTTPProblem? {
@@ -90,8 +92,9 @@ extension ConnectionLoop {
     return Self.tooManyRequests(wait)
   }
 
-  /// Gives back what the address has paid for a connection that has authenticated.
-  func refundArrival(_ index: ConnectionSlot) {
+  /// Notes that a connection has authenticated, and gives back what its address has paid for it.
+  func noteEstablished(_ index: ConnectionSlot) {
+    noteAuthenticated(index)
     connections[index].isEstablished = true
     let paid =
       (connections[index].hasPaidForHandshake ? 1 : 0)

@@ -35,7 +35,6 @@ extension ConnectionLoop {
     // The relay decides which users may see a picture, not a shared cache.
     response.add("Cache-Control", "private, max-age=3600")
     // The picture comes from an untrusted source: a browser must not run anything in it.
-    response.add("X-Content-Type-Options", "nosniff")
     response.add("Content-Security-Policy", "default-src 'none'; sandbox")
     finish(index, response)
   }

@@ -19,8 +19,7 @@ extension ConnectionLoop {
   /// Begins a request whose head is complete.
   func begin(_ call: HTTPCall, _ rest: Span<UInt8>, _ index: ConnectionSlot) {
     let exchange = addExchange(call, index)
-    noteAuthenticated(index)
-    if call.isAuthenticated { refundArrival(index) }
+    if call.isAuthenticated { noteEstablished(index) } else { noteAuthenticated(index) }
     connections[index].deadline = requestDeadline
     if call.expectsContinue, rest.count == 0, call.contentBytes > 0 {
       let interim = HTTPResponse(status: 100).bytes
@@ -47,21 +46,22 @@ extension ConnectionLoop {
     pause(index, with: input.extracting(count...))
     connections[index].deadline = now.monotonic + Self.answerMilliseconds
     exchange.state = .waiting
+    // What is for everybody is rate-limited by address, too.
+    if exchange.call.isPublic,
+      let problem = chargeAddress(of: index, in: context.fileBudgets, .requestsPerSecond)
+    {
+      return finish(index, problem.response)
+    }
     switch exchange.call.target {
     case .relay(let message, let identity): ask(message, as: identity, exchange, index)
     case .requests(let identity):
       if isUTF8(exchange.content, index) { ask(exchange, as: identity, index) }
     case .stream(let request, let identity): openStream(request, as: identity, exchange, index)
-    case .liveness: finishOpenly(HTTPResponse(status: 200, text: "ok\n"), index)
-    case .readiness:
-      if let problem = chargeAddress(of: index, in: context.fileBudgets, .requestsPerSecond) {
-        finish(index, problem.response)
-      } else {
-        askWhetherReady(exchange, index)
-      }
+    case .liveness: finish(index, HTTPResponse(status: 200, text: "ok\n"))
+    case .readiness: askWhetherReady(exchange, index)
     case .metrics: gatherMetrics(for: exchange, index)
     case .nothing: break
-    case .file(let file): finishOpenly(file, index)
+    case .file(let file): finish(index, file)
     case .trace(let question): askForTrace(question, exchange, index)
     case .avatar(let user, let identity, let known):
       askForAvatar(of: user, as: identity, known, exchange, index)
@@ -199,7 +199,7 @@ extension ConnectionLoop {
     exchange.state = .answering
     exchange.content = []
     counts.responses[response.status, default: 0] += 1
-    if !exchange.call.isFile { response.protect() }
+    if !exchange.call.isFile || response.status >= 400 { response.protect() }
     if let origin = exchange.call.origin { response.allowReading(by: origin) }
     let isRefusal = response.status == 429 || response.status == 503
     if !exchange.call.keepsAlive || isRefusal || shutdown != nil { exchange.endsConnection = true }

@@ -38,19 +38,17 @@ extension ConnectionLoop {
         return false
       case .webSocket(let opening):
         let identity = context.authenticator.identify(request, wall: now.wall)
-        if case .known = identity {
-        } else if let problem = chargeUnauthenticated(index) {
+        if !identity.isKnown, let problem = chargeUnauthenticated(index) {
           refuseLater(HTTPResponse(status: 429, text: "\(problem.detail)\n"), index)
           return false
         }
-        if case .unknown = identity { connections[index].hasPaidForRequest = true }
+        connections[index].hasPaidForRequest = identity == .unknown
         identify(open(index, opening), index, identity)
         return true
       case .echo(let opening):
         _ = open(index, opening)
         connections[index].phase = .echo
-        noteAuthenticated(index)
-        refundArrival(index)
+        noteEstablished(index)
         return true
       }
     } catch {
@@ -85,8 +83,7 @@ extension ConnectionLoop {
   ) {
     switch answer {
     case .known(let identity):
-      noteAuthenticated(index)
-      refundArrival(index)
+      noteEstablished(index)
       shard.identify(session, as: identity, now: now)
     case .unknown: break
     case .refused(let error): shard.reject(session, error)
@@ -95,9 +92,7 @@ extension ConnectionLoop {
 
   /// Notes that the client has authenticated, if the message just received did that.
   func noteIfAuthenticated(_ session: SessionID, _ index: ConnectionSlot) {
-    guard shard.isAuthenticated(session) else { return }
-    noteAuthenticated(index)
-    refundArrival(index)
+    if shard.isAuthenticated(session) { noteEstablished(index) }
   }
 
   /// Ends the limits that apply to an unauthenticated connection.

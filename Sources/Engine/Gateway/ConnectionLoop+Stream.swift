@@ -49,7 +49,6 @@ extension ConnectionLoop {
 
   private static let streamHead: HTTPResponse = {
     var response = HTTPResponse(status: 200, contentType: "text/event-stream", body: [])
-    response.add("Cache-Control", "no-store")
     // nginx would collect events before it passes them on.
     response.add("X-Accel-Buffering", "no")
     response.protect()

@@ -49,9 +49,8 @@ extension ConnectionLoop {
     let trace = gathering.trace
     let wall = now.wall - (now.microseconds - trace.received) / 1000
     let json = trace.json(receivedAt: wall, fanOuts: gathering.fanOuts)
-    var response = HTTPResponse(status: 200, contentType: "application/json", body: json)
-    response.add("Cache-Control", "no-store")
-    finish(gathering.ticket, response)
+    finish(
+      gathering.ticket, HTTPResponse(status: 200, contentType: "application/json", body: json))
   }
 
   /// Answers the exchange, if it still waits.

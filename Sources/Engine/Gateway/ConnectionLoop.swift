@@ -99,6 +99,8 @@ import Wire
 
   /// Connections with input that are not established, in the order of its arrival.
   var arrivals: [ConnectionSlot] = []
+  /// Connections whose TLS handshake waits for its address, the oldest first.
+  var held: [ConnectionSlot] = []
   /// Connections that have more to read than one turn permits.
   var unfinished: [ConnectionSlot] = []
   /// Connections whose output may be complete.

@@ -86,14 +86,16 @@ struct HTTPCall {
   /// The origin of a page of another site that may read the answer.
   var origin: String?
 
-  /// Whether the request was authenticated.
-  var isAuthenticated: Bool {
+  /// Whether the answer is for everybody, without credentials.
+  var isPublic: Bool {
     switch target {
-    case .nothing, .liveness, .readiness, .file: false
-    case .metrics, .trace: true
-    default: user != nil
+    case .liveness, .readiness, .file: true
+    default: false
     }
   }
+
+  /// Whether the request was authenticated.
+  var isAuthenticated: Bool { if case .nothing = target { false } else { !isPublic } }
 
   /// Whether the answer is a file of the web page, which is for everybody.
   var isFile: Bool { if case .file = target { true } else { false } }

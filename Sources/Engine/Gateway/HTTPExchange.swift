@@ -91,9 +91,6 @@ final class HTTPExchange {
   }
 
   private static func response(_ status: Int, _ json: [UInt8]) -> HTTPResponse {
-    var response = HTTPResponse(status: status, contentType: "application/json", body: json)
-    // Caches must not store messages of a room.
-    response.add("Cache-Control", "no-store")
-    return response
+    HTTPResponse(status: status, contentType: "application/json", body: json)
   }
 }

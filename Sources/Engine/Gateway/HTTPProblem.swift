@@ -80,8 +80,6 @@ struct HTTPProblem: Equatable {
 
   var response: HTTPResponse {
     var response = HTTPResponse(status: status, contentType: Self.contentType, body: json)
-    // Otherwise a cache may store a 404 (RFC 9111 §4.2.2).
-    response.add("Cache-Control", "no-store")
     if status == 401 { response.add("WWW-Authenticate", "Bearer") }
     if let retryAfterMilliseconds {
       // In whole seconds (RFC 9110 §10.2.3), rounded up.

@@ -333,12 +333,10 @@ private struct MessageQuery {
 
 extension HTTPResponse {
   /// Keeps pages of other sites and caches from content that is a user's: `no-store` (RFC 9111
-  /// §5.2.2.5), and the Fetch standard's `Cross-Origin-Resource-Policy` and `nosniff`.
+  /// §5.2.2.5) unless it says otherwise, also since a cache may store a 404 (§4.2.2); and the Fetch standard's `Cross-Origin-Resource-Policy` and `nosniff`.
   mutating func protect() {
     if !headers.contains(where: { $0.name == "Cache-Control" }) { add("Cache-Control", "no-store") }
-    if !headers.contains(where: { $0.name == "X-Content-Type-Options" }) {
-      add("X-Content-Type-Options", "nosniff")
-    }
+    add("X-Content-Type-Options", "nosniff")
     add("Cross-Origin-Resource-Policy", "same-origin")
   }
 
