@@ -18,8 +18,10 @@ extension ConnectionLoop {
 
   /// Lets a connection with input wait for the end of the turn.
   func enqueueArrival(_ index: ConnectionSlot) {
-    guard !connections[index].isArriving, !connections[index].isHeld else { return }
-    connections[index].isArriving = true
+    guard !connections[index].arrival[.isQueued], !connections[index].arrival[.isHeld] else {
+      return
+    }
+    connections[index].arrival[.isQueued] = true
     arrivals.append(index)
   }
 
@@ -30,8 +32,8 @@ extension ConnectionLoop {
     while count < arrivals.count, cost < Self.arrivalCostLimit {
       let index = arrivals[count]
       count += 1
-      guard connections.contains(index), connections[index].isArriving else { continue }
-      connections[index].isArriving = false
+      guard connections.contains(index), connections[index].arrival[.isQueued] else { continue }
+      connections[index].arrival[.isQueued] = false
       if world.isShakingHands(index.stream) {
         guard payForHandshake(index) else { continue }
         cost += Self.handshakeCost
@@ -45,7 +47,7 @@ extension ConnectionLoop {
 
   /// Charges a TLS handshake, once, to the address; holds the connection if that has no token.
   private func payForHandshake(_ index: ConnectionSlot) -> Bool {
-    guard !connections[index].hasPaidForHandshake, connections[index].peer == .client,
+    guard !connections[index].arrival[.hasPaidForHandshake], connections[index].peer == .client,
       let host = connections[index].host
     else { return true }
     // A client that has gone is not worth a signature.
@@ -56,11 +58,11 @@ extension ConnectionLoop {
     guard context.addressBudgets.take(.request, bytes: 0, from: host, now: now.monotonic) == nil
     else {
       context.violations.note(.unauthenticatedPerSecond)
-      connections[index].isHeld = true
+      connections[index].arrival[.isHeld] = true
       held.append(index)
       return false
     }
-    connections[index].hasPaidForHandshake = true
+    connections[index].arrival[.hasPaidForHandshake] = true
     return true
   }
 
@@ -68,8 +70,8 @@ extension ConnectionLoop {
   func releaseHeld() {
     let waiting = held
     held.removeAll(keepingCapacity: true)
-    for index in waiting where connections.contains(index) && connections[index].isHeld {
-      connections[index].isHeld = false
+    for index in waiting where connections.contains(index) && connections[index].arrival[.isHeld] {
+      connections[index].arrival[.isHeld] = false
       enqueueArrival(index)
     }
   }
@@ -95,13 +97,13 @@ extension ConnectionLoop {
   /// Notes that a connection has authenticated, and gives back what its address has paid for it.
   func noteEstablished(_ index: ConnectionSlot) {
     noteAuthenticated(index)
-    connections[index].isEstablished = true
+    connections[index].arrival[.isEstablished] = true
     let paid =
-      (connections[index].hasPaidForHandshake ? 1 : 0)
-      + (connections[index].hasPaidForRequest ? 1 : 0)
+      (connections[index].arrival[.hasPaidForHandshake] ? 1 : 0)
+      + (connections[index].arrival[.hasPaidForRequest] ? 1 : 0)
     guard paid > 0, let host = connections[index].host else { return }
-    connections[index].hasPaidForHandshake = false
-    connections[index].hasPaidForRequest = false
+    connections[index].arrival[.hasPaidForHandshake] = false
+    connections[index].arrival[.hasPaidForRequest] = false
     context.addressBudgets.refund(requests: paid, to: host)
   }
 

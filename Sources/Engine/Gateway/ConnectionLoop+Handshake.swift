@@ -42,7 +42,7 @@ extension ConnectionLoop {
           refuseLater(HTTPResponse(status: 429, text: "\(problem.detail)\n"), index)
           return false
         }
-        connections[index].hasPaidForRequest = identity == .unknown
+        connections[index].arrival[.hasPaidForRequest] = identity == .unknown
         identify(open(index, opening), index, identity)
         return true
       case .echo(let opening):

@@ -41,7 +41,7 @@ extension ConnectionLoop {
     }
     if readiness.contains(.readable) { connections[index].isReadable = true }
     guard connections[index].isReadable else { return }
-    if connections[index].awaitsRequest, !connections[index].isEstablished {
+    if connections[index].awaitsRequest, !connections[index].arrival[.isEstablished] {
       enqueueArrival(index)
     } else {
       read(index)

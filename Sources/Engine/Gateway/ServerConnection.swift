@@ -34,7 +34,7 @@ package struct ServerConnection {
   var host: HostKey?
   var isPaused = false
   var isAuthenticated = false
-  private var arrival: Arrival
+  var arrival: Arrival
   var session: SessionID?
   /// Whether it is counted among the unauthenticated connections of its address.
   var isCountedAsUnauthenticated = false
@@ -76,15 +76,20 @@ package struct ServerConnection {
   }
 
   /// What `ConnectionLoop+Arrivals` knows of a connection, in one byte.
-  private struct Arrival: OptionSet {
+  struct Arrival: OptionSet {
     var rawValue: UInt8
 
     static let isProxy = Self(rawValue: 1)
     static let isOperator = Self(rawValue: 2)
-    static let isArriving = Self(rawValue: 4)
+    /// It waits in `ConnectionLoop.arrivals`.
+    static let isQueued = Self(rawValue: 4)
+    /// It is not read until its address may make another TLS handshake.
     static let isHeld = Self(rawValue: 8)
+    /// One of its requests was authenticated.
     static let isEstablished = Self(rawValue: 16)
+    /// Its address has paid for its TLS handshake, and gets that back once it is authenticated.
     static let hasPaidForHandshake = Self(rawValue: 32)
+    /// As above, for the request that has opened its WebSocket.
     static let hasPaidForRequest = Self(rawValue: 64)
 
     subscript(flag: Self) -> Bool {
@@ -97,31 +102,6 @@ package struct ServerConnection {
   var peer: Peer {
     if arrival[.isProxy] { return .proxy }
     return arrival[.isOperator] ? .operator : .client
-  }
-  /// Whether it waits in `ConnectionLoop.arrivals`.
-  var isArriving: Bool {
-    get { arrival[.isArriving] }
-    set { arrival[.isArriving] = newValue }
-  }
-  /// Whether it is not read until its address may make another TLS handshake.
-  var isHeld: Bool {
-    get { arrival[.isHeld] }
-    set { arrival[.isHeld] = newValue }
-  }
-  /// Whether one of its requests was authenticated.
-  var isEstablished: Bool {
-    get { arrival[.isEstablished] }
-    set { arrival[.isEstablished] = newValue }
-  }
-  /// Whether its address has paid for its TLS handshake, and gets that back once it is authenticated.
-  var hasPaidForHandshake: Bool {
-    get { arrival[.hasPaidForHandshake] }
-    set { arrival[.hasPaidForHandshake] = newValue }
-  }
-  /// As above, for the request that has opened its WebSocket.
-  var hasPaidForRequest: Bool {
-    get { arrival[.hasPaidForRequest] }
-    set { arrival[.hasPaidForRequest] = newValue }
   }
 
   init(_ phase: Phase, from peer: Peer = .client, limits: WebSocket.Limits) {
