@@ -151,18 +151,12 @@ private struct Took: CustomStringConvertible {
   var processor: Duration
 
   init(_ body: () throws -> Void) throws {
-    let before = Self.processorTime
-    clock = try ContinuousClock().measure(body)
-    processor = Self.processorTime - before
+    var clock = Duration.zero
+    processor = try Growth.processorTime { clock = try ContinuousClock().measure(body) }
+    self.clock = clock
   }
 
   var description: String { "\(text(clock)) (CPU \(text(processor)))" }
-
-  private static var processorTime: Duration {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-  }
 }
 
 private func spread(_ took: [Took]) -> String {

@@ -93,21 +93,15 @@ import Testing
       scene.events(after: bytes, bytesPerRead: bytesPerRead) == ["opened", "one", "", "two"])
   }
 
-  /// Four times the answer costs about four times as much, and sixteen times if each byte makes the
-  /// link read all of it again. In the thread's own time, so that other programs do not count.
   @Test func `an answer that comes byte by byte costs work that is linear`() throws {
-    func work(_ bytes: Int) throws -> UInt64 {
-      try (0..<3).map { _ in
-        let scene = try Scene()
-        let answer = scene.acceptance(bytes: bytes)
-        var (start, end) = (timespec(), timespec())
-        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start)
+    let isLinear = try Growth.isLinear(from: 1000) { bytes in
+      let scene = try Scene()
+      let answer = scene.acceptance(bytes: bytes)
+      return Growth.processorTime {
         #expect(scene.events(after: answer, bytesPerRead: 1) == ["opened"])
-        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end)
-        return UInt64((end.tv_sec - start.tv_sec) * 1_000_000_000 + end.tv_nsec - start.tv_nsec)
-      }.min() ?? 0
+      }
     }
-    #expect(try work(16_000) < 8 * work(4000))
+    #expect(isLinear)
   }
 
   @Test func `an answer that is no HTTP is refused at once`() throws {

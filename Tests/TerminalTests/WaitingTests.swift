@@ -1,4 +1,4 @@
-import Glibc
+import TestSupport
 import Testing
 
 @testable import Terminal
@@ -148,39 +148,21 @@ import Testing
   }
 }
 
-/// Work that grows with the square of the input is an attack in a byte at a time. Measured in the
-/// thread's own time, so that other programs do not count.
+/// Work that grows with the square of the input is an attack in a byte at a time.
 @Suite struct `The work for input that comes byte by byte` {
-  private func nanoseconds(_ body: () -> Void) -> UInt64 {
-    func now() -> UInt64 {
-      var time = timespec()
-      unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-      return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-    }
-    let start = now()
-    body()
-    return now() - start
-  }
-
-  /// Four times the input costs about four times as much; sixteen times if it is looked at again.
-  private func isLinear(_ start: String, _ piece: String, bytes: Int) -> Bool {
-    func work(_ bytes: Int) -> UInt64 {
-      let input =
-        Array(start.utf8) + Array(String(repeating: piece, count: bytes / piece.utf8.count).utf8)
-      return (0..<3).map { _ in
-        var parser = InputParser()
-        return nanoseconds { for byte in input { _ = parser.parse(CollectionOfOne(byte)) } }
-      }.min() ?? 0
-    }
-    return work(4 * bytes) < 8 * work(bytes)
-  }
-
   @Test(arguments: [
     ("\u{1B}[200~", "pasted "), ("\u{1B}[200~", "\u{1B}[201"), ("\u{1B}]11;", "rgb:"),
     ("\u{1B}_G", "i=31;"), ("\u{1B}P", "q"), ("\u{1B}[", "1;"), ("", "text "), ("", "line\r"),
     ("👍", "\u{200D}👍"), ("👍", "\u{FE0F}"), ("e", "\u{301}"), ("", "\u{1B}[A"),
   ])
   func `is linear`(start: String, piece: String) {
-    #expect(isLinear(start, piece, bytes: 8192))
+    let isLinear = Growth.isLinear(from: 2048) { bytes in
+      let input = (start + String(repeating: piece, count: bytes / piece.utf8.count)).utf8
+      var parser = InputParser()
+      return Growth.processorTime {
+        for byte in input { _ = parser.parse(CollectionOfOne(byte)) }
+      }
+    }
+    #expect(isLinear)
   }
 }
