@@ -16,7 +16,7 @@ public enum Growth {
       small = try min(small, work(size))
       large = try min(large, work(16 * size))
     }
-    return large < 64 * small
+    return large < small * 64
   }
 
   /// Returns the processor time that this thread spends on a call: other programs do not count.
