@@ -52,7 +52,7 @@ import Testing
     #expect(run.output.hasPrefix("none of the 5 messages has a sender: "), "\(run.output)")
   }
 
-  /// `timeout` gives the signal to swarm alone.
+  /// `timeout` and `interrupt` give the signal to swarm alone.
   @Test(arguments: [("INT", Int32(130)), ("TERM", 143)])
   func `a signal ends it in order, while its relay starts and while it plays`(
     signal: String, exitCode: Int32
@@ -63,8 +63,7 @@ import Testing
     #expect(starting.exitCode == exitCode, "\(starting.output)")
     #expect(starting.output.isEmpty, "\(starting.output)")
     let playing = try SwarmProcess(
-      playing: Self.scenario, ["--quiet"],
-      through: "timeout --foreground --preserve-status -s \(signal) 1.5")
+      playing: Self.scenario, through: "'\(Programs.peer("interrupt"))' \(signal) 'phase 0'")
     #expect(playing.exitCode == exitCode, "\(playing.output)")
     #expect(
       playing.output.hasSuffix("\ninterrupted: the rest of the run was not checked\n"),

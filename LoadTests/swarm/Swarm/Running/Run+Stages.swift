@@ -7,6 +7,7 @@ internal import Wire
 /// The stages from the last event of the plan to the end.
 extension Run {
   func look() {
+    waiting.look(at: .now())
     takeNoteOfProgress()
     takeNoteOfSecond()
     keepDiskFull()
@@ -21,7 +22,7 @@ extension Run {
       if isDrained || isPatienceOver { leave() }
     case .leaving:
       let isDone = isTrueOfAll { $0.peer.hasEnded }
-      if isDone || Instant.now().milliseconds(since: progress.at) > Self.leaveMilliseconds {
+      if isDone || waiting.milliseconds > Self.leaveMilliseconds {
         stage = .over
         loop.stop()
       }
@@ -40,7 +41,7 @@ extension Run {
       let seconds = max(Double(now.nanoseconds(since: start)) / 1e9, 0.001)
       outcome.load.relayCores = (cluster.cpuSeconds - relayCPUAtStart) / seconds
     }
-    progress.at = now
+    waiting.begin(at: now)
     for member in members { member?.peer.readFreely() }
     log("\(Decimal.text(Double(elapsed) / 1e9)) s: all sent; waiting for outstanding messages")
   }
@@ -48,13 +49,14 @@ extension Run {
   private func takeNoteOfProgress() {
     let count = oracle.deliveries + outcome.latencies.count(.ack) + outcome.resumes
     // A relay that has broken a promise may repeat itself forever, which is not progress.
-    if count != progress.count, stage != .leaving, oracle.counts.isEmpty {
-      progress = (count, Instant.now())
+    if count != progress, stage != .leaving, oracle.counts.isEmpty {
+      progress = count
+      waiting.begin(at: .now())
     }
   }
 
   private var isPatienceOver: Bool {
-    Instant.now().milliseconds(since: progress.at) > scenario.patienceMilliseconds
+    waiting.milliseconds > scenario.patienceMilliseconds
   }
 
   /// Whether every client is connected, has no unacknowledged sends, and has reached the head.
@@ -83,7 +85,7 @@ extension Run {
   private func readEverything() {
     closeSecond()
     stage = .reading
-    progress.at = .now()
+    waiting.begin(at: .now())
     var shared: [Int] = []
     var direct: [String: [Int]] = [:]
     for (room, name) in naming.rooms.enumerated() {
@@ -123,7 +125,7 @@ extension Run {
     busyReaders.removeAll { readers[$0].peer.hasEnded }
     if busyReaders.isEmpty, unread.isEmpty {
       stage = .drainingAgain
-      return progress.at = .now()
+      return waiting.begin(at: .now())
     }
     if isPatienceOver {
       // Rooms that have been read count; the others are reported as unreadable.
@@ -151,7 +153,7 @@ extension Run {
 
   func leave() {
     stage = .leaving
-    progress.at = .now()
+    waiting.begin(at: .now())
     let now = elapsed
     for index in members.indices {
       guard let member = members[index] else { continue }

@@ -86,8 +86,9 @@ public final class Run {
   var unread: [(user: String, rooms: [Int])] = []
   /// The member at which a search begins.
   var firstLook = 0
-  /// The amount of progress, and the time of the last.
-  var progress = (count: 0, at: Instant(nanoseconds: 0))
+  /// The amount of progress, and how long there has been none.
+  var progress = 0
+  var waiting = Waiting()
   /// Steps of chaos from which most clients have not recovered.
   var recoveries: [Recovery] = []
   /// Whether this run is cutting connections.
@@ -223,7 +224,7 @@ public final class Run {
     watch = SelfWatch(start: start, cpu: ProcessorTime.own)
     relayCPUAtStart = cluster?.cpuSeconds ?? 0
     recorder = SeriesRecorder(scenario.phases, relayCPUSeconds: cluster?.cpuSeconds)
-    progress.at = start
+    waiting.begin(at: start)
     footprint = Footprint(relay: cluster?.residentBytes)
     log(
       "\(plan.scenario): seed \(plan.seed), \(plan.clients.count) clients, \(plan.rooms.count) rooms,"
