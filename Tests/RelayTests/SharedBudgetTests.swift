@@ -92,7 +92,7 @@ import Testing
     let nodes = cluster.nodes
     cluster.run(10_000) { now in _ = send(nodes[0], now) }
     cluster.run(70_000)
-    for node in nodes { node.forgetRested(now: cluster.now) }
+    for node in nodes { node.evictIdle(now: cluster.now) }
     var sent = 0
     while send(nodes[1], cluster.now) { sent += 1 }
     #expect(sent == 40)
