@@ -88,13 +88,14 @@ let package = Package(
     .library(name: "PowerLossRecorder", type: .dynamic, targets: ["PowerLossRecorder"]),
     .library(name: "WrongClock", type: .dynamic, targets: ["WrongClock"]),
   ],
+  // Exact, so that builds of one commit differ at most in swift-system and swift-numerics, which these need.
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
     .package(
-      url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
-    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+      url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2", traits: []),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
   ],
   targets: [
     // Pure: no clock, no descriptor, no thread, no Foundation.

@@ -9,10 +9,7 @@ internal import Synchronization
 /// **It is a replicated state machine.** A node commits a batch while it holds the commit lock
 /// (`PostgresStore`): it applies all batches of the others, and sequences its own on top with the
 /// same `Sequencer` as any log. So all nodes apply one order of commits, which is the contract of
-/// `Log`.
-/// The ways that were measured and are slower or hold less: sequencing first and repeating on a
-/// conflict (75 to 86 % conflicts), row locks for each room, logical decoding as the feed, and one node
-/// that sequences for all.
+/// `Log`. docs/decisions/postgresql.md has the ways that were tried.
 ///
 /// Three threads: the writer commits, the reader serves catch-up and history, the listener
 /// hears of the other nodes' commits (`FeedListener`).

@@ -13,13 +13,10 @@ internal import Synchronization
 /// database file. The fourth maintains the index.
 ///
 /// ## A journal without indexes, and a separate index
-/// Each index on the entries table would cost a commit one page write for nearly every entry, since
-/// rooms and ids arrive in random order: measured, 65 k entries a second fall to 16 k once half a
-/// million are stored. So `relay.db`, the only source of truth, has none: a commit appends rows in
-/// commit order. The positions of the last few hundred thousand entries are in memory (`Tail`).
+/// `relay.db`, the only source of truth, has no index on entries: a commit appends rows in commit
+/// order (docs/decisions/journal.md has the reasons). The positions of the last few hundred thousand entries are in memory (`Tail`).
 /// `Indexer` writes them to `index.db`, 256 k entries at a time and sorted, so that each page is
-/// written once. The index holds journal positions, about nine bytes per entry, and no texts. The
-/// alternative, a table clustered by room beside a journal, would write every text twice more.
+/// written once. The index holds journal positions, about nine bytes per entry, and no texts.
 ///
 /// - **Reads** look in the tail first, then in the index in a transaction begun after that, so that
 ///   no entry is missed in between; the rows are then read at their positions.
