@@ -58,7 +58,7 @@ extension `End to end` {
         process.errors.contains("The data folder \(folder["file"])/data cannot be created"))
       let file = try serve("data: \(folder["file"])\n")
       #expect(try file.wait() == .exit(1))
-      #expect(file.errors.contains("is not a directory"))
+      #expect(file.errors.contains("is not a folder"))
     }
 
     @Test func `a read-only file system ends with 1`() throws {

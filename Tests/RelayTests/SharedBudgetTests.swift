@@ -87,7 +87,7 @@ import Testing
     #expect(refused == 0)
   }
 
-  @Test func `a rested user pays no debt`() {
+  @Test func `a user with a full budget pays no debt`() {
     var cluster = Cluster(2)
     let nodes = cluster.nodes
     cluster.run(10_000) { now in _ = send(nodes[0], now) }

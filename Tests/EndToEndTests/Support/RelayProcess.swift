@@ -30,6 +30,10 @@ final class RelayProcess {
     try waitUntilListening()
   }
 
+  deinit {
+    if TemporaryFolder.areKept { try? folder.write(process.errors, to: "relay.log") }
+  }
+
   /// Grants access to the metrics, also to the programs in Peers.
   static let metricsToken = "the-token-of-tests"
 
