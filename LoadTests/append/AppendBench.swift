@@ -97,7 +97,7 @@ import SQLiteLog
     options.durability = unsynced ? .os : .fsync
     options.keepEntriesPerRoom = keep
     if commitOnly { options.segmentEntries = .max }
-    return try SQLiteLog(directory: folder, options: options) { StandardError.write("\($0)\n") }
+    return try SQLiteLog(folder: folder, options: options) { StandardError.write("\($0)\n") }
   }
 
   /// Measures how long an existing log takes to accept requests.

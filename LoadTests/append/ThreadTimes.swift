@@ -7,9 +7,9 @@ struct ThreadTimes {
 
   /// Reads the current values. Threads that have ended are not included.
   init() {
-    guard let directory = unsafe opendir("/proc/self/task") else { return }
-    defer { unsafe closedir(directory) }
-    while let entry = unsafe readdir(directory) {
+    guard let folder = unsafe opendir("/proc/self/task") else { return }
+    defer { unsafe closedir(folder) }
+    while let entry = unsafe readdir(folder) {
       let id = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
         unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }

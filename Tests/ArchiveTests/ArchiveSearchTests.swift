@@ -31,7 +31,7 @@ extension TemporaryFolder {
   }
 }
 
-/// Adds a room with so many entries that all there are get indexed.
+/// Adds a room with enough entries that all existing ones are indexed.
 private func fill(_ archive: Archive) throws {
   archive.begin("filler", epoch: "e1", after: 0)
   for seq in 1...3000 as ClosedRange<Int64> {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension `End to end` {
-  /// Peers that are out to hurt. Whatever they do is cut off by a limit, counted, and leaves nothing
+  /// Hostile peers. Whatever they do is cut off by a limit, counted, and leaves nothing
   /// open behind; and an honest client is served meanwhile. How soon, and how much memory it takes,
   /// is measured below.
   @Suite struct `Under attack` {

@@ -48,17 +48,17 @@ extension `End to end` {
       }
     }
 
-    @Test func `a data directory that cannot be written ends with 1`() throws {
+    @Test func `a data folder that cannot be written ends with 1`() throws {
       // Root may write in any directory; below a file no user can.
       let folder = try TemporaryFolder()
       try folder.write("", to: "file")
       let process = try serve("data: \(folder["file"])/data\n")
       #expect(try process.wait() == .exit(1))
       #expect(
-        process.errors.contains("The data directory \(folder["file"])/data cannot be created"))
+        process.errors.contains("The data folder \(folder["file"])/data cannot be created"))
       let file = try serve("data: \(folder["file"])\n")
       #expect(try file.wait() == .exit(1))
-      #expect(file.errors.contains("is not a directory"))
+      #expect(file.errors.contains("is not a folder"))
     }
 
     @Test func `a read-only file system ends with 1`() throws {

@@ -58,14 +58,14 @@ extension `End to end` {
       let bo = try RawClient(relay, user: "bo")
       #expect(try bo.everything(in: "r").map { $0.text ?? "-" } == ["", "", "-"])
       #expect(try relay.stop() == .exit(0))
-      let export = try RelayProcess.command("export", "--data", relay.dataDirectory)
+      let export = try RelayProcess.command("export", "--data", relay.dataFolder)
       #expect(export.output.split(separator: "\n").count { !$0.contains(#""type":"marks""#) } == 3)
       #expect(!export.output.contains(secret))
       let grep = try ChildProcess(
-        ["grep", "--recursive", "--text", "--count", secret, relay.dataDirectory], input: "")
+        ["grep", "--recursive", "--text", "--count", secret, relay.dataFolder], input: "")
       // grep ends with 1 where it finds nothing.
       #expect(try grep.wait() == .exit(1), "\(grep.output)")
-      let verify = try RelayProcess.command("verify", "--data", relay.dataDirectory)
+      let verify = try RelayProcess.command("verify", "--data", relay.dataFolder)
       #expect(try verify.wait() == .exit(0), "\(verify.errors)")
       let target = try TemporaryFolder()
       let imported = try ChildProcess(

@@ -49,7 +49,7 @@ import Wire
     #expect(try cy.directoryError().code == .directoryFailed)
     #expect(!relay.process.errors.contains("t0ken"))
     var status = stat()
-    #expect(unsafe stat("\(relay.dataDirectory)/directory.json", &status) == 0)
+    #expect(unsafe stat("\(relay.dataFolder)/directory.json", &status) == 0)
     #expect(status.st_mode & 0o777 == 0o600)
     #expect(try relay.stop() == .exit(0))
   }

@@ -23,7 +23,7 @@ extension `End to end` {
 
     private func help(_ command: String...) throws -> String {
       let program = try ChildProcess(
-        ["\(Programs.directory)/\(command[0])"] + command.dropFirst() + ["--help"], input: "")
+        ["\(Programs.folder)/\(command[0])"] + command.dropFirst() + ["--help"], input: "")
       #expect(try program.wait() == .exit(0), "\(command)")
       return program.output
     }

@@ -38,7 +38,7 @@ extension `End to end` {
       let relay = try RelayProcess.command(
         "serve", "--listen", "127.0.0.1:0", "--data", folder["home"])
       #expect(try relay.wait() == .exit(1))
-      #expect(relay.errors.contains("Use a directory for the relay alone"))
+      #expect(relay.errors.contains("Use a folder for the relay alone"))
       #expect(try folder.permissions(of: "home") == 0o755)
     }
   }

@@ -16,7 +16,7 @@ extension `End to end` {
       #expect(try peer.wait(Deadline(seconds: 150)) == .exit(0), "\(peer.errors)")
       #expect(peer.output == "good\n")
       #expect(try relay.stop() == .exit(0))
-      let verify = try RelayProcess.command("verify", "--data", relay.dataDirectory)
+      let verify = try RelayProcess.command("verify", "--data", relay.dataFolder)
       #expect(try verify.wait() == .exit(0), "\(verify.output)\(verify.errors)")
     }
 

@@ -18,7 +18,7 @@ extension `End to end` {
     private static func run(_ target: [String], _ root: TemporaryFolder) throws -> ChildProcess {
       let make = try ChildProcess(
         [
-          "make", "-C", Project.path, "BUILT=\(Programs.directory)", "DESTDIR=\(root.path)",
+          "make", "-C", Project.path, "BUILT=\(Programs.folder)", "DESTDIR=\(root.path)",
           "PREFIX=/usr",
         ] + target, environment: ["MAKEFLAGS=", "MAKELEVEL="], input: "")
       try make.wait(Deadline(seconds: 120))

@@ -14,7 +14,7 @@ extension `End to end` {
       try crowd.run()
       try crowd.check()
       #expect(try relay.stop() == .exit(0))
-      let verify = try RelayProcess.command("verify", "--data", relay.dataDirectory)
+      let verify = try RelayProcess.command("verify", "--data", relay.dataFolder)
       #expect(try verify.wait() == .exit(0), "\(verify.errors)")
       #expect(verify.output.contains("20 rooms"))
       #expect(verify.output.contains("10000 entries"))

@@ -27,7 +27,7 @@ extension `End to end` {
 
     private func help(_ arguments: [String]) throws -> String {
       let program = try ChildProcess(
-        ["\(Programs.directory)/\(arguments[0])"] + arguments.dropFirst() + ["--help"],
+        ["\(Programs.folder)/\(arguments[0])"] + arguments.dropFirst() + ["--help"],
         environment: ["COLUMNS=80"], input: "")
       #expect(try program.wait() == .exit(0))
       return program.output

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 extension `End to end` {
-  /// Each of these peers, in clear and by TLS, with and without compression: three texts go out, one
+  /// Each of these peers, without TLS and by TLS, with and without compression: three texts go out, one
   /// of 60 KiB, in fragments from those who can, and come back as entries. What was agreed upon is
   /// what the peer says. Debian's curl, which could be one of them, is built without WebSocket.
   @Suite struct `Peers of every kind, over every way` {
@@ -12,7 +12,7 @@ extension `End to end` {
       let isCompressed: Bool
 
       var testDescription: String {
-        "\(isEncrypted ? "TLS" : "in clear"), \(isCompressed ? "compressed" : "not compressed")"
+        "\(isEncrypted ? "TLS" : "without TLS"), \(isCompressed ? "compressed" : "not compressed")"
       }
 
       static let all = [false, true].flatMap { encrypted in
@@ -45,7 +45,7 @@ extension `End to end` {
         ], environment: ["NODE_PATH=/usr/share/nodejs", "PYTHONDONTWRITEBYTECODE=1"], input: "")
       #expect(try peer.wait(Deadline(seconds: 150)) == .exit(0), "\(peer.errors)")
       let agreed =
-        "\(way.isEncrypted ? "TLSv1.3" : "in clear"), "
+        "\(way.isEncrypted ? "TLSv1.3" : "without TLS"), "
         + (way.isCompressed ? "permessage-deflate, 2 compressed" : "nothing, 0 compressed")
       #expect(peer.output == "\(agreed), closed with 1000\n")
       #expect(try relay.stop() == .exit(0))

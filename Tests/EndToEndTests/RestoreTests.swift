@@ -11,7 +11,7 @@ extension `End to end` {
         try RawClient(relay, user: "bo").say("kept \(number)", in: "general", id: "k\(number)")
       }
       #expect(try relay.stop() == .exit(0))
-      try run("cp", "-a", relay.dataDirectory, relay.folder["backup"])
+      try run("cp", "-a", relay.dataFolder, relay.folder["backup"])
       try relay.start()
       for number in 1...2 {
         try RawClient(relay, user: "bo").say("lost \(number)", in: "general", id: "l\(number)")
@@ -21,9 +21,9 @@ extension `End to end` {
       #expect(before.lineage.map(\.after) == [3, 0])
       #expect(try relay.stop() == .exit(0))
 
-      try run("rm", "-r", relay.dataDirectory)
-      try run("mv", relay.folder["backup"], relay.dataDirectory)
-      let verify = try RelayProcess.command("verify", "--data", relay.dataDirectory)
+      try run("rm", "-r", relay.dataFolder)
+      try run("mv", relay.folder["backup"], relay.dataFolder)
+      let verify = try RelayProcess.command("verify", "--data", relay.dataFolder)
       #expect(try verify.wait() == .exit(0), "\(verify.output)\(verify.errors)")
       try relay.start()
       try RawClient(relay, user: "bo").say("new", in: "general", id: "n")

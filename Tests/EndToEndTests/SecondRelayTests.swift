@@ -27,11 +27,11 @@ extension `End to end` {
       let client = try RawClient(first, user: "ada")
       try client.say("one", in: "general", id: "1")
       let second = try RelayProcess.command(
-        "serve", "--listen", "127.0.0.1:0", "--data", first.dataDirectory)
+        "serve", "--listen", "127.0.0.1:0", "--data", first.dataFolder)
       #expect(try second.wait() == .exit(4))
       #expect(
         second.errors.contains(
-          "The data directory \(first.dataDirectory) is in use by another process."))
+          "The data folder \(first.dataFolder) is in use by another process."))
       #expect(!second.errors.contains("listening"))
       #expect(try client.say("two", in: "general", id: "2").seq == 2)
       try first.kill()

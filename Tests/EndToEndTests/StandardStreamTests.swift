@@ -11,7 +11,7 @@ extension `End to end` {
     /// Runs a line of the shell, in which `$1` is the folder of the commands, and `$2` the test's.
     private func shell(_ line: String) throws -> ChildProcess {
       let process = try ChildProcess(
-        ["sh", "-c", line, "sh", Programs.directory, folder.path], input: "")
+        ["sh", "-c", line, "sh", Programs.folder, folder.path], input: "")
       try process.wait()
       return process
     }
@@ -71,7 +71,7 @@ extension `End to end` {
         [
           "sh", "-c", "exec $1/relay serve --listen 127.0.0.1:0 --data $2/data \(redirection)",
           "sh",
-          Programs.directory, folder.path,
+          Programs.folder, folder.path,
         ], input: "")
       let descriptors = "/proc/\(process.id)/fd"
       // Its log is opened after all others of these.

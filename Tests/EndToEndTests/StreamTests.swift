@@ -81,7 +81,7 @@ extension `End to end` {
         ["/usr/bin/python3", Programs.peer("streams.py"), "ban", "\(relay.port)"], input: "")
       try peer.waitForOutput { $0 == "ready\n" }
       try relay.folder.write(
-        "data: \(relay.dataDirectory)\nauth: { banned: [bo] }\n\(RelayProcess.withoutLimits)\n",
+        "data: \(relay.dataFolder)\nauth: { banned: [bo] }\n\(RelayProcess.withoutLimits)\n",
         to: "relay.yaml")
       relay.process.signal(SIGHUP)
       #expect(try peer.wait(Deadline(seconds: 150)) == .exit(0), "\(peer.errors)")

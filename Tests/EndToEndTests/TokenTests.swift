@@ -224,7 +224,7 @@ extension `End to end` {
       }
       func ban(_ users: String) throws {
         try relay.folder.write(
-          "data: \(relay.dataDirectory)\nauth: { \(mode), banned: [\(users)] }\n", to: "relay.yaml")
+          "data: \(relay.dataFolder)\nauth: { \(mode), banned: [\(users)] }\n", to: "relay.yaml")
         relay.process.signal(SIGHUP)
       }
       let ada =
@@ -258,7 +258,7 @@ extension `End to end` {
       try relay.process.waitForErrors { $0.contains("auth.banned is a list") }
       #expect(try eve().untilClosed().code == 4403)
       try relay.folder.write(
-        "data: \(relay.dataDirectory)\nauth: { mode: jwt, secret: \(Self.secret.uppercased()) }\n",
+        "data: \(relay.dataFolder)\nauth: { mode: jwt, secret: \(Self.secret.uppercased()) }\n",
         to: "relay.yaml")
       relay.process.signal(SIGHUP)
       try relay.process.waitForErrors { $0.contains("cannot change at runtime") }

@@ -134,11 +134,11 @@ extension `End to end` {
       let relay = try RelayProcess()
       try relay.stop()
       // What remains is files that every tool can copy.
-      #expect(unsafe access("\(relay.dataDirectory)/operator.sock", F_OK) != 0)
+      #expect(unsafe access("\(relay.dataFolder)/operator.sock", F_OK) != 0)
       let command = try trace(relay, "--room", "r", "--seq", "1")
       #expect(try command.wait() == .exit(1))
       #expect(
-        command.errors.hasPrefix("Cannot ask the relay at \(relay.dataDirectory)/operator.sock: "))
+        command.errors.hasPrefix("Cannot ask the relay at \(relay.dataFolder)/operator.sock: "))
       for arguments in [
         [], ["--seq", "1", "--id", "1"], ["--seq", "0"], ["--seq", "1", "--token", "x"],
         ["--seq", "1", "--data", "x", "--url", "http://127.0.0.1:1"],

@@ -52,7 +52,7 @@ extension `End to end` {
       #expect(try client.error().code == .forbidden)
 
       #expect(try relay.stop() == .exit(0))
-      let verify = try RelayProcess.command("verify", "--data", relay.dataDirectory)
+      let verify = try RelayProcess.command("verify", "--data", relay.dataFolder)
       #expect(try verify.wait() == .exit(0), "\(verify.output)\(verify.errors)")
     }
 

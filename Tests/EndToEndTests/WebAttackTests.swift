@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 extension `End to end` {
-  /// What others could send to stop or mislead somebody's web page: `web_attacks.py` plays the cases.
+  /// What others could send to stop or mislead another user's web page: `web_attacks.py` plays the cases.
   @Suite struct `The web page under attack` {
     private func play(_ name: String) throws {
       try `The web page`().play(name, of: "web_attacks.py")

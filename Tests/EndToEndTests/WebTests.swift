@@ -45,7 +45,7 @@ extension `End to end` {
       try play("people")
     }
 
-    @Test func `lists rooms above people to whom nobody wrote yet`() throws { try play("order") }
+    @Test func `lists rooms above people without messages`() throws { try play("order") }
 
     @Test func `leaves a room after a question`() throws { try play("leaving") }
 

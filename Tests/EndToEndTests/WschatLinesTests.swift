@@ -96,7 +96,7 @@ extension `End to end` {
       #expect(!unknown.errors.contains("\u{1B}"))
     }
 
-    @Test func `a user whom the relay does not know is named, and the line is kept`() throws {
+    @Test func `an unknown user is named, and the line is kept`() throws {
       let relay = try Self.relay()
       let arguments = [relay.url, "--user", "bo", "--to"]
       let warning = "wschat: no user called nosuch is known to the relay; "

@@ -117,7 +117,7 @@ extension `End to end` {
         [
           "bash", "--norc", "-c",
           """
-          PATH=\(Programs.directory):$PATH; . \(home["wschat.bash"])
+          PATH=\(Programs.folder):$PATH; . \(home["wschat.bash"])
           COMP_WORDS=(wschat --profile ''); COMP_CWORD=2; COMP_LINE='wschat --profile '
           COMP_POINT=${#COMP_LINE}
           $(complete -p wschat | sed 's/.*-F \\([^ ]*\\).*/\\1/') wschat '' --profile

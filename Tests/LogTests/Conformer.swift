@@ -19,7 +19,7 @@ enum Conformer: String, CaseIterable, CustomTestStringConvertible {
     loops: Int = 1, keepEntriesPerRoom: Int64 = 0, limits: EntryLimits = EntryLimits(),
     _ test: (LogHarness) async throws -> Void
   ) async throws {
-    let directory = try TemporaryFolder()
+    let folder = try TemporaryFolder()
     let log: any Log
     switch self {
     case .memory:
@@ -28,7 +28,7 @@ enum Conformer: String, CaseIterable, CustomTestStringConvertible {
         clock: { 1_000 })
     case .sqlite, .sqliteIndexing:
       log = try SQLiteLog(
-        directory: directory["data"], keepEntriesPerRoom: keepEntriesPerRoom, limits: limits,
+        folder: folder["data"], keepEntriesPerRoom: keepEntriesPerRoom, limits: limits,
         segmentEntries: self == .sqlite ? nil : 3)
     case .postgres:
       let server = try PostgresServer.shared.get()
@@ -49,7 +49,7 @@ enum Conformer: String, CaseIterable, CustomTestStringConvertible {
 
 extension SQLiteLog {
   convenience init(
-    directory: String, keepEntriesPerRoom: Int64 = 0, limits: EntryLimits = EntryLimits(),
+    folder: String, keepEntriesPerRoom: Int64 = 0, limits: EntryLimits = EntryLimits(),
     durability: Durability = .fsync, segmentEntries: Int? = nil, tickMilliseconds: Int? = nil,
     clock: (@Sendable () -> Int64)? = nil,
     report: @escaping @Sendable (String) -> Void = { _ in }
@@ -61,6 +61,6 @@ extension SQLiteLog {
     options.segmentEntries = segmentEntries
     if let tickMilliseconds { options.tickMilliseconds = tickMilliseconds }
     if let clock { options.clock = clock }
-    try self.init(directory: directory, options: options, report: report)
+    try self.init(folder: folder, options: options, report: report)
   }
 }

@@ -5,16 +5,16 @@ import Testing
 import Wire
 
 @Suite struct `An entry's identity` {
-  private let directory: TemporaryFolder
+  private let folder: TemporaryFolder
 
-  init() throws { directory = try TemporaryFolder() }
+  init() throws { folder = try TemporaryFolder() }
 
   @Test func `is the same in every version, since files contain it`() async throws {
-    try SQLiteLog(directory: directory["data"]).stop()
-    let database = try SQL(directory["data/relay.db"])
+    try SQLiteLog(folder: folder["data"]).stop()
+    let database = try SQL(folder["data/relay.db"])
     try database.run(
       "UPDATE secrets SET value = x'000102030405060708090a0b0c0d0e0f' WHERE name = 'identity'")
-    let log = try SQLiteLog(directory: directory["data"])
+    let log = try SQLiteLog(folder: folder["data"])
     try await LogHarness(log).submit([
       .append("general", "ada", "a1"), .append("general", "ada", "a2"),
       .append("general", "bo", "a1"), .append("other", "ada", "a1"),
@@ -31,14 +31,14 @@ import Wire
   }
 
   @Test func `has a key that belongs to the store, and does not change`() throws {
-    let first = try SQLiteStore(directory: directory["data"], now: 1000)
+    let first = try SQLiteStore(folder: folder["data"], now: 1000)
     let key = first.identityKey
     #expect(key != .none)
-    let other = try SQLiteStore(directory: directory["other"], now: 1000)
+    let other = try SQLiteStore(folder: folder["other"], now: 1000)
     #expect(other.identityKey != key)
     withExtendedLifetime(first) {}
-    try directory.copy("data", to: "again")
-    #expect(try SQLiteStore(directory: directory["again"], now: 1000).identityKey == key)
+    try folder.copy("data", to: "again")
+    #expect(try SQLiteStore(folder: folder["again"], now: 1000).identityKey == key)
   }
 
   /// Two ids with the same hash if there is no key, as anyone can find some.
@@ -55,7 +55,7 @@ import Wire
   @Test func `cannot be made equal to another by the choice of an id`() throws {
     let (one, other) = try #require(Self.colliding)
     func probes(_ key: EntryIdentity.Key, _ name: String) throws -> Int {
-      let harness = try StoreHarness(directory[name], identityKey: key)
+      let harness = try StoreHarness(folder[name], identityKey: key)
       _ = harness.submit([.append("r", "ada", one)])
       try harness.index()
       let answers = harness.submit([.append("r", "ada", other)])
@@ -72,17 +72,17 @@ import Wire
   }
 
   @Test func `that two entries share does not merge them`() async throws {
-    let log = try SQLiteLog(directory: directory["data"])
+    let log = try SQLiteLog(folder: folder["data"])
     let harness = try LogHarness(log)
     await harness.submit([.append("general", "ada", "a1")])
-    let database = try SQL(directory["data/relay.db"])
+    let database = try SQL(folder["data/relay.db"])
     // As if "a1" had the hash of the next id.
     await harness.submit([.append("general", "ada", "a2")])
     let identity = try database.integer("SELECT identity FROM entries WHERE id = 'a2'")
     try database.run("DELETE FROM entries WHERE id = 'a2'")
     try database.run("UPDATE entries SET identity = \(identity) WHERE position = 1")
     log.stop()
-    let again = try SQLiteLog(directory: directory["data"])
+    let again = try SQLiteLog(folder: folder["data"])
     defer { again.stop() }
     let ack = try await LogHarness(again).submit([.append("general", "ada", "a2")]).acks.first
     #expect(ack?.duplicate == false)

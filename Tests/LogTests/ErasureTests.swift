@@ -10,19 +10,19 @@ import Wire
 @Suite struct `Erasing deleted content` {
   private typealias Send = ClientMessage.Send
 
-  private let directory: TemporaryFolder
+  private let folder: TemporaryFolder
 
-  init() throws { directory = try TemporaryFolder() }
+  init() throws { folder = try TemporaryFolder() }
 
   private static let files = [
     "relay.db", "relay.db-wal", "relay.db-shm", "index.db", "index.db-wal", "index.db-shm",
   ]
 
   /// The files that contain one of these words, each of which is in angle brackets.
-  private func files(with words: [String], in folder: String = "data") -> [String] {
+  private func files(with words: [String], in store: String = "data") -> [String] {
     let words = Set(words.map { Array($0.utf8)[...] })
     return Self.files.filter { name in
-      directory.content(of: "\(folder)/\(name)").hasWord { words.contains($0) }
+      folder.content(of: "\(store)/\(name)").hasWord { words.contains($0) }
     }
   }
 
@@ -44,7 +44,7 @@ import Wire
   }
 
   @Test func `a deleted text and its edits are in no file within 3 seconds`() async throws {
-    let log = try SQLiteLog(directory: directory["data"])
+    let log = try SQLiteLog(folder: folder["data"])
     let harness = try LogHarness(log)
     // Of every length: within a page, beyond it, and over many.
     let lengths = [40, 8192, 61_440]
@@ -81,11 +81,11 @@ import Wire
     #expect(files(with: ["<kept>"]).contains("relay.db"))
     log.stop()
     #expect(files(with: words).isEmpty)
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
   }
 
   @Test func `deleted data is in no file within 3 seconds, and in no export`() async throws {
-    let log = try SQLiteLog(directory: directory["data"])
+    let log = try SQLiteLog(folder: folder["data"])
     let harness = try LogHarness(log)
     let words = (0..<3).map { "<secret-\($0)-data>" }
     for (index, length) in [40, 8192, 61_440].enumerated() {
@@ -106,33 +106,33 @@ import Wire
     #expect(files(with: ["<kept>"]).contains("relay.db"))
     log.stop()
     #expect(files(with: words).isEmpty)
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
     var lines: [UInt8] = []
-    _ = try Store.export(directory: directory["data"]) { lines += $0 }
+    _ = try Store.export(folder: folder["data"]) { lines += $0 }
     #expect(!String(decoding: lines, as: UTF8.self).contains("secret"))
   }
 
   @Test func `a deletion just before the process is killed is carried out by the next start`()
     async throws
   {
-    let killed = directory["killed"]
+    let killed = folder["killed"]
     do {
-      let log = try SQLiteLog(directory: directory["data"])
+      let log = try SQLiteLog(folder: folder["data"])
       let harness = try LogHarness(log)
       await harness.submit([.append("r", "ada", "1", text: "<a secret of mine>")])
       await harness.submit([.append(Send(room: "r", id: "2", delete: 1), from: "ada")])
       // The files are now as a killed process leaves them, unless the deletion is carried out.
-      try directory.copy("data", to: "killed")
+      try folder.copy("data", to: "killed")
       log.stop()
     }
     // Without a checkpointer the write-ahead log certainly still has the deleted text.
-    let harness = try StoreHarness(directory["alone"])
+    let harness = try StoreHarness(folder["alone"])
     harness.send(1...1)
     _ = harness.submit([.append("r", "ada", "1", text: "<a secret of mine>")])
     _ = harness.submit([.append(Send(room: "r", id: "2", delete: 1), from: "ada")])
-    try directory.copy("alone", to: "left")
+    try folder.copy("alone", to: "left")
     #expect(files(with: ["<a secret of mine>"], in: "left") == ["relay.db-wal"])
-    _ = try StoreHarness(directory["left"])
+    _ = try StoreHarness(folder["left"])
     #expect(files(with: ["<a secret of mine>"], in: "left").isEmpty)
     _ = try StoreHarness(killed)
     #expect(files(with: ["<a secret of mine>"], in: "killed").isEmpty)
@@ -142,7 +142,7 @@ import Wire
     async throws
   {
     let log = try SQLiteLog(
-      directory: directory["data"], keepEntriesPerRoom: 10, tickMilliseconds: 20)
+      folder: folder["data"], keepEntriesPerRoom: 10, tickMilliseconds: 20)
     let harness = try LogHarness(log)
     // Rooms of different pace: rows are removed from between others, and pages are merged.
     var random = SplitMix64(seed: 7)
@@ -170,19 +170,19 @@ import Wire
     #expect(kept.allSatisfy { !files(with: [$0]).isEmpty })
     log.stop()
     #expect(files(with: gone).isEmpty)
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
   }
 
   @Test func `idle rooms are trimmed to a limit that was set later`() async throws {
     do {
-      let log = try SQLiteLog(directory: directory["data"])
+      let log = try SQLiteLog(folder: folder["data"])
       let harness = try LogHarness(log)
       await harness.submit((1...2000).map { .append("r", "ada", "\($0)", text: "<entry \($0)>") })
       await harness.submit([.append("small", "ada", "1")])
       log.stop()
     }
     let log = try SQLiteLog(
-      directory: directory["data"], keepEntriesPerRoom: 10, tickMilliseconds: 20)
+      folder: folder["data"], keepEntriesPerRoom: 10, tickMilliseconds: 20)
     let harness = try LogHarness(log)
     let gone = [1, 2, 1000, 1989, 1990].map { "<entry \($0)>" }
     #expect(try await erased(gone, within: .seconds(20)) != nil)
@@ -194,29 +194,29 @@ import Wire
     #expect(joined?.members?.first { $0.user == "ada" }?.read == 2000)
     log.stop()
     #expect(files(with: gone).isEmpty)
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
-    #expect(try SQL(directory["data/relay.db"]).integer("SELECT count(*) FROM entries") == 11)
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
+    #expect(try SQL(folder["data/relay.db"]).integer("SELECT count(*) FROM entries") == 11)
   }
 
   @Test func `an export has the entries that readers see, and an import keeps their numbers`()
     async throws
   {
     let log = try SQLiteLog(
-      directory: directory["data"], keepEntriesPerRoom: 10, tickMilliseconds: 1_000_000)
+      folder: folder["data"], keepEntriesPerRoom: 10, tickMilliseconds: 1_000_000)
     let harness = try LogHarness(log)
     for id in 1...30 { await harness.submit([.append("r", "ada", "\(id)", text: "<entry \(id)>")]) }
     let first = try #require(await harness.subscribe("r", as: "bo")?.first)
     log.stop()
     // Not swept: the rows still exist.
-    #expect(try SQL(directory["data/relay.db"]).integer("SELECT count(*) FROM entries") == 30)
+    #expect(try SQL(folder["data/relay.db"]).integer("SELECT count(*) FROM entries") == 30)
     var lines: [[UInt8]] = []
-    _ = try Store.export(directory: directory["data"]) { lines.append($0) }
+    _ = try Store.export(folder: folder["data"]) { lines.append($0) }
     // The marks of `ada` and `bo` follow the entries.
     #expect(lines.count == 30 - Int(first) + 1 + 2)
     #expect(!String(decoding: lines.joined(), as: UTF8.self).contains("<entry 1>"))
     var rest = lines[...]
-    _ = try Store.import(directory: directory["copy"]) { rest.popFirst()?.dropLast() }
-    let copy = try SQLiteLog(directory: directory["copy"])
+    _ = try Store.import(folder: folder["copy"]) { rest.popFirst()?.dropLast() }
+    let copy = try SQLiteLog(folder: folder["copy"])
     defer { copy.stop() }
     let joined = try await LogHarness(copy).subscribe("r", as: "bo", after: 0)
     #expect(joined?.first == first)

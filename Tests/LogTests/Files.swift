@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 
 extension TemporaryFolder {
-  /// Copies a data directory as it is, as for a backup or after the death of its process.
+  /// Copies a data folder as it is, as for a backup or after the death of its process.
   ///
   /// In another process: SQLite's locks on a file end when the process that holds them closes
   /// any descriptor of that file.

@@ -6,14 +6,14 @@ import Wire
 
 /// The memory and the lookups that are needed to distinguish new ids from known ones.
 @Suite struct `Index segments` {
-  private let directory: TemporaryFolder
+  private let folder: TemporaryFolder
 
-  init() throws { directory = try TemporaryFolder() }
+  init() throws { folder = try TemporaryFolder() }
 
   private func ids(_ range: ClosedRange<Int>) -> [String] { range.map(String.init) }
 
   @Test func `are few, however often the log is indexed`() throws {
-    let harness = try StoreHarness(directory["data"])
+    let harness = try StoreHarness(folder["data"])
     var most = 0
     var next = 1
     // Of all sizes, in an order that puts large ones after small ones.
@@ -31,9 +31,9 @@ import Wire
       #expect(harness.send(id...id).map(\.duplicate) == [true])
     }
     #expect(harness.send(next...next).map(\.duplicate) == [false])
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
-    #expect(try SQL(directory["data/index.db"]).integer("SELECT count(*) FROM unfinished") == 0)
-    let postings = try SQL(directory["data/index.db"]).integer(
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
+    #expect(try SQL(folder["data/index.db"]).integer("SELECT count(*) FROM unfinished") == 0)
+    let postings = try SQL(folder["data/index.db"]).integer(
       "SELECT sum(length(postings)) / 8 FROM identities")
     #expect(postings == Int64(next - 1))
   }
@@ -56,7 +56,7 @@ import Wire
     }
     do {
       let harness = try StoreHarness(
-        directory["data"], segmentEntries: 1000, filterLimitBytes: limit)
+        folder["data"], segmentEntries: 1000, filterLimitBytes: limit)
       for batch in 0..<20 {
         harness.send(batch * 1000 + 1...batch * 1000 + 1000)
         try harness.index()
@@ -64,12 +64,12 @@ import Wire
       expectBounds(harness, from: 20_001)
     }
     expectBounds(
-      try StoreHarness(directory["data"], segmentEntries: 1000, filterLimitBytes: limit),
+      try StoreHarness(folder["data"], segmentEntries: 1000, filterLimitBytes: limit),
       from: 20_101)
   }
 
   @Test func `release the memory of entries that are no longer kept`() throws {
-    let harness = try StoreHarness(directory["data"], keep: 100, segmentEntries: 1000)
+    let harness = try StoreHarness(folder["data"], keep: 100, segmentEntries: 1000)
     var most = 0
     for batch in 0..<60 {
       harness.send(batch * 500 + 1...batch * 500 + 500)
@@ -81,11 +81,11 @@ import Wire
     #expect(most <= 3 * 4 * 1600, "\(most)")
     #expect(harness.store.shared.indexSegments <= 6)
     #expect(harness.send(29_999...29_999).map(\.duplicate) == [true])
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
   }
 
   @Test func `that are being merged are whole wherever the process ends`() throws {
-    let harness = try StoreHarness(directory["data"], segmentEntries: 40_000)
+    let harness = try StoreHarness(folder["data"], segmentEntries: 40_000)
     for batch in 0..<4 {
       harness.send(batch * 40_000 + 1...batch * 40_000 + 40_000)
       harness.store.shared.seal()
@@ -96,20 +96,20 @@ import Wire
     while try harness.indexer.mergeStep() {
       step += 1
       guard step % 7 == 3 else { continue }
-      try directory.copy("data", to: "step-\(step)")
-      let survivor = try StoreHarness(directory["step-\(step)"])
+      try folder.copy("data", to: "step-\(step)")
+      let survivor = try StoreHarness(folder["step-\(step)"])
       #expect(survivor.store.discardedIndex == nil)
       #expect(survivor.send(1...1).map(\.duplicate) == [true])
       #expect(survivor.send(159_999...159_999).map(\.duplicate) == [true])
       try survivor.index()
       #expect(
-        try SQL(directory["step-\(step)/index.db"]).integer(
+        try SQL(folder["step-\(step)/index.db"]).integer(
           "SELECT sum(length(postings)) / 8 FROM identities") == 160_000)
       // Meanwhile as well, in the process that continues.
       #expect(harness.send(step * 1000...step * 1000).map(\.duplicate) == [true])
     }
     #expect(step > 8)
     #expect(harness.store.shared.indexSegments == 1)
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
   }
 }

@@ -5,14 +5,14 @@ import Testing
 import Wire
 
 @Suite struct `A store whose index is indexed in the background` {
-  private let directory: TemporaryFolder
+  private let folder: TemporaryFolder
 
-  init() throws { directory = try TemporaryFolder() }
+  init() throws { folder = try TemporaryFolder() }
 
   private func open(
     _ name: String = "data", keep: Int64 = 0, segmentEntries: Int? = nil
   ) throws -> StoreHarness {
-    try StoreHarness(directory[name], keep: keep, segmentEntries: segmentEntries)
+    try StoreHarness(folder[name], keep: keep, segmentEntries: segmentEntries)
   }
 
   private func ids(_ range: ClosedRange<Int>) -> [String] { range.map(String.init) }
@@ -53,14 +53,14 @@ import Wire
   @Test func `is the same after a start, wherever the border is`() throws {
     try fill(try open())
     for step in 0..<3 {
-      try directory.copy("data", to: "step-\(step)")
+      try folder.copy("data", to: "step-\(step)")
       let harness = try open("step-\(step)")
       #expect(harness.store.discardedIndex == nil)
       expectAll(harness)
       let next = try open()
       if step == 1 { try next.index() }
     }
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
   }
 
   @Test func `has no duplicates if it dies between the index and the memory`() throws {
@@ -69,8 +69,8 @@ import Wire
     harness.store.shared.seal()
     _ = try harness.indexer.indexNext()
     // The files are now as a killed process leaves them.
-    try directory.copy("data", to: "killed")
-    #expect(try Store.verify(directory: directory["killed"]).breaks.isEmpty)
+    try folder.copy("data", to: "killed")
+    #expect(try Store.verify(folder: folder["killed"]).breaks.isEmpty)
     let survivor = try open("killed")
     #expect(survivor.store.shared.unindexed == 0)
     expectAll(survivor)
@@ -85,28 +85,28 @@ import Wire
     do {
       let harness = try open()
       try fill(harness)
-      if damage == .older { try directory.copy("data", to: "before") }
+      if damage == .older { try folder.copy("data", to: "before") }
       try harness.index()
       try harness.indexer.checkpoint()
     }
-    let index = directory["data/index.db"]
+    let index = folder["data/index.db"]
     switch damage {
     case .deleted: try run("rm", index)
     case .cutOff:
       try run("rm", "-f", "\(index)-wal", "\(index)-shm")
       try run("truncate", "-s", "20000", index)
     case .overwritten:
-      try directory.write(Array(repeating: 0x41, count: 50_000), to: "data/index.db")
+      try folder.write(Array(repeating: 0x41, count: 50_000), to: "data/index.db")
     case .foreign:
       let other = try open("other")
       try fill(other)
       try other.index()
-      try directory.copy("other/index.db", to: "data/index.db")
-      try directory.copy("other/index.db-wal", to: "data/index.db-wal")
+      try folder.copy("other/index.db", to: "data/index.db")
+      try folder.copy("other/index.db-wal", to: "data/index.db-wal")
     case .older:
       // A backup of the journal, beside an index with later entries.
-      try run("cp", directory["before/relay.db"], directory["data/relay.db"])
-      try run("cp", directory["before/relay.db-wal"], directory["data/relay.db-wal"])
+      try run("cp", folder["before/relay.db"], folder["data/relay.db"])
+      try run("cp", folder["before/relay.db-wal"], folder["data/relay.db-wal"])
       try SQL(index).run("UPDATE progress SET position = 81, seen = 81")
     case .mixed:
       // Pages of different times: the recorded progress is behind the segments.
@@ -118,14 +118,14 @@ import Wire
     #expect(harness.store.shared.unindexed == 80)
     expectAll(harness)
     try harness.index()
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
   }
 
   @Test func `rebuilds an index that proves to be wrong while it is in use`() throws {
     do {
       let harness = try open()
       try fill(harness)
-      try SQL(directory["data/index.db"]).run("DELETE FROM runs WHERE room = 1")
+      try SQL(folder["data/index.db"]).run("DELETE FROM runs WHERE room = 1")
       #expect(harness.ids(of: "other") == ids(1...40))
       #expect(harness.ids() == ["failed"])
     }
@@ -134,7 +134,7 @@ import Wire
 
   @Test func `indexes a large backlog at startup`() throws {
     do { try fill(try open()) }
-    try run("rm", directory["data/index.db"])
+    try run("rm", folder["data/index.db"])
     let harness = try open(segmentEntries: 10)
     // All but a few segments, which are left to the background.
     #expect(harness.store.shared.unindexed <= 50)
@@ -155,7 +155,7 @@ import Wire
     try harness.index()
     #expect(harness.store.shared.unindexed == 0)
     #expect(harness.send(5...5).map(\.duplicate) == [true])
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
   }
 
   @Test func `removes the ids of a member that left from the index`() throws {
@@ -180,19 +180,19 @@ import Wire
       if batch % 10 == 9 { try harness.index() }
     }
     try harness.store.checkpoint()
-    let before = directory.bytes(of: "data/relay.db")
+    let before = folder.bytes(of: "data/relay.db")
     try harness.sweep()
     while harness.store.vacuum() {}
     harness.indexer.vacuum()
     try harness.store.checkpoint()
     try harness.indexer.checkpoint()
-    #expect(directory.bytes(of: "data/relay.db") < before / 2)
-    #expect(try SQL(directory["data/relay.db"]).integer("SELECT count(*) FROM entries") == 200)
+    #expect(folder.bytes(of: "data/relay.db") < before / 2)
+    #expect(try SQL(folder["data/relay.db"]).integer("SELECT count(*) FROM entries") == 200)
     // The older segments contain only the quiet room's entries.
-    let identities = try SQL(directory["data/index.db"]).integer(
+    let identities = try SQL(folder["data/index.db"]).integer(
       "SELECT sum(length(postings)) / 8 FROM identities")
     #expect(identities < 1500)
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
     #expect(harness.ids() == ids(9901...10_000))
     #expect(harness.ids(of: "quiet") == ids(1...100))
     #expect(harness.send(9950...9950).map(\.duplicate) == [true])
@@ -209,11 +209,11 @@ import Wire
       try harness.index()
       try harness.sweep()
     }
-    try run("rm", directory["data/index.db"])
+    try run("rm", folder["data/index.db"])
     let harness = try open(keep: 10)
     #expect(harness.subscribe("general", as: "cy")?.members?.first { $0.user == "bo" }?.read == 5)
     try harness.index()
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
   }
 
   @Test func `does not find entries that are no longer kept but still in the file`() throws {
@@ -222,7 +222,7 @@ import Wire
     #expect(harness.send(3...3).map(\.seq) == [31])
     try harness.index()
     #expect(harness.send(4...4).map(\.seq) == [32])
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
   }
 
   @Test func `has many index segments, and finds the entries of each`() throws {
@@ -234,8 +234,8 @@ import Wire
     for id in 1...1000 {
       #expect(harness.send(id...id, to: "room-\(id % 7)").map(\.duplicate) == [true])
     }
-    #expect(try Store.verify(directory: directory["data"]).count.entries == 1000)
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    #expect(try Store.verify(folder: folder["data"]).count.entries == 1000)
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
   }
 
   @Test(arguments: [
@@ -253,9 +253,9 @@ import Wire
   ])
   func `is compared with its journal by verify`(_ change: String, _ problem: String) throws {
     do { try fill(try open()) }
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
-    try SQL(directory["data/index.db"]).run(change)
-    let verification = try Store.verify(directory: directory["data"])
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
+    try SQL(folder["data/index.db"]).run(change)
+    let verification = try Store.verify(folder: folder["data"])
     #expect(
       verification.breaks.contains { $0.description.contains(problem) }, "\(verification.breaks)")
     #expect(
@@ -269,22 +269,22 @@ import Wire
       let harness = try open(keep: 20, segmentEntries: 10)
       harness.send(1...20)
       try harness.index()
-      try run("mkdir", "-p", directory["before"])
-      try run("cp", directory["data/relay.db"], directory["data/relay.db-wal"], directory["before"])
+      try run("mkdir", "-p", folder["before"])
+      try run("cp", folder["data/relay.db"], folder["data/relay.db-wal"], folder["before"])
       harness.send(21...24)
       try harness.sweep()
     }
-    #expect(try SQL(directory["data/relay.db"]).integer("SELECT min(seq) FROM entries") == 5)
-    try run("cp", directory["before/relay.db"], directory["data/relay.db"])
-    try run("cp", directory["before/relay.db-wal"], directory["data/relay.db-wal"])
+    #expect(try SQL(folder["data/relay.db"]).integer("SELECT min(seq) FROM entries") == 5)
+    try run("cp", folder["before/relay.db"], folder["data/relay.db"])
+    try run("cp", folder["before/relay.db-wal"], folder["data/relay.db-wal"])
     #expect(try open().store.discardedIndex == "it is ahead of the store")
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
   }
 
   /// A store of the first version: two indexes, and marks that include the user's own entries.
   @Test func `takes over a store of the first version`() throws {
-    try run("mkdir", "-p", directory["data"])
-    let old = try SQL(directory["data/relay.db"])
+    try run("mkdir", "-p", folder["data"])
+    let old = try SQL(folder["data/relay.db"])
     try old.run(
       """
       PRAGMA page_size = 4096;
@@ -333,7 +333,7 @@ import Wire
     #expect(joined?.received == 9)
     #expect(joined?.members?.first { $0.user == "ada" }?.read == 301)
     try harness.index()
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
     #expect(
       try old.integer("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'entries_by%'") == 0)
   }

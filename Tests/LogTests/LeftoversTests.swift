@@ -7,20 +7,20 @@ import Wire
 /// Work that a commit leaves for later, and stored forms of entries.
 @Suite struct `Entries that are deleted or no longer kept` {
   private typealias Send = ClientMessage.Send
-  private let directory: TemporaryFolder
+  private let folder: TemporaryFolder
   private static let unlimited = EntryLimits(editsPerEntry: 0, reactionsPerEntry: 0)
 
-  init() throws { directory = try TemporaryFolder() }
+  init() throws { folder = try TemporaryFolder() }
 
   private func harness(keep: Int64 = 0, identityKey: EntryIdentity.Key? = nil) throws
     -> StoreHarness
   {
     try StoreHarness(
-      directory["data"], keep: keep, limits: Self.unlimited, identityKey: identityKey)
+      folder["data"], keep: keep, limits: Self.unlimited, identityKey: identityKey)
   }
 
   private func breaks() throws -> [String] {
-    try Store.verify(directory: directory["data"]).breaks.map(\.description)
+    try Store.verify(folder: folder["data"]).breaks.map(\.description)
   }
 
   /// Entry 1 with this number of edits.
@@ -46,7 +46,7 @@ import Wire
       after = page.more ? page.entries.last?.seq : nil
     }
     if let folded = harness.history(fold: true) { bytes += ServerMessage.history(folded).json }
-    _ = try Store.export(directory: directory["data"]) { bytes += $0 }
+    _ = try Store.export(folder: folder["data"]) { bytes += $0 }
     return String(decoding: bytes, as: UTF8.self).contains(word)
   }
 
@@ -77,7 +77,7 @@ import Wire
     #expect(slices >= 6)
     #expect(try left() == 0)
     #expect(try breaks() == [])
-    #expect(try SQL(directory["data/relay.db"]).integer("SELECT count(*) FROM redactions") == 0)
+    #expect(try SQL(folder["data/relay.db"]).integer("SELECT count(*) FROM redactions") == 0)
   }
 
   @Test func `an edit that is still to be overwritten has no content to compare`() throws {
@@ -105,7 +105,7 @@ import Wire
   /// The number of entries that still have the text.
   private func left() throws -> Int {
     Int(
-      try SQL(directory["data/relay.db"]).integer(
+      try SQL(folder["data/relay.db"]).integer(
         "SELECT count(*) FROM entries WHERE CAST(body AS TEXT) LIKE '%secret%'"))
   }
 
@@ -168,7 +168,7 @@ import Wire
         .append(Send(room: "general", id: "0", react: 1, emoji: "👍", isOn: true), from: "u\($0)")
       })
     _ = harness.submit((0..<1000).map { .append("general", "bo", "\($0)") })
-    let file = try SQL(directory["data/relay.db"])
+    let file = try SQL(folder["data/relay.db"])
     #expect(try file.integer("SELECT count(*) FROM reactions") == 2500)
     var count: Int64 = 2500
     while harness.store.hasLeftovers {
@@ -191,7 +191,7 @@ import Wire
         isOn: number % 2 == 0)
       #expect(harness.submit([.append(react, from: "bo")]).count == 1)
     }
-    let file = try SQL(directory["data/relay.db"])
+    let file = try SQL(folder["data/relay.db"])
     #expect(try file.integer("SELECT count(*) FROM reactions") == 1)
     #expect(try file.integer("SELECT users FROM emoji") == 1)
     #expect(try file.integer("SELECT seq FROM reactions") == 2)
@@ -231,7 +231,7 @@ import Wire
     #expect(folded.contains { $0.isDeleted })
     harness = nil
     do {
-      let file = try SQL(directory["data/relay.db"])
+      let file = try SQL(folder["data/relay.db"])
       try file.run(
         """
         DROP TABLE edits; DROP TABLE reactions; DROP TABLE emoji; DROP TABLE redactions;
@@ -248,11 +248,11 @@ import Wire
     let harness = try harness()
     fill(harness)
     var lines: [[UInt8]] = []
-    _ = try Store.export(directory: directory["data"]) { lines.append($0.dropLast()) }
+    _ = try Store.export(folder: folder["data"]) { lines.append($0.dropLast()) }
     var rest = lines[...]
-    _ = try Store.import(directory: directory["copy"]) { rest.popFirst() }
-    #expect(try Store.verify(directory: directory["copy"]).breaks.isEmpty)
-    let copy = try StoreHarness(directory["copy"])
+    _ = try Store.import(folder: folder["copy"]) { rest.popFirst() }
+    #expect(try Store.verify(folder: folder["copy"]).breaks.isEmpty)
+    let copy = try StoreHarness(folder["copy"])
     #expect(copy.history(fold: true)?.entries == harness.history(fold: true)?.entries)
   }
 
@@ -270,7 +270,7 @@ import Wire
     let harness = try harness()
     fill(harness)
     #expect(try breaks() == [])
-    try SQL(directory["data/relay.db"]).run(statement)
+    try SQL(folder["data/relay.db"]).run(statement)
     #expect(try breaks().contains { $0.contains(finding) })
   }
 }

@@ -10,12 +10,12 @@ import Wire
 /// Moving a log between SQLite and PostgreSQL, and checking it.
 @Suite struct `Maintenance of a log in PostgreSQL` {
   private let server: PostgresServer
-  private let directory: TemporaryFolder
+  private let folder: TemporaryFolder
   private let options: PostgresLog.Options
 
   init() throws {
     server = try PostgresServer.shared.get()
-    directory = try TemporaryFolder()
+    folder = try TemporaryFolder()
     var options = PostgresLog.Options()
     options.schema = server.newSchema()
     options.requiresSync = false
@@ -29,7 +29,7 @@ import Wire
   private func fill() async throws -> [String] {
     var epochs: [String] = []
     for start in 0..<2 {
-      let log = try SQLiteLog(directory: directory["data"])
+      let log = try SQLiteLog(folder: folder["data"])
       let node = try LogHarness(log)
       _ = await node.subscribe("general", as: "cy")
       await node.submit([
@@ -63,7 +63,7 @@ import Wire
   }
 
   private func exportSQLite(_ name: String) throws -> [String] {
-    try exported { try Store.export(directory: directory[name], write: $0) }
+    try exported { try Store.export(folder: folder[name], write: $0) }
   }
 
   private func exportPostgres() throws -> [String] {
@@ -102,9 +102,9 @@ import Wire
     #expect(verification.count == StoreCount(rooms: 2, entries: 13))
 
     var rest = moved[...]
-    _ = try Store.import(directory: directory["copy"]) { rest.popFirst().map { Array($0.utf8) } }
+    _ = try Store.import(folder: folder["copy"]) { rest.popFirst().map { Array($0.utf8) } }
     #expect(try exportSQLite("copy").sorted() == lines.sorted())
-    #expect(try Store.verify(directory: directory["copy"]).breaks == [])
+    #expect(try Store.verify(folder: folder["copy"]).breaks == [])
 
     // Clients of the old store continue where they were, and nothing is duplicated.
     let node = try start()

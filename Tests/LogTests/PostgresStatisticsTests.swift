@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct `Statistics of nodes that share a log` {
-  @Test func `positions, nodes, turns and following are counted`() async throws {
+  @Test func `positions, nodes, locks and following are counted`() async throws {
     let nodes = try Nodes(2)
     for number in 1...3 { await nodes[0].submit([.append("general", "ada", "\(number)")]) }
     try await nodes.waitUntil { $0.count == 3 }
@@ -14,8 +14,8 @@ import Testing
     }
     let first = try statistics(0)
     #expect(first.settingsAreRight)
-    #expect(first.turnSeconds.count >= 3)
-    #expect(first.turnSeconds.sum > 0)
+    #expect(first.lockSeconds.count >= 3)
+    #expect(first.lockSeconds.sum > 0)
     #expect(first.position >= 3)
     #expect(try statistics(1).followSeconds.count > 0)
     try await nodes.wait(for: "the beats") {
@@ -47,7 +47,7 @@ import Testing
 
   @Test func `a log of one relay has none`() throws {
     let folder = try TemporaryFolder()
-    let log = try SQLiteLog(directory: folder["data"])
+    let log = try SQLiteLog(folder: folder["data"])
     #expect(log.statistics().node == nil)
     log.stop()
   }

@@ -6,9 +6,9 @@ import Testing
 import Wire
 
 @Suite struct `A SQLite log whose disk fails` {
-  private let directory: TemporaryFolder
+  private let folder: TemporaryFolder
 
-  init() throws { directory = try TemporaryFolder() }
+  init() throws { folder = try TemporaryFolder() }
 
   /// The reports to the operator, and a clock that the test moves.
   private final class Surroundings: Sendable {
@@ -23,7 +23,7 @@ import Wire
 
   private func open(_ surroundings: Surroundings) throws -> SQLiteLog {
     try SQLiteLog(
-      directory: directory["data"], clock: { surroundings.now },
+      folder: folder["data"], clock: { surroundings.now },
       report: { surroundings.report($0) })
   }
 
@@ -86,7 +86,7 @@ import Wire
     #expect(await harness.memberships(of: "bo").map(\.room) == ["general"])
     log.stop()
 
-    let verification = try Store.verify(directory: directory["data"])
+    let verification = try Store.verify(folder: folder["data"])
     #expect(verification.breaks.isEmpty)
     #expect(verification.count.entries == acknowledged.count + 2)
   }
@@ -149,7 +149,7 @@ import Wire
     defer { log.stop() }
     let harness = try LogHarness(log)
     await harness.submit([append(1), append(2)])
-    let database = try SQL(directory["data/relay.db"])
+    let database = try SQL(folder["data/relay.db"])
     try database.run("ALTER TABLE entries RENAME TO gone")
     let page = try #require(await harness.page("general", after: 0, through: 2))
     #expect(page.failed)
@@ -177,7 +177,7 @@ import Wire
   }
 
   @Test func `keeps the write-ahead log short`() async throws {
-    let log = try SQLiteLog(directory: directory["data"], durability: .os)
+    let log = try SQLiteLog(folder: folder["data"], durability: .os)
     let harness = try LogHarness(log)
     let body = ClientMessage.Send(
       room: "general", id: "1", text: String(repeating: "x", count: 60_000)
@@ -197,22 +197,22 @@ import Wire
     // load; but a log that exceeds its limit begins anew, and is cut then.
     var batch = 100
     let deadline = ContinuousClock.now + .seconds(300)
-    while directory.bytes(of: "data/relay.db-wal") > limit,
+    while folder.bytes(of: "data/relay.db-wal") > limit,
       ContinuousClock.now < deadline
     {
       await send(1, in: batch)
       batch += 1
     }
-    #expect(directory.bytes(of: "data/relay.db-wal") <= limit)
+    #expect(folder.bytes(of: "data/relay.db-wal") <= limit)
     log.stop()
-    #expect(directory.bytes(of: "data/relay.db-wal") == 0)
-    #expect(directory.bytes(of: "data/relay.db") > 96_000_000)
+    #expect(folder.bytes(of: "data/relay.db-wal") == 0)
+    #expect(folder.bytes(of: "data/relay.db") > 96_000_000)
   }
 
   @Test func `can be slowed down on purpose`() async throws {
     var options = SQLiteLog.Options()
     options.commitDelayMilliseconds = 30
-    let log = try SQLiteLog(directory: directory["data"], options: options) { _ in }
+    let log = try SQLiteLog(folder: folder["data"], options: options) { _ in }
     defer { log.stop() }
     let harness = try LogHarness(log)
     let clock = ContinuousClock()

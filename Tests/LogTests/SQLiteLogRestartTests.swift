@@ -5,16 +5,16 @@ import Testing
 import Wire
 
 @Suite struct `A SQLite log that is opened again` {
-  private let directory: TemporaryFolder
+  private let folder: TemporaryFolder
 
-  init() throws { directory = try TemporaryFolder() }
+  init() throws { folder = try TemporaryFolder() }
 
   private func open<Result>(
     _ name: String = "data", keepEntriesPerRoom: Int64 = 0,
     _ test: (LogHarness) async throws -> Result
   ) async throws -> Result {
     let log = try SQLiteLog(
-      directory: directory[name], keepEntriesPerRoom: keepEntriesPerRoom)
+      folder: folder[name], keepEntriesPerRoom: keepEntriesPerRoom)
     defer { log.stop() }
     return try await test(try LogHarness(log))
   }
@@ -44,7 +44,7 @@ import Wire
       let page = await harness.page("general", after: 0, through: 7)
       #expect(page?.frames.entries.map(\.id) == (1...7).map(String.init))
     }
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
   }
 
   @Test func `compares the content of ids with entries of earlier runs`() async throws {
@@ -128,7 +128,7 @@ import Wire
       #expect(rows.first { $0.room == room(2) }?.read == 1)
       #expect(rows.first { $0.room == room(2) }?.unread == Unread(2))
     }
-    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
   }
 
   @Test func `resumes clients of an earlier epoch`() async throws {
@@ -198,7 +198,7 @@ import Wire
 
   @Test func `tells clients that are ahead of a restored backup what was lost`() async throws {
     _ = try await open { harness in await send(harness, 1...5) }
-    try directory.copy("data", to: "backup")
+    try folder.copy("data", to: "backup")
     let lost = try await open { harness in
       _ = await send(harness, 6...9)
       return harness.log.epoch
@@ -221,7 +221,7 @@ import Wire
       _ = await send(harness, 1...5)
       return harness.log.epoch
     }
-    try directory.copy("data", to: "backup")
+    try folder.copy("data", to: "backup")
     let told = try await open { harness in
       _ = await send(harness, 6...9)
       return await harness.subscribe("general", as: "bo", after: 0)?.lineage ?? []
@@ -266,10 +266,10 @@ import Wire
   }
 
   @Test func `tells clients that have more of an epoch than the backup`() async throws {
-    let log = try SQLiteLog(directory: directory["data"])
+    let log = try SQLiteLog(folder: folder["data"])
     let harness = try LogHarness(log)
     _ = await send(harness, 1...5)
-    try directory.copy("data", to: "backup")
+    try folder.copy("data", to: "backup")
     _ = await send(harness, 6...9)
     log.stop()
     try await open("backup") { restored in
@@ -281,7 +281,7 @@ import Wire
   }
 
   @Test func `has everything that was acknowledged when the process dies`() async throws {
-    let log = try SQLiteLog(directory: directory["data"])
+    let log = try SQLiteLog(folder: folder["data"])
     defer { log.stop() }
     let harness = try LogHarness(log)
     var acknowledged: [Int64] = []
@@ -289,8 +289,8 @@ import Wire
       acknowledged += await send(harness, batch * 10 + 1...batch * 10 + 10)
       guard batch % 5 == 0 else { continue }
       // The files at this moment are as a killed process leaves them.
-      try directory.copy("data", to: "killed-\(batch)")
-      #expect(try Store.verify(directory: directory["killed-\(batch)"]).breaks.isEmpty)
+      try folder.copy("data", to: "killed-\(batch)")
+      #expect(try Store.verify(folder: folder["killed-\(batch)"]).breaks.isEmpty)
       try await open("killed-\(batch)") { survivor in
         let page = await survivor.page(
           "general", after: 0, through: .max, limitBytes: 1 << 20)
@@ -311,7 +311,7 @@ import Wire
       #expect(joined.resume == .truncated)
       #expect(await send(harness, 31...31) == [31])
     }
-    let verification = try Store.verify(directory: directory["data"])
+    let verification = try Store.verify(folder: folder["data"])
     #expect(verification.breaks.isEmpty)
     #expect((10...11).contains(verification.count.entries))
   }

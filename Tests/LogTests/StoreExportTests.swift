@@ -5,14 +5,14 @@ import Testing
 import Wire
 
 @Suite struct `Exporting and importing a store` {
-  private let directory: TemporaryFolder
+  private let folder: TemporaryFolder
 
-  init() throws { directory = try TemporaryFolder() }
+  init() throws { folder = try TemporaryFolder() }
 
   private func fill(_ name: String = "data", starts: Int = 2) async throws -> [String] {
     var epochs: [String] = []
     for start in 0..<starts {
-      let log = try SQLiteLog(directory: directory[name])
+      let log = try SQLiteLog(folder: folder[name])
       try await LogHarness(log).submit([
         .append("general", "ada", "\(start) \"quoted\\\"", text: "line\nbreak \u{1F600} \"q\" \\"),
         .append("general", "bo", "\(start)-d1", data: "{\n\t\"a\" : [1.50,\r\n \"\\n\\u00e9/\"] }"),
@@ -27,7 +27,7 @@ import Wire
 
   private func export(_ name: String = "data", room: String? = nil) throws -> [[UInt8]] {
     var lines: [[UInt8]] = []
-    let count = try Store.export(directory: directory[name], room: room) { lines.append($0) }
+    let count = try Store.export(folder: folder[name], room: room) { lines.append($0) }
     #expect(count.entries == lines.count { !Self.isMarks($0) })
     return lines
   }
@@ -39,7 +39,7 @@ import Wire
   @discardableResult
   private func bring(_ lines: [[UInt8]], to name: String) throws -> StoreCount {
     var rest = lines[...]
-    return try Store.import(directory: directory[name]) {
+    return try Store.import(folder: folder[name]) {
       rest.popFirst().map { $0.last == UInt8(ascii: "\n") ? $0.dropLast() : $0 }
     }
   }
@@ -52,12 +52,12 @@ import Wire
     #expect(lines.allSatisfy { $0.last == UInt8(ascii: "\n") })
     #expect(try bring(lines, to: "copy") == StoreCount(rooms: 2, entries: 8))
     #expect(try export("copy") == lines)
-    let verification = try Store.verify(directory: directory["copy"])
+    let verification = try Store.verify(folder: folder["copy"])
     #expect(verification.breaks.isEmpty)
     #expect(verification.count == StoreCount(rooms: 2, entries: 8))
 
     func entries(_ name: String) async throws -> [Entry] {
-      let log = try SQLiteLog(directory: directory[name])
+      let log = try SQLiteLog(folder: folder[name])
       defer { log.stop() }
       let page = try await LogHarness(log).page("general", after: 0, through: 6)
       return page?.frames.entries ?? []
@@ -67,7 +67,7 @@ import Wire
     #expect(try await entries("copy") == original)
 
     // Clients of the old store continue where they were, and nothing is duplicated.
-    let log = try SQLiteLog(directory: directory["copy"])
+    let log = try SQLiteLog(folder: folder["copy"])
     defer { log.stop() }
     let harness = try LogHarness(log)
     let joined = await harness.subscribe("general", as: "cy", after: 3, epoch: epochs[0])
@@ -92,7 +92,7 @@ import Wire
   private static let pagesOfEntries = 2500
 
   private func fillPages() async throws {
-    let log = try SQLiteLog(directory: directory["data"])
+    let log = try SQLiteLog(folder: folder["data"])
     defer { log.stop() }
     let harness = try LogHarness(log)
     for start in stride(from: 0, to: Self.pagesOfEntries, by: 500) {
@@ -105,11 +105,11 @@ import Wire
     async throws
   {
     try await fillPages()
-    let log = try SQLiteLog(directory: directory["data"])
+    let log = try SQLiteLog(folder: folder["data"])
     defer { log.stop() }
-    let database = try SQL(directory["data/relay.db"])
+    let database = try SQL(folder["data/relay.db"])
     var lines = 0
-    _ = try Store.export(directory: directory["data"]) { _ in
+    _ = try Store.export(folder: folder["data"]) { _ in
       lines += 1
       // The first column is 1 if a reader holds up the checkpoint.
       if lines % 100 == 1 {
@@ -122,12 +122,12 @@ import Wire
 
   @Test func `exports the entries of its start, and marks that end with them`() async throws {
     try await fillPages()
-    let log = try SQLiteLog(directory: directory["data"])
+    let log = try SQLiteLog(folder: folder["data"])
     defer { log.stop() }
     let harness = try LogHarness(log)
-    let database = try SQL(directory["data/relay.db"])
+    let database = try SQL(folder["data/relay.db"])
     var lines: [[UInt8]] = []
-    _ = try Store.export(directory: directory["data"]) { line in
+    _ = try Store.export(folder: folder["data"]) { line in
       if lines.isEmpty {
         try database.run(
           """
@@ -140,7 +140,7 @@ import Wire
     }
     withExtendedLifetime(harness) {}
     #expect(try bring(lines, to: "copy").entries == Self.pagesOfEntries)
-    let verification = try Store.verify(directory: directory["copy"])
+    let verification = try Store.verify(folder: folder["copy"])
     #expect(verification.breaks.isEmpty)
   }
 
@@ -148,9 +148,9 @@ import Wire
     async throws
   {
     try await fillPages()
-    let database = try SQL(directory["data/relay.db"])
+    let database = try SQL(folder["data/relay.db"])
     var lines: [[UInt8]] = []
-    _ = try Store.export(directory: directory["data"]) { line in
+    _ = try Store.export(folder: folder["data"]) { line in
       if lines.isEmpty {
         try database.run("UPDATE rooms SET first = 2000; DELETE FROM entries WHERE seq < 2000")
       }
@@ -161,11 +161,11 @@ import Wire
       texts.count { $0.contains(#"{"type":"trimmed","room":"general","first":2000}"#) } == 1)
     let kept = lines.flatMap { $0.split(separator: UInt8(ascii: "\n")).map(Array.init) }
     #expect(try bring(kept, to: "copy") == StoreCount(rooms: 1, entries: 501))
-    let verification = try Store.verify(directory: directory["copy"])
+    let verification = try Store.verify(folder: folder["copy"])
     #expect(verification.breaks.isEmpty)
     #expect(verification.count.entries == 501)
     // A relay serves the copy.
-    let log = try SQLiteLog(directory: directory["copy"])
+    let log = try SQLiteLog(folder: folder["copy"])
     defer { log.stop() }
     let page = try await LogHarness(log).page("general", after: 1999, through: 2003)
     #expect(page?.frames.entries.map(\.seq) == [2000, 2001, 2002, 2003])
@@ -190,7 +190,7 @@ import Wire
 
   /// `ada` has sent two entries and read three; `cy` has sent none, and read the first of five.
   private func fillWithMarks() async throws {
-    let log = try SQLiteLog(directory: directory["data"])
+    let log = try SQLiteLog(folder: folder["data"])
     defer { log.stop() }
     let harness = try LogHarness(log)
     _ = await harness.subscribe("general", as: "cy")
@@ -205,7 +205,7 @@ import Wire
   }
 
   private func marks(_ name: String) async throws -> [String] {
-    let log = try SQLiteLog(directory: directory[name])
+    let log = try SQLiteLog(folder: folder[name])
     defer { log.stop() }
     let joined = try await LogHarness(log).subscribe("general", as: "dan")
     return (joined?.members ?? []).filter { $0.user != "dan" }
@@ -219,7 +219,7 @@ import Wire
     #expect(try export("copy") == lines)
     #expect(try await marks("copy") == ["ada 2 3", "bo 4 4", "cy 1 2"])
     #expect(try await marks("data") == ["ada 2 3", "bo 4 4", "cy 1 2"])
-    #expect(try Store.verify(directory: directory["copy"]).breaks.isEmpty)
+    #expect(try Store.verify(folder: folder["copy"]).breaks.isEmpty)
   }
 
   @Test func `without marks, in the older format, makes the senders members`() async throws {
@@ -262,24 +262,24 @@ import Wire
 
   @Test func `into a store with other rooms begins those rooms anew for clients`() async throws {
     let epochs = try await fill()
-    let log = try SQLiteLog(directory: directory["other"])
+    let log = try SQLiteLog(folder: folder["other"])
     try await LogHarness(log).submit([.append("lobby", "ada", "1")])
     log.stop()
     try bring(try export(), to: "other")
-    let again = try SQLiteLog(directory: directory["other"])
+    let again = try SQLiteLog(folder: folder["other"])
     defer { again.stop() }
     let joined = try await LogHarness(again).subscribe(
       "general", as: "bo", after: 3, epoch: epochs[0])
     #expect(joined?.resume == .reset)
     #expect(joined?.head == 6)
-    #expect(try Store.verify(directory: directory["other"]).breaks.isEmpty)
+    #expect(try Store.verify(folder: folder["other"]).breaks.isEmpty)
   }
 
   @Test func `keeps rooms whose beginning is no longer kept`() async throws {
     _ = try await fill(starts: 3)
     let lines = Array(try export(room: "general").dropFirst(4))
     try bring(lines, to: "copy")
-    let log = try SQLiteLog(directory: directory["copy"])
+    let log = try SQLiteLog(folder: folder["copy"])
     defer { log.stop() }
     let joined = try await LogHarness(log).subscribe("general", as: "bo", after: 0)
     #expect(joined?.first == 5)
@@ -295,7 +295,7 @@ import Wire
   }
 
   @Test func `refuses a store that is in use`() async throws {
-    let log = try SQLiteLog(directory: directory["data"])
+    let log = try SQLiteLog(folder: folder["data"])
     defer { log.stop() }
     let error = #expect(throws: StoreError.self) { try bring([], to: "data") }
     #expect(error?.description.contains("in use") == true)
@@ -329,7 +329,7 @@ import Wire
     #expect(error?.description.hasPrefix("Line 3 cannot be imported: ") == true)
     #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
     #expect(error?.kind == .configuration)
-    #expect(try Store.verify(directory: directory["data"]).count == StoreCount())
+    #expect(try Store.verify(folder: folder["data"]).count == StoreCount())
     #expect(try bring([Array(Self.good.utf8)], to: "data") == StoreCount(rooms: 1, entries: 1))
   }
 

@@ -11,11 +11,11 @@ final class StoreHarness {
   private var now: Int64 = 1000
 
   init(
-    _ directory: String, keep: Int64 = 0, limits: EntryLimits = EntryLimits(),
+    _ folder: String, keep: Int64 = 0, limits: EntryLimits = EntryLimits(),
     segmentEntries: Int? = nil, identityKey: EntryIdentity.Key? = nil, filterLimitBytes: Int? = nil
   ) throws {
     store = try SQLiteStore(
-      directory: directory, now: 1000, segmentEntries: segmentEntries, identityKey: identityKey,
+      folder: folder, now: 1000, segmentEntries: segmentEntries, identityKey: identityKey,
       filterLimitBytes: filterLimitBytes)
     indexer = try Indexer(store.shared)
     reader = try SQLiteReader(store.shared, lineage: store.lineage)

@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 @Suite struct `Verifying a store` {
-  private let directory: TemporaryFolder
+  private let folder: TemporaryFolder
 
-  init() throws { directory = try TemporaryFolder() }
+  init() throws { folder = try TemporaryFolder() }
 
   /// Two rooms, three epochs.
   private func fill() async throws {
     for start in 0..<3 {
-      let log = try SQLiteLog(directory: directory["data"])
+      let log = try SQLiteLog(folder: folder["data"])
       try await LogHarness(log).submit(
         (1...4).flatMap {
           [
@@ -25,25 +25,25 @@ import Testing
 
   @Test func `counts the content of a sound store`() async throws {
     try await fill()
-    let verification = try Store.verify(directory: directory["data"])
+    let verification = try Store.verify(folder: folder["data"])
     #expect(verification.count == StoreCount(rooms: 2, entries: 24))
     #expect(verification.breaks.isEmpty)
     #expect(verification.breakCount == 0)
   }
 
   @Test func `works beside a running relay`() async throws {
-    let log = try SQLiteLog(directory: directory["data"])
+    let log = try SQLiteLog(folder: folder["data"])
     defer { log.stop() }
     let harness = try LogHarness(log)
     await harness.submit([.append("general", "ada", "1")])
-    #expect(try Store.verify(directory: directory["data"]).count.entries == 1)
+    #expect(try Store.verify(folder: folder["data"]).count.entries == 1)
     await harness.submit([.append("general", "ada", "2")])
-    #expect(try Store.verify(directory: directory["data"]).count.entries == 2)
+    #expect(try Store.verify(folder: folder["data"]).count.entries == 2)
   }
 
   @Test func `needs a store`() throws {
     let error = #expect(throws: StoreError.self) {
-      try Store.verify(directory: directory["nowhere"])
+      try Store.verify(folder: folder["nowhere"])
     }
     #expect(error?.kind == .configuration)
     #expect(error?.description.contains("There is no store in") == true)
@@ -94,8 +94,8 @@ import Testing
   ])
   func `names the place that is broken`(_ change: String, _ problem: String) async throws {
     try await fill()
-    try SQL(directory["data/relay.db"]).run(change)
-    let verification = try Store.verify(directory: directory["data"])
+    try SQL(folder["data/relay.db"]).run(change)
+    let verification = try Store.verify(folder: folder["data"])
     #expect(verification.breakCount > 0)
     #expect(
       verification.breaks.contains { $0.description.contains(problem) }, "\(verification.breaks)")
@@ -103,11 +103,11 @@ import Testing
 
   @Test func `finds bytes that have changed`() async throws {
     try await fill()
-    let pages = directory.bytes(of: "data/relay.db") / 4096
+    let pages = folder.bytes(of: "data/relay.db") / 4096
     try #require(pages > 4)
     try run(
-      "dd", "if=/dev/urandom", "of=\(directory["data/relay.db"])", "bs=4096", "seek=2", "count=3",
+      "dd", "if=/dev/urandom", "of=\(folder["data/relay.db"])", "bs=4096", "seek=2", "count=3",
       "conv=notrunc", "status=none")
-    #expect(try Store.verify(directory: directory["data"]).breakCount > 0)
+    #expect(try Store.verify(folder: folder["data"]).breakCount > 0)
   }
 }

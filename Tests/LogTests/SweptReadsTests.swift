@@ -11,8 +11,8 @@ import Wire
   }
 
   @Test func `is not a reason to discard the index`() throws {
-    let directory = try TemporaryFolder()
-    let harness = try StoreHarness(directory["data"], keep: 1000)
+    let folder = try TemporaryFolder()
+    let harness = try StoreHarness(folder["data"], keep: 1000)
     harness.send(1...1000)
     try harness.index()
     // Positions are looked up 256 at a time: after the first of each attempt the room is trimmed,
@@ -38,7 +38,7 @@ import Wire
     }
     #expect(page.failed)
     #expect(calls.count == 3 * 256)
-    #expect(directory.bytes(of: "data/index.db") > 0)
+    #expect(folder.bytes(of: "data/index.db") > 0)
     calls.action = {}
     #expect(harness.ids(after: 2000).count == next - 2001)
   }

@@ -141,7 +141,7 @@ import Wire
   @Test func `is not taken for complete by the answer to a filter`() {
     var harness = Harness()
     harness.welcome()
-    // So many that no more are loaded automatically.
+    // Too many for more to be loaded automatically.
     for number in 0..<10 {
       harness.see(page((0..<200).map { "p\(number)-\($0)" }, next: "c\(number)"))
       harness.now += 200

@@ -51,7 +51,7 @@ import Wire
     #expect(chat.draw(.dark()).grid.pictures.isEmpty)
   }
 
-  @Test func `are initials in a cell of the person's colour for everybody else`() {
+  @Test func `are initials in a cell of the person's colour for all others`() {
     let chat = chat()
     let drawing = chat.draw(.dark())
     let row = (1..<24).first { drawing.grid.text(row: $0).contains("Grace Hopper") } ?? 0

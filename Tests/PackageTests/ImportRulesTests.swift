@@ -63,8 +63,8 @@ import Testing
     let sources = Folder.package.folder("Sources")
     let loadTests = Folder.package.folder("LoadTests").folder("swarm").folders
     let modules =
-      (sources.folders.flatMap { floor in
-        sources.folder(floor).folders.map { "\(floor)/\($0)" }
+      (sources.folders.flatMap { layer in
+        sources.folder(layer).folders.map { "\(layer)/\($0)" }
       } + loadTests.map { "swarm/\($0)" })
       .filter { !Self.folder(of: $0).swiftFiles.isEmpty }
     #expect(Set(modules) == Set(Self.allowed.keys))

@@ -65,7 +65,7 @@ import Testing
     ).get()
     #expect(loaded.listen == "127.0.0.1:3")
     #expect(!loaded.web)
-    #expect(loaded.dataDirectory == "environment")
+    #expect(loaded.dataFolder == "environment")
     #expect(loaded.limits.shard.budget.burst == 12)
     #expect(loaded.loops == 1)
     #expect(loaded.drainSeconds == 10)
@@ -95,7 +95,7 @@ import Testing
   @Test func `a value with a different type in YAML is still the text that was written`() throws {
     let fixture = try ConfigurationFixture("data: 2024\nrooms: { listed: [{ room: no }] }")
     let loaded = try fixture.load().get()
-    #expect(loaded.dataDirectory == "2024")
+    #expect(loaded.dataFolder == "2024")
     #expect(loaded.rooms.listed.map(\.room) == ["no"])
   }
 }

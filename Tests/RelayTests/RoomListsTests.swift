@@ -30,13 +30,13 @@ import Testing
   }
 
   private func names(
-    from start: Slot<WatchedRoom>?, _ next: KeyPath<WatchedRoom, Link<WatchedRoom>>
+    from start: Slot<WatchedRoom>?, _ next: KeyPath<WatchedRoom, OptionalSlot<WatchedRoom>>
   ) -> [String] {
     nodes(from: start, next).map { rooms[lists.rooms[$0].room].name }
   }
 
   private func nodes(
-    from start: Slot<WatchedRoom>?, _ next: KeyPath<WatchedRoom, Link<WatchedRoom>>
+    from start: Slot<WatchedRoom>?, _ next: KeyPath<WatchedRoom, OptionalSlot<WatchedRoom>>
   ) -> [Slot<WatchedRoom>] {
     Array(
       sequence(state: start) { node in
@@ -92,7 +92,7 @@ import Testing
   @Test func `continues after a room that has not moved, otherwise by time`() {
     for at in 1...4 { _ = insert("r\(at)", lastAt: Int64(at)) }
     let watch = lists.findOrInsert("ada")
-    func name(_ link: Link<WatchedRoom>) -> String? {
+    func name(_ link: OptionalSlot<WatchedRoom>) -> String? {
       link.slot.map { rooms[lists.rooms[$0].room].name }
     }
     let third = rooms.find("r3")

@@ -87,12 +87,12 @@ import Testing
     #expect(refused == 0)
   }
 
-  @Test func `a rested user pays no debt`() {
+  @Test func `a user with a full budget pays no debt`() {
     var cluster = Cluster(2)
     let nodes = cluster.nodes
     cluster.run(10_000) { now in _ = send(nodes[0], now) }
     cluster.run(70_000)
-    for node in nodes { node.forgetRested(now: cluster.now) }
+    for node in nodes { node.evictIdle(now: cluster.now) }
     var sent = 0
     while send(nodes[1], cluster.now) { sent += 1 }
     #expect(sent == 40)

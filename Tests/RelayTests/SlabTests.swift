@@ -106,10 +106,10 @@ import Testing
   }
 
   @Test func `a link is a slot or none, in four bytes`() {
-    var link = Link<Int>.none
+    var link = OptionalSlot<Int>.none
     #expect(link.slot == nil)
     link.slot = Slot(7)
     #expect(link.slot == Slot(7))
-    #expect(MemoryLayout<Link<Int>>.size == 4)
+    #expect(MemoryLayout<OptionalSlot<Int>>.size == 4)
   }
 }

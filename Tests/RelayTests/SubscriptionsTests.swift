@@ -5,7 +5,7 @@ import Wire
 
 @Suite final class `The subscriptions of a loop` {
   private var subscriptions = Subscriptions()
-  private var chain = Link<Subscription>.none
+  private var chain = OptionalSlot<Subscription>.none
 
   private func add(_ room: Int) -> Slot<Subscription> {
     subscriptions.insert(Subscription(session: Slot(0), room: Slot(room)), into: &chain)

@@ -283,10 +283,10 @@ import Wire
   @Test func `nothing is kept of payers that have left`() throws {
     let budgets = budgets()
     let crowd = try (0..<3000).map { try #require(budgets.connect("\($0)", now: 0)) }
-    budgets.forgetRested(now: 5000)
+    budgets.evictIdle(now: 5000)
     #expect(budgets.count == 3000)
     for (budget, rank) in crowd { budgets.disconnect(budget, rank: rank) }
-    budgets.forgetRested(now: 10_000)
+    budgets.evictIdle(now: 10_000)
     #expect(budgets.count == 0)
   }
 

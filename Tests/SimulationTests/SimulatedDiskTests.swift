@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct `A simulated disk` {
   /// A disk and SQLite on it.
-  @safe final class Desk {
+  @safe final class Harness {
     let disk: SimulatedDisk
     let fileSystem: SimulatedFileSystem
     private var connection: OpaquePointer?
@@ -47,56 +47,56 @@ import Testing
 
   @Test func `synced commits survive every loss of power, whatever else is lost`() {
     for seed in 0..<60 as Range<UInt64> {
-      let desk = Desk(seed: seed)
-      desk.open()
-      desk.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (x)")
-      for value in 0..<20 { desk.execute("INSERT INTO t VALUES (\(value))") }
-      desk.execute("BEGIN; INSERT INTO t SELECT x FROM t")
-      desk.losePower()
-      desk.open()
-      #expect(desk.integer("SELECT count(*) FROM t") == 20, "seed \(seed)")
-      desk.close()
+      let harness = Harness(seed: seed)
+      harness.open()
+      harness.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (x)")
+      for value in 0..<20 { harness.execute("INSERT INTO t VALUES (\(value))") }
+      harness.execute("BEGIN; INSERT INTO t SELECT x FROM t")
+      harness.losePower()
+      harness.open()
+      #expect(harness.integer("SELECT count(*) FROM t") == 20, "seed \(seed)")
+      harness.close()
     }
   }
 
   @Test func `unsynced writes are lost at times`() {
     var losses = 0
     for seed in 0..<40 as Range<UInt64> {
-      let desk = Desk(seed: seed)
-      desk.open()
-      desk.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x); PRAGMA synchronous = OFF")
-      for value in 0..<5 { desk.execute("INSERT INTO t VALUES (\(value))") }
-      desk.losePower()
-      desk.open()
-      if desk.integer("SELECT count(*) FROM t") != 5 { losses += 1 }
-      desk.close()
+      let harness = Harness(seed: seed)
+      harness.open()
+      harness.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x); PRAGMA synchronous = OFF")
+      for value in 0..<5 { harness.execute("INSERT INTO t VALUES (\(value))") }
+      harness.losePower()
+      harness.open()
+      if harness.integer("SELECT count(*) FROM t") != 5 { losses += 1 }
+      harness.close()
     }
     #expect(losses > 5)
   }
 
   @Test func `a process that dies loses nothing that it wrote`() {
-    let desk = Desk(seed: 1)
-    desk.open()
-    desk.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; CREATE TABLE t (x)")
-    for value in 0..<5 { desk.execute("INSERT INTO t VALUES (\(value))") }
-    desk.disk.die()
-    #expect(desk.execute("INSERT INTO t VALUES (9)") != SQLITE_OK)
-    desk.close()
-    desk.disk.endProcess()
-    desk.open()
-    #expect(desk.integer("SELECT count(*) FROM t") == 5)
-    desk.close()
+    let harness = Harness(seed: 1)
+    harness.open()
+    harness.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; CREATE TABLE t (x)")
+    for value in 0..<5 { harness.execute("INSERT INTO t VALUES (\(value))") }
+    harness.disk.die()
+    #expect(harness.execute("INSERT INTO t VALUES (9)") != SQLITE_OK)
+    harness.close()
+    harness.disk.endProcess()
+    harness.open()
+    #expect(harness.integer("SELECT count(*) FROM t") == 5)
+    harness.close()
   }
 
   @Test func `a full disk refuses to grow, and continues when it has space again`() {
-    let desk = Desk(seed: 1)
-    desk.open()
-    desk.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x)")
-    desk.disk.trouble.isFull = true
-    #expect(desk.execute("INSERT INTO t VALUES (zeroblob(100000))") == SQLITE_FULL)
-    desk.disk.trouble.isFull = false
-    #expect(desk.execute("INSERT INTO t VALUES (zeroblob(100000))") == SQLITE_OK)
-    desk.close()
+    let harness = Harness(seed: 1)
+    harness.open()
+    harness.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x)")
+    harness.disk.trouble.isFull = true
+    #expect(harness.execute("INSERT INTO t VALUES (zeroblob(100000))") == SQLITE_FULL)
+    harness.disk.trouble.isFull = false
+    #expect(harness.execute("INSERT INTO t VALUES (zeroblob(100000))") == SQLITE_OK)
+    harness.close()
   }
 
   @Test func `pages that a failed sync gave up are passed over by the next one`() {

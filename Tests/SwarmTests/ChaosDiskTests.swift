@@ -87,7 +87,7 @@ import Testing
   @Test(
     .enabled(
       if: isPossible && SwarmProcess.mayBeRun(by: nobody),
-      "takes root, to become somebody else who may run what was built"))
+      "takes root, to become another user who may run what was built"))
   func `it does not need root, and nothing stays mounted`() throws {
     let run = try SwarmProcess(
       playing: Self.scenario(

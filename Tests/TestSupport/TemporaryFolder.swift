@@ -5,13 +5,16 @@ import Platform
 public final class TemporaryFolder: Sendable {
   public let path: String
 
+  /// Whether folders outlive their tests, for a person to look at them.
+  public static let areKept = unsafe getenv("KEEP_TEST_FOLDERS") != nil
+
   public init() throws {
     var template = Array("/tmp/relay-test.XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp") }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  deinit { Self.remove(path) }
+  deinit { if Self.areKept { print("kept: \(path)") } else { Self.remove(path) } }
 
   /// Returns the path of a file in the folder. The file need not exist.
   public subscript(name: String) -> String { "\(path)/\(name)" }

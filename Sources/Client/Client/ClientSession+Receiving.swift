@@ -70,7 +70,7 @@ extension ClientSession {
     pump(at: now, &actions)
   }
 
-  /// So many rooms are joined with one message.
+  /// The number of rooms that one message joins.
   private static let roomsPerJoin = 32
 
   private mutating func joinAll(_ actions: inout [Action]) {

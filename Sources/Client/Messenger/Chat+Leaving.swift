@@ -31,7 +31,7 @@ extension Chat {
       search = nil
       pane = .list
     }
-    // Somebody of the directory stays a person to write to, and a listed room a room to enter.
+    // A person of the directory can still be written to, and a listed room can still be joined.
     conversations[room] = nil
     drafts[room] = nil
     if conversation.order != .max || conversation.isOffered {

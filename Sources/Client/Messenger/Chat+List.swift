@@ -12,7 +12,7 @@ extension Chat {
   /// Returns the conversations that match a query, in the order of `Offer`, and of the same kind the
   /// best first; for an empty query all of them, by section, newest first.
   ///
-  /// - Parameter newPerson: Whether to offer a person with whom there is no conversation: where no
+  /// - Parameter newPerson: Whether to offer a person without a conversation: where no
   ///   known person's name begins so, or "@user" asks for it.
   func matches(_ query: String, newPerson: Bool = false) -> [String] {
     // "@user" and "#room" restrict the search to users and rooms.

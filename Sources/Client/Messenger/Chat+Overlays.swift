@@ -57,7 +57,7 @@ extension Chat {
     askForMatches()
   }
 
-  /// Returns the matching conversations, a person with whom there is none yet, and a new room only
+  /// Returns the matching conversations, a person who has none yet, and a new room only
   /// if "#room" asks for it.
   private func matches(for switcher: Switcher) -> [String] {
     let text = switcher.query.text

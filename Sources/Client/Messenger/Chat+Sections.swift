@@ -5,7 +5,7 @@ import Terminal
 extension Chat {
   enum Section: Int, Comparable {
     case pinned
-    /// Rooms that the user belongs to, and users with whom there are messages.
+    /// Rooms that the user belongs to, and users with messages.
     case conversations
     /// Rooms that the relay lists for everyone.
     case rooms

@@ -78,7 +78,7 @@ extension Chat {
         name.isEmpty
           ? "A user's name is missing: write /msg ada hello."
           : isOwn
-            ? "\(name) is you: write /msg with the name of somebody else."
+            ? "\(name) is you: write /msg with the name of another user."
             : "\(name) is no user's name: a name has only a-z 0-9 . _ -, as in /msg ada hello.")
     }
     clearComposer(&effects)

@@ -1,7 +1,7 @@
 public import Wire
 
-/// A user or a room to write to: a row of the list. Includes users with whom there are no messages
-/// yet.
+/// A user or a room to write to: a row of the list. Includes users without
+/// messages yet.
 public struct Conversation: Equatable, Sendable {
   /// A user who is typing, until the relay says otherwise or this time has come.
   public struct Typing: Equatable, Sendable {

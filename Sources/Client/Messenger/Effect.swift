@@ -45,7 +45,7 @@ public enum Effect: Equatable, Sendable {
   /// Let the user change a text in an editor. Answer with `edited` or `notEdited`; until then the
   /// screen is not seen.
   case edit(String, limitBytes: Int)
-  /// Put a text into the clipboard; it is of so many messages.
+  /// Put a text into the clipboard; it has the texts of `count` messages.
   case copy(String, count: Int = 1)
   case open(String)
   case notify(title: String, body: String)

@@ -1,9 +1,9 @@
 internal import Folding
 
 /// The order in which a name that was typed offers persons and rooms, in wschat and on the page: what
-/// is meant for one person must not be opened as a room that everybody can read.
+/// is meant for one person must not be opened as a room that all users can read.
 enum Offer: Int, Comparable {
-  /// Of this name; for an empty one, everything.
+  /// The name is the text; for an empty text, every name is.
   case namedPerson, namedRoom
   /// A word of the name begins with the text.
   case begunPerson, begunRoom

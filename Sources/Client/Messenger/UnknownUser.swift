@@ -1,5 +1,5 @@
-/// The warning that nobody has the name to which somebody writes: a mistyped name is a valid one, and
-/// what is written waits for it.
+/// The warning that no user has the name of the recipient: a mistyped name is a valid one, and the
+/// messages wait for its user.
 public enum UnknownUser {
   /// Returns the warning, without a capital letter and a full stop; `nil` if there may be such a
   /// user.

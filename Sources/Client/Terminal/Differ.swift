@@ -23,7 +23,7 @@ public struct Differ: Sendable {
   /// The pictures that the terminal shows.
   private var pictures: [Grid.Picture] = []
   private var pen = Pen()
-  /// Of the frame that is being written.
+  /// The links of the frame that is being written.
   private var links: [Grid.Link] = []
 
   public init(

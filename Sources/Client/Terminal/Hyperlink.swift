@@ -8,7 +8,7 @@ extension Grid {
     /// Joins cells that are apart, as where a link is wrapped: terminals highlight at once what has
     /// the same id and URL. The same in all frames, because only the cells that change are written.
     let id: UInt32
-    /// Of the bytes 0x21 to 0x7E alone: none ends the sequence, or is another.
+    /// Has only the bytes 0x21 to 0x7E, so it cannot end the sequence or begin another.
     let url: String
 
     /// Percent-encodes what is not ASCII (RFC 3987 §3.1).

@@ -1,6 +1,6 @@
 /// Recognizes pastes of several lines from terminals that do not bracket them (the Linux console, GNU
-/// screen 4): nobody types a line break and text after it at once. They become one event, so that an
-/// Enter in them sends nothing.
+/// screen 4): a line break and text after it that arrive at once were not typed. They become one event,
+/// so that an Enter in them sends nothing.
 ///
 /// Whether text follows an Enter at the end of several keys is known only later: it is held back
 /// until then, or until `isEnd`.

@@ -19,7 +19,7 @@ struct StoreOptions: ParsableArguments {
   func validate() throws {
     guard data == nil || options.config == nil else {
       throw ValidationError(
-        "--data and --config exclude each other: a folder, or the configuration that says where the "
+        "--data and --config cannot be combined: a folder, or the configuration that says where the "
           + "log is.")
     }
   }
@@ -27,7 +27,7 @@ struct StoreOptions: ParsableArguments {
   /// Runs `body` on the store, and exits with the code for its error, if it fails.
   func use<Result>(_ body: (StorePlace) throws -> Result) throws -> Result {
     let place =
-      try data.map { StorePlace.sqlite(directory: $0) } ?? StorePlace(try options.load())
+      try data.map { StorePlace.sqlite(folder: $0) } ?? StorePlace(try options.load())
     do {
       return try body(place)
     } catch let error as StoreError {

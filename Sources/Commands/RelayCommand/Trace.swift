@@ -61,7 +61,7 @@ struct Trace: ParsableCommand {
   func run() throws {
     let entry = id.map { "\(WebAddress.escaped($0))/trace?by=id" } ?? "\(seq ?? 0)/trace"
     let path = "/v1/rooms/\(WebAddress.escaped(room))/messages/\(entry)"
-    let folder = url == nil ? try options.load(.init(data: data)).dataDirectory : ""
+    let folder = url == nil ? try options.load(.init(data: data)).dataFolder : ""
     let relay = url ?? "\(folder)/\(Server.operatorSocket)"
     let answer: (status: Int, body: [UInt8])
     do throws(WebPage.Failure) {

@@ -51,8 +51,8 @@ extension LineChat: ClientHandler {
       renewal?.begin()
     case .disconnected(let error, retryMilliseconds: _):
       let complaint = reason(of: error)
-      if complaint != lastComplaint { note("\(complaint); retrying") }
-      lastComplaint = complaint
+      if complaint != lastConnectionError { note("\(complaint); retrying") }
+      lastConnectionError = complaint
     case .ended: break
     }
   }
@@ -71,7 +71,7 @@ extension LineChat: ClientHandler {
   }
 
   private func welcomed(_ welcome: ServerMessage.Welcome) {
-    lastComplaint = ""
+    lastConnectionError = ""
     noteProgress()
     guard !wasWelcomed else {
       // The answer to a request is lost with its connection.

@@ -66,7 +66,7 @@ final class LineChat {
   private var progressAt: Instant
   private var timeoutDue = Instant(nanoseconds: 0)
   /// Why there is no connection; printed once in a row.
-  var lastComplaint = ""
+  var lastConnectionError = ""
   /// The relay's last error that answers no request: usually the reason of the close that follows.
   var parting: String?
   /// The user, as the relay knows it.
@@ -176,7 +176,7 @@ final class LineChat {
       milliseconds % 1000 == 0 ? "\(milliseconds / 1000)" : "\(Double(milliseconds) / 1000)"
     if !wasWelcomed {
       // The reason has been printed, unless it was left out.
-      let reason = options.isQuiet && !lastComplaint.isEmpty ? ": \(lastComplaint)" : ""
+      let reason = options.isQuiet && !lastConnectionError.isEmpty ? ": \(lastConnectionError)" : ""
       return "no connection after \(seconds) s\(reason)"
     }
     if pending.isEmpty, historyEnd == nil, awaitsEcho {

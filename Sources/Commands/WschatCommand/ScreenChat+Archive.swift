@@ -88,7 +88,7 @@ extension ScreenChat {
   /// Passes the stored messages to the client, after the relay has confirmed the expected user:
   /// messages of one user must not be sent as another's.
   func sendOutbox() {
-    isLetIn = true
+    isAuthenticated = true
     keep { archive throws(ArchiveError) in
       for line in try archive.outbox() where line.refusal == nil { client.send(line.send) }
     }

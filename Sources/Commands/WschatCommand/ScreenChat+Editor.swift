@@ -119,7 +119,7 @@ extension ScreenChat {
       try device.enter(into: &output)
       resize()
     } catch {
-      lastWords = "\(error)"
+      exitMessage = "\(error)"
       quit(LineChat.refused)
     }
   }

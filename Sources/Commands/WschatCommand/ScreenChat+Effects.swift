@@ -22,12 +22,12 @@ extension ScreenChat {
         try archive.enqueue(send, at: at, draft: draft)
       }
       if !isKept { take(.kept(id: send.id, false)) }
-      if isLetIn || !isKept { client.send(send) }
+      if isAuthenticated || !isKept { client.send(send) }
     case .retry(let send):
       let isKept = keep { archive throws(ArchiveError) in
         try archive.retry(room: send.room, id: send.id)
       }
-      if isLetIn || !isKept { client.send(send) }
+      if isAuthenticated || !isKept { client.send(send) }
     case .discard(let room, let id):
       keep { archive throws(ArchiveError) in try archive.discard(room: room, id: id) }
     case .takeBack(let room, let id, let edits): takeBack(room, id, edits)
@@ -110,7 +110,7 @@ extension ScreenChat {
 
   private func takeBack(_ room: String, _ id: String, _ edits: Bool) {
     // What was written before the relay has confirmed the user is not the client's yet.
-    let isHeld = !isLetIn && archive != nil
+    let isHeld = !isAuthenticated && archive != nil
     guard !restoredLines.contains(id), client.withdraw(room: room, id: id) || isHeld else {
       return take(
         .failed(

@@ -52,7 +52,7 @@ extension ScreenChat {
       if let picture = pictures.loaded[person] {
         if !isSent { send(picture, of: person) }
         isSent = true
-      } else if isLetIn {
+      } else if isAuthenticated {
         loader.load(person, request)
       }
     }

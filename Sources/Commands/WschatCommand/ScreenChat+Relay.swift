@@ -12,7 +12,7 @@ extension ScreenChat: ClientHandler {
       wasWelcomed = true
       let isOther = welcome.user != archiveUser
       if isOther { openArchive(of: welcome.user) }
-      if isOther || !isLetIn { sendOutbox() }
+      if isOther || !isAuthenticated { sendOutbox() }
     case .joined(let joined): keep(joined)
     case .entry(let entry): keep { $0.append(entry) }
     case .acknowledged(let ack): keep { $0.acknowledge(room: ack.room, id: ack.id) }
@@ -30,7 +30,7 @@ extension ScreenChat: ClientHandler {
     case .ended(let error):
       fetching = []
       if exitCode != nil { return loop.stop() }
-      lastWords = "\(error)\(LineChat.advice(about: error))"
+      exitMessage = "\(error)\(LineChat.advice(about: error))"
       endCode = error.isAccessDenied ? LineChat.accessDenied : LineChat.noConnection
       // A user who was connected before can go on reading, and write for the next time.
       if !wasWelcomed { return quit() }

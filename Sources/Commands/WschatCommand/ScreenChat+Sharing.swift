@@ -97,7 +97,7 @@ extension ScreenChat {
       .takenOver(
         taken.map { .init(send: $0.send, at: $0.at, refusal: $0.refusal) },
         originals: try originals(of: taken, in: archive)))
-    guard isLetIn else { return }
+    guard isAuthenticated else { return }
     for line in taken where line.refusal == nil { client.send(line.send) }
   }
 

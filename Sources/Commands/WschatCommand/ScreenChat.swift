@@ -72,7 +72,7 @@ final class ScreenChat {
   var theme: Theme
   var effects: [Effect] = []
   /// Whether the relay has confirmed the user.
-  var isLetIn = false
+  var isAuthenticated = false
   /// Messages of an earlier run, which may have sent them.
   var restoredLines: Set<String> = []
   /// Conversations whose state must be stored.
@@ -91,7 +91,7 @@ final class ScreenChat {
   var endCode: ExitCode?
   var wasWelcomed = false
   /// The message to print after the terminal is restored.
-  var lastWords: String?
+  var exitMessage: String?
   /// Rooms that are joined or being joined.
   var joins: Set<String> = []
   /// Rooms of which the relay has nothing older than the archive.
@@ -102,7 +102,7 @@ final class ScreenChat {
   var archiveSearch: ArchiveSearch?
 
   private var differ: Differ
-  /// Of the terminal; `nil` while an editor has it, or when it is gone.
+  /// The registration of the terminal; `nil` while an editor has it, or when it is gone.
   var registration: Registration?
   var output: [UInt8] = []
   /// The terminal does not accept output.
@@ -189,7 +189,7 @@ final class ScreenChat {
     flushOutput()
     pictures.loader?.end()
     device.leave()
-    if let lastWords { write("wschat: \(TerminalText.line(lastWords))\n", to: STDERR_FILENO) }
+    if let exitMessage { write("wschat: \(TerminalText.line(exitMessage))\n", to: STDERR_FILENO) }
     return exitCode ?? .success
   }
 
@@ -234,7 +234,7 @@ final class ScreenChat {
       }
       endTerminal()
     } catch {
-      lastWords = "\(error)"
+      exitMessage = "\(error)"
       endTerminal(LineChat.refused)
     }
   }
@@ -302,7 +302,7 @@ final class ScreenChat {
       deletePictures()
       resize()
     } catch {
-      lastWords = "\(error)"
+      exitMessage = "\(error)"
       quit(LineChat.refused)
     }
   }

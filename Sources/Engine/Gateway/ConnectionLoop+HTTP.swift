@@ -46,7 +46,7 @@ extension ConnectionLoop {
     pause(index, with: input.extracting(count...))
     connections[index].deadline = now.monotonic + Self.answerMilliseconds
     exchange.state = .waiting
-    // What is for everybody is rate-limited by address, too.
+    // Public answers are rate-limited by address, too.
     if exchange.call.isPublic,
       let problem = chargeAddress(of: index, in: context.fileBudgets, .requestsPerSecond)
     {

@@ -164,7 +164,7 @@ extension ConnectionLoop {
       switch connections[index].phase {
       case .handshake:
         if connections[index].isAuthenticated {
-          sweepRested(index)
+          sweepIdle(index)
         } else {
           sweepUnauthenticated(index)
         }
@@ -197,10 +197,10 @@ extension ConnectionLoop {
     if isLoose || shard.isLoose { wantsToShrink = true }
     shard.trimBuffers()
     if index == 0 { shard.tell(context.budgets.takeSpending(now: now.monotonic)) }
-    context.budgets.forgetRested(now: now.monotonic)
-    context.addressBudgets.forgetRested(now: now.monotonic)
-    context.guessBudgets.forgetRested(now: now.monotonic)
-    context.fileBudgets.forgetRested(now: now.monotonic)
+    context.budgets.evictIdle(now: now.monotonic)
+    context.addressBudgets.evictIdle(now: now.monotonic)
+    context.guessBudgets.evictIdle(now: now.monotonic)
+    context.fileBudgets.evictIdle(now: now.monotonic)
     giveBackAgain()
   }
 
@@ -245,7 +245,7 @@ extension ConnectionLoop {
   }
 
   /// Ends a connection that has waited too long between two HTTP requests.
-  private func sweepRested(_ index: ConnectionSlot) {
+  private func sweepIdle(_ index: ConnectionSlot) {
     let deadline = connections[index].deadline
     guard deadline > 0, now.monotonic >= deadline else { return }
     if connections[index].unfinishedHead != nil { context.violations.note(.handshakeTimeout) }

@@ -25,8 +25,8 @@ import Wire
     /// Rate limits by address, for HTTP requests that are answered 401: an address may guess no more often
     /// than a user may ask.
     package var guessBudgets: Budgets<HostKey>
-    /// Rate limits by address, for what is for everybody: the files of the web page, and the checks of
-    /// the relay's health.
+    /// Rate limits by address, for public answers: the files of the web page, and the checks of the
+    /// relay's health.
     package var fileBudgets: Budgets<HostKey>
     /// Finds the clients of trusted proxies.
     package var proxies = ProxyChain()

@@ -86,7 +86,7 @@ struct HTTPCall {
   /// The origin of a page of another site that may read the answer.
   var origin: String?
 
-  /// Whether the answer is for everybody, without credentials.
+  /// Whether the answer is public: given without credentials.
   var isPublic: Bool {
     switch target {
     case .liveness, .readiness, .file: true
@@ -97,7 +97,7 @@ struct HTTPCall {
   /// Whether the request was authenticated.
   var isAuthenticated: Bool { if case .nothing = target { false } else { !isPublic } }
 
-  /// Whether the answer is a file of the web page, which is for everybody.
+  /// Whether the answer is a file of the web page, which is public.
   var isFile: Bool { if case .file = target { true } else { false } }
 
   /// The user that asks.

@@ -73,7 +73,7 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
       if let budget = table.budgets[payer] { return budget }
       // A scan for each new payer would be what an attacker with many names wants.
       if table.budgets.count >= table.sweepAt, now >= table.nextSweep {
-        Self.forgetRested(&table, now)
+        Self.evictIdle(&table, now)
       }
       guard table.budgets.count < Self.payersLimit else { return nil }
       return add(payer, to: &table, now)
@@ -86,7 +86,7 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
   func connect(_ payer: Payer, now: Int64) -> (UserBudget, rank: UInt64)? {
     table.withLock { table in
       if table.budgets.count >= table.sweepAt, now >= table.nextSweep {
-        Self.forgetRested(&table, now)
+        Self.evictIdle(&table, now)
       }
       // The number of connections has a limit of its own, which bounds these.
       let budget = table.budgets[payer] ?? add(payer, to: &table, now)
@@ -106,11 +106,11 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
   }
 
   /// Removes budgets that have recovered completely if there are many. To be called regularly.
-  public func forgetRested(now: Int64) {
+  public func evictIdle(now: Int64) {
     table.withLock { table in
       let unconnected = table.budgets.count - table.connected
       guard unconnected > max(1024, table.connected), now >= table.nextSweep else { return }
-      Self.forgetRested(&table, now)
+      Self.evictIdle(&table, now)
       table.budgets = Dictionary(uniqueKeysWithValues: table.budgets.map { ($0.key, $0.value) })
     }
   }
@@ -124,8 +124,8 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
     return budget
   }
 
-  private static func forgetRested(_ table: inout Table, _ now: Int64) {
-    table.budgets = table.budgets.filter { !$0.value.isRested(now) }
+  private static func evictIdle(_ table: inout Table, _ now: Int64) {
+    table.budgets = table.budgets.filter { !$0.value.isFull(now) }
     table.sweepAt = min(payersLimit, max(1024, table.budgets.count * 2))
     // This keeps a table that is full of connections from being scanned for each new one.
     table.nextSweep = now + waitMilliseconds

@@ -1,5 +1,5 @@
-/// The latest value of each key, in the order in which the keys came, and at most so many keys as its
-/// limit: what a client may add to without end goes through this type.
+/// The latest value of each key, in the order in which the keys came. It has a limit of keys, so
+/// everything that a client may add without end goes through this type.
 ///
 /// Each operation costs the same however many keys there are, averaged over many.
 struct LatestQueue<Key: Hashable, Value> {

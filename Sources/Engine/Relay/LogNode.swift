@@ -82,16 +82,16 @@ package struct LogNode<Store: NodeStore> {
     }
     startAgainIfNecessary(&result)
     let batchesBefore = store.state.batches
-    let needsTurn = sequencer.hasPresencesToTell || changes.contains { !$0.requests.isEmpty }
+    let needsCommit = sequencer.hasPresencesToTell || changes.contains { !$0.requests.isEmpty }
     let asking = Set(questions.map(\.loop))
     let others = Set(changes.map(\.loop)).subtracting(asking)
     // Whatever transaction comes first finds out which nodes have ended.
     checksNodes = checksNodes || isBeat
-    if needsTurn { process(changes, in: .turn, completing: others, &result) }
+    if needsCommit { process(changes, in: .commit, completing: others, &result) }
     // What only asks is answered in a snapshot, after the rest: no other node waits for it.
-    if !questions.isEmpty || !needsTurn {
+    if !questions.isEmpty || !needsCommit {
       process(
-        questions, in: .snapshot, completing: needsTurn ? asking : asking.union(others), &result)
+        questions, in: .snapshot, completing: needsCommit ? asking : asking.union(others), &result)
     }
     confirmIfNecessary(isBeat, &result)
     startAgainIfNecessary(&result)
@@ -132,11 +132,11 @@ package struct LogNode<Store: NodeStore> {
     }
     let batchesBefore = store.state.batches
     let outcome =
-      purpose == .turn
+      purpose == .commit
       ? sequencer.process(batches, store: &store, now: now, framing: framing)
       : sequencer.answer(batches, store: &store, now: now, framing: framing)
     let stored = store.state.batches > batchesBefore
-    if purpose == .turn {
+    if purpose == .commit {
       meter?.note(
         outcome, nanoseconds: clock().monotonic - began.monotonic,
         syncNanoseconds: stored ? Int64(store.sync.count) : nil, rooms: store.roomCount)
@@ -192,9 +192,9 @@ package struct LogNode<Store: NodeStore> {
     var store = store
     let commit = sequencer.startAgain(
       store.state.lineage, store: &store, now: clock().wall, framing: framing)
-    // Nobody is told what was held, except for what the store does not have: presence. A loop may submit
-    // again only when it has closed its clients: else what they have sent meanwhile would overtake what
-    // was held.
+    // Held deliveries are dropped, except for presence, which the store does not have. A loop may submit
+    // again only when it has closed its clients: else what they have sent meanwhile would overtake the
+    // held requests.
     let completed = Set(held.lazy.filter(\.delivery.completesSubmit).map(\.loop))
     for (loop, delivery) in held {
       guard let commit = delivery.commit?.ephemera else { continue }

@@ -4,7 +4,7 @@ internal import Synchronization
 package final class LoopPublisher: Sendable {
   private let loop: Int
   private let publish: @Sendable (Int, LogDelivery) -> Void
-  private let turn = Mutex(())
+  private let lock = Mutex(())
 
   package init(loop: Int, publish: @escaping @Sendable (Int, LogDelivery) -> Void) {
     self.loop = loop
@@ -12,7 +12,7 @@ package final class LoopPublisher: Sendable {
   }
 
   package func post(_ delivery: LogDelivery) {
-    turn.withLock { _ in publish(loop, delivery) }
+    lock.withLock { _ in publish(loop, delivery) }
   }
 }
 

@@ -24,7 +24,7 @@ struct NodePresences {
     if own[user] == .offline { present.remove(user) } else { present.insert(user) }
   }
 
-  /// Has the next batch introduce this node: it tells everything, and asks for the same.
+  /// Announces all presences of this node in the next batch, and asks the other nodes for theirs.
   mutating func introduce() {
     tellsAll = true
     asks = true

@@ -1,7 +1,7 @@
 /// What a node of a shared log knows of its place in the log.
 package struct NodeState {
   /// What a transaction is for.
-  package enum Purpose: Sendable { case turn, snapshot }
+  package enum Purpose: Sendable { case commit, snapshot }
 
   /// A batch that the node has applied.
   package struct Applied: Equatable {

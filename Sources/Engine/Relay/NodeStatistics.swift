@@ -15,11 +15,11 @@ public struct NodeStatistics: Sendable {
   public package(set) var position: Int64 = 0
   /// The last batch of the log that this node has heard of.
   public package(set) var head: Int64 = 0
-  /// The time from asking for the turn until it was taken, and what other nodes had committed was read,
-  /// in seconds.
-  public package(set) var turnSeconds = BucketHistogram.latency
-  /// The time from the beginning of the turn of another node to this node's reading what it had
-  /// committed, in seconds of the database's clock: for batches with entries.
+  /// The time from asking for the commit lock until it was taken and what other nodes had committed was read, in
+  /// seconds.
+  public package(set) var lockSeconds = BucketHistogram.latency
+  /// The time from when another node took the commit lock until this node had read what it committed,
+  /// in seconds of the database's clock: for batches with entries.
   public package(set) var followSeconds = BucketHistogram.latency
 
   public init() {}

@@ -31,11 +31,11 @@ package struct FeedBatch: Sendable {
 
 /// The store of one of several nodes that share a database: the only place where they meet.
 ///
-/// A batch is processed in a **turn**: a transaction that holds the lock of all commits. It begins by
+/// A batch is committed in a transaction that holds the **commit lock**. The transaction begins by
 /// reading the feed, so that this node knows everything that the others have committed, and ends with
 /// the commit of its own batch, which is a row of the feed as well. So all nodes apply all batches in
-/// the order of their commits. What only reads is done in a **snapshot**, which is as consistent with
-/// the feed, and makes nobody wait.
+/// the order of their commits. Requests that only read use a **snapshot**, which is as consistent with
+/// the feed, and makes no other node wait.
 ///
 /// A conformer carries out single steps; what they mean is decided in the extensions (`NodeStore+…`),
 /// which the simulation runs against a model of the database. Used by one thread, which the calls
@@ -63,20 +63,20 @@ package protocol NodeStore: EntryStore, AnyObject {
   /// - Returns: whether there may be one: not if the log is to end.
   func awaitRetry() -> Bool
 
-  /// Takes the turn, and finds out what the database knows of a node.
+  /// Takes the commit lock, and finds out what the database knows of a node.
   /// - Parameter positions: the batches whose marks are returned.
   func examine(
     _ node: Int64, _ positions: ClosedRange<Int64>
   ) throws(DatabaseFailure) -> NodeFindings
 
-  /// In the turn of `examine`, which ends: begins an epoch if the server is not the one on which the
+  /// Ends the transaction of `examine`; begins an epoch if the server is not the one on which the
   /// last epoch began, or may have lost batches.
   /// - Parameter lost: the number of the epoch in which batches were lost for certain: it cannot be
   ///   the current one any longer.
-  func settleEpoch(lost: Int64?) throws(DatabaseFailure) -> Lineage
+  func ensureEpoch(lost: Int64?) throws(DatabaseFailure) -> Lineage
 
   /// Registers a node that knows nothing yet: it begins where the feed ends.
-  /// - Parameter lost: as of `settleEpoch`.
+  /// - Parameter lost: as of `ensureEpoch`.
   func register(lost: Int64?) throws(DatabaseFailure) -> NodeState
 
   // MARK: - Transactions
@@ -103,12 +103,12 @@ package protocol NodeStore: EntryStore, AnyObject {
   func rollBack() throws(DatabaseFailure)
 
   /// Commits something after everything that this node has read.
-  /// - Parameter inTurn: whether it takes the turn for that: no earlier transaction of this node is
-  ///   under way then.
+  /// - Parameter takesLock: whether it takes the commit lock first: no earlier transaction of this
+  ///   node is under way then.
   /// - Returns: the number of the last batch that the node has committed; `nil` if the node is not
   ///   known. And whether everything up to here is as durable and replicated as configured.
   func commitBarrier(
-    _ node: Int64, position: Int64, inTurn: Bool
+    _ node: Int64, position: Int64, takesLock: Bool
   ) throws(DatabaseFailure) -> (number: Int64?, isCertain: Bool)
 }
 

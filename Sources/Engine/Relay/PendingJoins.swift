@@ -3,7 +3,7 @@ import Wire
 /// The rest of a `join` of several rooms. It waits while the answers so far fill the queue; until it is
 /// done, its session reads nothing.
 public struct PendingJoins {
-  /// So many rooms count as one request.
+  /// The number of rooms that count as one request.
   public static let roomsPerRequest = 16
 
   /// The next one last; an error stands for a room that cannot be joined.

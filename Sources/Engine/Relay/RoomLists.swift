@@ -61,8 +61,8 @@ struct RoomLists: ~Copyable {
     let newest = users[watch].newest
     rooms[node].newer = .none
     rooms[node].older = newest
-    if let newest = newest.slot { rooms[newest].newer = Link(node) }
-    users[watch].newest = Link(node)
+    if let newest = newest.slot { rooms[newest].newer = OptionalSlot(node) }
+    users[watch].newest = OptionalSlot(node)
     users[watch].stamp += 1
     rooms[node].stamp = users[watch].stamp
   }
@@ -95,7 +95,7 @@ struct RoomLists: ~Copyable {
   /// not at all.
   func place(
     after room: Slot<Room>?, lastAt: Int64, _ watch: Slot<UserWatch>, scanLimit: Int
-  ) -> Link<WatchedRoom> {
+  ) -> OptionalSlot<WatchedRoom> {
     if let room, let node = users[watch].rooms[room], rooms[node].lastAt == lastAt {
       return rooms[node].older
     }

@@ -45,7 +45,7 @@ struct RoomsPaging {
   /// The number of the valid cursor; 0 before the first page.
   var number: UInt64 = 0
   /// The first room in the user's list that was not on a page; none at the end.
-  var next: Link<WatchedRoom>
+  var next: OptionalSlot<WatchedRoom>
   /// Rooms that moved or were added before they were listed, the latest last.
   var missed: [Slot<WatchedRoom>] = []
   /// The rooms on the page that is being made; `nil` for those removed meanwhile.

@@ -1,6 +1,6 @@
 import Folding
 
-/// The users whom `people` lists: those of the directory, then the configured bots.
+/// The users that `people` lists: those of the directory, then the configured bots.
 struct Roster {
   var directory = DirectoryUpdate(people: PeopleList([], source: "", asOf: 0))
   let bots: PeopleList

@@ -15,10 +15,10 @@ extension Sequencer {
     }
   }
 
-  /// Has the next batch tell the other nodes the presence of this node's users, and ask for theirs.
+  /// Announces the presence of this node's users in the next batch, and asks for that of the others.
   public mutating func introduce() { nodes.introduce() }
 
-  /// Has the next batch tell the other nodes the presence of this node's users: they may have taken
+  /// Announces the presence of this node's users in the next batch: the other nodes may have taken
   /// this one for dead.
   public mutating func tellAllPresences() { nodes.tellAll() }
 

@@ -115,8 +115,9 @@ extension Sequencer {
       batch.refuse(
         append.session, from: loop,
         Self.unavailable(re: "send", room: append.room, id: append.id, ref: append.ref))
-    case .subscribe(let enter):
-      batch.refuse(enter.session, from: loop, Self.unavailable(re: "join", room: enter.room))
+    case .subscribe(let subscribe):
+      batch.refuse(
+        subscribe.session, from: loop, Self.unavailable(re: "join", room: subscribe.room))
     case .mark(let name, _, let origin?), .forget(let name, _, let origin?):
       refuse(origin, room: name, from: loop, &batch)
     case .mark(let name, let marks, nil):

@@ -16,7 +16,7 @@ extension Sequencer {
     do throws(StoreFailure) {
       switch request {
       case .append(let append): try handle(append, from: loop, &batch, &store)
-      case .subscribe(let enter): try handle(enter, from: loop, &batch, &store)
+      case .subscribe(let subscribe): try handle(subscribe, from: loop, &batch, &store)
       case .unsubscribe(let name, let user):
         if let room = indices[name] {
           unsubscribe(room, user)
@@ -55,7 +55,7 @@ extension Sequencer {
     }
   }
 
-  /// Answers a request that needs only the belonging.
+  /// Answers a request that requires only membership.
   private func answer(
     _ origin: LogRequest.Origin?, _ message: ServerMessage, ifMember user: String, of room: Int,
     from loop: Int, _ batch: inout Batch
@@ -281,44 +281,44 @@ extension Sequencer {
   // MARK: - Members and subscribers
 
   private mutating func handle(
-    _ enter: LogRequest.Subscribe, from loop: Int, _ batch: inout Batch,
+    _ subscribe: LogRequest.Subscribe, from loop: Int, _ batch: inout Batch,
     _ store: inout some EntryStore
   ) throws(StoreFailure) {
-    let room = try room(enter.room, &store)
+    let room = try room(subscribe.room, &store)
     func refuse(_ error: WireError) {
       batch.subscribing.append(
         Batch.Subscribing(
-          loop: loop, request: enter, room: room, head: 0,
+          loop: loop, request: subscribe, room: room, head: 0,
           resumption: Resumption(after: 0, resume: .ok), refusal: error))
     }
-    guard enter.mayCreate || rooms[room].exists else {
-      refuse(Self.noSuchRoom(re: "join", enter.room))
+    guard subscribe.mayCreate || rooms[room].exists else {
+      refuse(Self.noSuchRoom(re: "join", subscribe.room))
       return
     }
-    guard try mayBelong(enter.user, to: room, &batch, &store) else {
-      refuse(roomsPerUserReached(enter.user, re: "join", room: enter.room))
+    guard try mayBelong(subscribe.user, to: room, &batch, &store) else {
+      refuse(roomsPerUserReached(subscribe.user, re: "join", room: subscribe.room))
       return
     }
-    let resumption = try resumption(of: enter, room, &store)
-    add(enter.user, to: room, &batch)
-    rooms[room].subscribers.add(enter.user)
+    let resumption = try resumption(of: subscribe, room, &store)
+    add(subscribe.user, to: room, &batch)
+    rooms[room].subscribers.add(subscribe.user)
     batch.audienceRooms.insert(room)
     batch.subscribing.append(
       Batch.Subscribing(
-        loop: loop, request: enter, room: room, head: rooms[room].head, resumption: resumption))
+        loop: loop, request: subscribe, room: room, head: rooms[room].head, resumption: resumption))
   }
 
   /// Also reads the room's epochs, which `joined` lists.
   mutating func resumption(
-    of enter: LogRequest.Subscribe, _ room: Int, _ store: inout some EntryStore
+    of subscribe: LogRequest.Subscribe, _ room: Int, _ store: inout some EntryStore
   ) throws(StoreFailure) -> Resumption {
     if rooms[room].epochs == nil {
       rooms[room].epochs = try RoomEpochs(
         ofRoom: rooms[room].number, current: lineage.current.number, from: &store)
     }
     let head = rooms[room].head
-    guard let after = enter.after else { return Resumption(after: head, resume: .ok) }
-    guard let common = lineage.common(epoch: enter.epoch, lineage: enter.lineage) else {
+    guard let after = subscribe.after else { return Resumption(after: head, resume: .ok) }
+    guard let common = lineage.common(epoch: subscribe.epoch, lineage: subscribe.lineage) else {
       return Resumption(after: after, limit: nil, first: rooms[room].first)
     }
     var limit = head

@@ -24,14 +24,14 @@ struct Session {
   /// The owner's name for the connection.
   let connection: Int32
   /// Another session of the same user.
-  var nextOfUser = Link<Session>.none
+  var nextOfUser = OptionalSlot<Session>.none
   /// The latest delivery of this turn, which links to those before it.
-  var delivery = Link<Delivery>.none
+  var delivery = OptionalSlot<Delivery>.none
   /// The room whose acks are all that is queued.
-  var ackedRoom = Link<Room>.none
+  var ackedRoom = OptionalSlot<Room>.none
   /// The room of the last send, if this loop knows it.
-  var sendRoom = Link<Room>.none
-  var firstSubscription = Link<Subscription>.none
+  var sendRoom = OptionalSlot<Room>.none
+  var firstSubscription = OptionalSlot<Subscription>.none
   var subscriptionCount: Int32 = 0
 
   /// Whether it takes compressed messages.
@@ -73,5 +73,5 @@ struct Delivery {
   /// The start of the run in the turn's buffer.
   var lower: Int32
   /// Another delivery to the same session.
-  var next: Link<Delivery>
+  var next: OptionalSlot<Delivery>
 }

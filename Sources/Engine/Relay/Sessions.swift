@@ -3,7 +3,7 @@ import Wire
 /// A user with sessions on one loop.
 struct LocalUser {
   /// The first session; each session links to the next.
-  var firstSession = Link<Session>.none
+  var firstSession = OptionalSlot<Session>.none
   /// The presence on this loop that the log was told.
   var published = Presence.offline
   /// The presence over all loops, as the log has told it.
@@ -55,7 +55,7 @@ struct Sessions: ~Copyable {
     table[slot].user = user
     var local = users[user] ?? LocalUser(overall: others.removeValue(forKey: user) ?? .offline)
     table[slot].nextOfUser = local.firstSession
-    local.firstSession = Link(slot)
+    local.firstSession = OptionalSlot(slot)
     users[user] = local
   }
 

@@ -97,7 +97,7 @@ extension Shard {
       leave(room, ref: ref, session)
       if forget { log.append(.forget(room: room, user: user)) }
     } else if forget {
-      // Needs only the belonging, which the log knows.
+      // Only membership is required; the log checks it.
       log.append(.forget(room: room, user: user, from: origin("leave", ref: ref, session)))
     } else {
       reply(Self.notJoined(room, re: "leave"), ref: ref, to: session)

@@ -139,7 +139,7 @@ extension Shard {
     case .refused(let id, let error): refused(id, error, now)
     case .answer(let origin, let message):
       release(origin.session, Self.originBytes)
-      // Without a `ref` nobody waits for `ok`.
+      // Without a `ref` the client does not wait for `ok`.
       guard isActive(origin.session), message != .ok || origin.ref != nil else { return }
       reply(message, ref: origin.ref, to: origin.session.slot)
     case .subscribed(let id, let subscribed): self.subscribed(id, subscribed)
@@ -174,7 +174,7 @@ extension Shard {
     log.noteAck()
     counters.acks += 1
     queue(to: session) { ack.append(to: &$0) }
-    if isAlone { sessions[session].ackedRoom = Link(room) }
+    if isAlone { sessions[session].ackedRoom = OptionalSlot(room) }
   }
 
   private mutating func refused(_ id: SessionID, _ error: WireError, _ now: Moment) {

@@ -167,7 +167,7 @@ extension Shard {
             slice: run, subscription: index,
             lower: turn.lower(of: turn.slices[run], after: cursor),
             next: sessions[session].delivery))
-        sessions[session].delivery = Link(delivery)
+        sessions[session].delivery = OptionalSlot(delivery)
         markDirty(session)
       }
       noteFanOut(slice, at: began, sessions: turn.deliveries.count - before)
@@ -269,7 +269,7 @@ extension Shard {
   /// full; a room that does not fit lags. Copying some hundred bytes costs nothing compared with the
   /// write, so there are no shared pieces to be kept, counted and gathered by `writev`: what a socket
   /// does not accept stays in the log.
-  private mutating func queueDeliveries(_ session: Slot<Session>, _ first: Link<Delivery>) {
+  private mutating func queueDeliveries(_ session: Slot<Session>, _ first: OptionalSlot<Delivery>) {
     var next = first.slot
     while let place = next {
       let delivery = turn.deliveries[place]

@@ -136,7 +136,7 @@ extension Shard {
     var room = sendRoom(of: session, named: name)
     if room == nil {
       room = rooms.find(name)
-      if room != nil { sessions[session].sendRoom = Link(room) }
+      if room != nil { sessions[session].sendRoom = OptionalSlot(room) }
     }
     if let room { rooms[room].pace.note(batch: log.nextNumber) }
   }
@@ -191,7 +191,7 @@ extension Shard {
     log.append(.mark(room: room, marks, from: asked))
   }
 
-  /// Needs only the belonging, which the log knows.
+  /// Moves the user's read mark. Only membership is required; the log checks it.
   private mutating func read(
     _ room: String, _ seq: Int64, ref: String?, _ session: Slot<Session>
   ) {

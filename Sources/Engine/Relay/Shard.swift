@@ -23,7 +23,7 @@ public struct Shard: ~Copyable {
     public var textBytes = 8192
     /// The number of rooms joined by one connection.
     public var roomsPerConnection = 256
-    /// Of a user, over all connections.
+    /// The limits of a user, over all connections.
     public var budget = UserBudget.Limits()
     /// Output queued for one socket; beyond it the client is lagging and catches up from the log.
     public var queueBytes = 262_144

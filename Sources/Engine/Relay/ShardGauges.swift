@@ -3,7 +3,7 @@ public struct ShardGauges: Sendable {
   public var sessions = 0
   /// Distinct users of the sessions.
   public var users = 0
-  /// Rooms that somebody is subscribed to.
+  /// Rooms with a subscription.
   public var rooms = 0
   public var subscriptions = 0
   /// Subscriptions that are not at the head.

@@ -86,7 +86,7 @@ final class SharedAccount {
     return (untold, toldConnections > 0 && !isConnected)
   }
 
-  /// Has the connections told again.
+  /// Requests another report of the connections.
   /// - Returns: whether the budget has to be listed in the report.
   func tellAgain() -> Bool {
     isConnected = false
@@ -120,7 +120,7 @@ final class SharedAccount {
   }
 
   /// Whether nothing is owed or told, so that the account need not be kept.
-  func isRested(_ now: Int64) -> Bool {
+  func isFull(_ now: Int64) -> Bool {
     debt.isNone && !isListed && !isConnected && connectionsElsewhere(now) == 0
   }
 

@@ -12,7 +12,7 @@ public struct Slot<Element>: Hashable, Sendable {
 }
 
 /// A slot or none, in four bytes: `Slot?` takes eight.
-struct Link<Element>: Hashable, Sendable {
+struct OptionalSlot<Element>: Hashable, Sendable {
   private var place: Int32
 
   static var none: Self { Self(nil) }

@@ -4,7 +4,7 @@ public struct Spending: Equatable, Sendable {
   public var user: String
   public var sends = 0
   public var requests = 0
-  /// Of input, after decompression.
+  /// Bytes of input, after decompression.
   public var bytes = 0
   /// How many connections the user has on the node now; 0 if they are few.
   public var connections = 0

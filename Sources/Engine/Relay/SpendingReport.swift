@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Collects the users of whom a node has to tell the others: those who have spent more than a little.
+/// Collects the users that a node has to report to the others: those that have spent more than a little.
 /// Users who rest cost nothing.
 final class SpendingReport: Sendable {
   /// The minimum time between two reports.

@@ -98,7 +98,7 @@ extension StoreChanges {
     public var presences: [(user: String, presence: Presence)] = []
     /// Whether `presences` are all of this node's, so that others forget what they know of it.
     public var hasAllPresences = false
-    /// Whether the node has just started, and has to be told everybody's presence.
+    /// Whether the node has just started, and has to be told the presence of all users.
     public var asksForPresences = false
 
     public init() {}

@@ -20,7 +20,7 @@ struct Subscription {
   let session: Slot<Session>
   let room: Slot<Room>
   /// The next subscription of the session.
-  var next = Link<Subscription>.none
+  var next = OptionalSlot<Subscription>.none
   /// The last `seq` that was handed to the connection.
   var cursor: Int64 = 0
   /// The index in the room's list, from the log's answer on.

@@ -16,14 +16,14 @@ struct Subscriptions: ~Copyable {
 
   // MARK: - The chain of a session
 
-  mutating func insert(_ subscription: Subscription, into chain: inout Link<Subscription>) {
+  mutating func insert(_ subscription: Subscription, into chain: inout OptionalSlot<Subscription>) {
     var subscription = subscription
     subscription.next = chain
-    chain = Link(table.insert(subscription))
+    chain = OptionalSlot(table.insert(subscription))
   }
 
   /// Removes a subscription that is not in its room's list.
-  mutating func remove(_ slot: Slot<Subscription>, from chain: inout Link<Subscription>) {
+  mutating func remove(_ slot: Slot<Subscription>, from chain: inout OptionalSlot<Subscription>) {
     let following = table[slot].next
     if chain.slot == slot {
       chain = following
@@ -36,7 +36,7 @@ struct Subscriptions: ~Copyable {
   /// Returns the latest subscription that `matches`.
   @inline(__always)
   func first(
-    in chain: Link<Subscription>, where matches: (Subscription) -> Bool
+    in chain: OptionalSlot<Subscription>, where matches: (Subscription) -> Bool
   ) -> Slot<Subscription>? {
     var next = chain.slot
     while let slot = next {
@@ -48,7 +48,7 @@ struct Subscriptions: ~Copyable {
 
   /// Returns the subscriptions that `match`, the latest first.
   func slots(
-    in chain: Link<Subscription>, where matches: (Subscription) -> Bool
+    in chain: OptionalSlot<Subscription>, where matches: (Subscription) -> Bool
   ) -> [Slot<Subscription>] {
     var slots: [Slot<Subscription>] = []
     var next = chain.slot

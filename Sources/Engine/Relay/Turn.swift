@@ -5,13 +5,13 @@ struct Turn {
   struct Staged {
     var commit: Commit
     var span: Int32
-    var next: Link<Staged>
+    var next: OptionalSlot<Staged>
   }
 
   /// The staged parts of one room, oldest first, with their number of entries and of bytes.
   struct Chain {
-    fileprivate(set) var first = Link<Staged>.none
-    fileprivate var last = Link<Staged>.none
+    fileprivate(set) var first = OptionalSlot<Staged>.none
+    fileprivate var last = OptionalSlot<Staged>.none
     fileprivate(set) var count: Int32 = 0
     fileprivate var bytes = 0
   }
@@ -43,7 +43,7 @@ struct Turn {
   /// Stages a commit's new entries of one room.
   mutating func stage(_ commit: Commit, span: Int, of room: Slot<Room>, in chain: inout Chain) {
     let frames = commit.spans[span].frames
-    let part = Link(staged.add(Staged(commit: commit, span: Int32(span), next: .none)))
+    let part = OptionalSlot(staged.add(Staged(commit: commit, span: Int32(span), next: .none)))
     if let last = chain.last.slot {
       staged[last].next = part
     } else {

@@ -17,7 +17,7 @@ public final class UserBudget: Sendable {
     public var burst = 40
     /// All other requests, and duplicate sends; a separate bucket.
     public var requestsPerSecond = 50
-    /// Of input, after decompression; a third bucket.
+    /// Bytes of input per second, after decompression; a third bucket.
     public var bytesPerSecond = 262_144
     /// Concurrent connections.
     public var connections = 50
@@ -55,7 +55,7 @@ public final class UserBudget: Sendable {
     let sends: TokenBucket.Rate
     let requests: TokenBucket.Rate
     let bytes: TokenBucket.Rate
-    /// Of the users of whom other nodes have to be told; `nil` if there are none.
+    /// The users that have to be reported to other nodes; `nil` if there are no other nodes.
     let report: SpendingReport?
 
     init(_ limits: Limits, report: SpendingReport? = nil) {
@@ -300,13 +300,13 @@ public final class UserBudget: Sendable {
   }
 
   /// Whether the budget has recovered completely, so that it need not be kept.
-  func isRested(_ now: Int64) -> Bool {
+  func isFull(_ now: Int64) -> Bool {
     state.withLock { state in
       state.refill(now)
       let terms = state.terms
       return state.connections == 0 && state.sends.isFull(at: terms.sends)
         && state.requests.isFull(at: terms.requests) && state.bytes.isFull(at: terms.bytes)
-        && state.shared?.isRested(now) != false
+        && state.shared?.isFull(now) != false
     }
   }
 

@@ -21,7 +21,7 @@ struct UserWatch {
   /// The user's rooms, each with its place in the list.
   var rooms: [Slot<Room>: Slot<WatchedRoom>] = [:]
   /// The first of the list in the order of activity.
-  var newest = Link<WatchedRoom>.none
+  var newest = OptionalSlot<WatchedRoom>.none
   /// Counts the moves to the front.
   var stamp: Int64 = 0
 

@@ -5,8 +5,8 @@ struct WatchedRoom {
   /// The index among the room's watchers.
   var place: Int32
   /// The neighbors in the order of activity.
-  var newer = Link<WatchedRoom>.none
-  var older = Link<WatchedRoom>.none
+  var newer = OptionalSlot<WatchedRoom>.none
+  var older = OptionalSlot<WatchedRoom>.none
   /// Decreases from the newest to the oldest.
   var stamp: Int64 = 0
   /// The time of the last entry, in milliseconds since 1970.

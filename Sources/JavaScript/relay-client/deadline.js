@@ -5,11 +5,11 @@ import { RelayError } from "./errors.js";
 /** How long anything outside of the program may take: a store, a lock, a module, another tab. */
 export const outsideMs = 5000;
 
-/** A deadline is waited for in so many parts, so that a pause in any of them is seen. */
+/** A deadline is waited for in this number of parts, so that a pause in any of them is seen. */
 const parts = 8;
 /** A part that ends so much too late was a pause, and does not count. */
 const lateMs = 1000;
-/** The timers of a throttled tab are late each time: after so many late parts all time counts. */
+/** The timers of a throttled tab are late each time: after this number of late parts all time counts. */
 const latePartsLimit = 3;
 
 /** The clock on the wall goes on while a machine sleeps, and the other one is never set. */

@@ -45,7 +45,7 @@ export class Directory extends Emitter {
     } while (cursor !== undefined);
   }
 
-  /** After a new connection: it tells presence only of people whom it was asked for. */
+  /** After a new connection: it tells presence only of people that it was asked for. */
   renew() {
     for (const request of this.#asked.values()) {
       this.#link.request(request).then(

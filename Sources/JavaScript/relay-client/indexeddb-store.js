@@ -83,7 +83,7 @@ export class IndexedDBStore {
       throw new Error("The store is closed.");
     }
     this.#database = database;
-    database.onversionchange = () => database.close(); // somebody deletes it
+    database.onversionchange = () => database.close(); // another page deletes it
     const left = this.backup.all();
     const durability = left.length > 0 ? "strict" : "relaxed";
     const names = ["facts", "cursors", "outbox"];

@@ -78,7 +78,7 @@ export class LineBackup {
   }
 
   /**
-   * Whether so many characters more may be kept. The tab that leads removes what it has stored: of
+   * Whether this number of characters more may be kept. The tab that leads removes what it has stored: of
    * that this page only takes notice when it needs the room.
    * @param {number} characters
    */

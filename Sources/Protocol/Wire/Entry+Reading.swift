@@ -56,7 +56,7 @@ extension Entry {
     } ?? []
   }
 
-  /// The number of users of each emoji whom `reactions` does not list.
+  /// The number of users of each emoji that `reactions` does not list.
   public var reactionsMore: [String: Int64] {
     read { reader, json in
       guard reader.fields[.reactionsMore].kind == .object else { return [:] }

@@ -89,7 +89,7 @@ private struct KeyTable: Sendable {
     var key = 0
   }
 
-  /// A power of two, and so many that most keys have a row of their own.
+  /// A power of two, large enough that most keys have a row of their own.
   private static let size = 256
   /// An open-addressing table.
   private let rows: [Row]

@@ -15,7 +15,7 @@ public struct WireError: Error, Equatable, Sendable {
   public var resetAt: Int64?
   /// An id to quote in a request for support.
   public var support: String?
-  /// Of `idConflict`: the `seq` of the entry that has the id.
+  /// With `idConflict`: the `seq` of the entry that has the id.
   public var seq: Int64?
 
   public init(

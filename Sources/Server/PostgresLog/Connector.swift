@@ -30,15 +30,15 @@ struct Connector: Sendable {
       answerMilliseconds: Self.answerMilliseconds)
     // Each statement is the lookup of a few rows by an index. The planner, which sees tables that are
     // still empty or were never analyzed, would at times choose to read all of a table, and keep to
-    // that while it grows. Without a limit to the time that a node keeps its turn, one that is stopped
-    // would stop all.
+    // that while it grows. Without a limit to the time for which a node may hold the commit lock, a
+    // stopped node would stop all.
     var settings = [
       // "already exists" is no news.
       "SET client_min_messages = warning", "SET enable_seqscan = off",
       "SET plan_cache_mode = force_generic_plan", "SET jit = off",
       "SET idle_in_transaction_session_timeout = '5s'", "SET statement_timeout = '10s'",
-      // Of the user or the database they could be other ones: a turn reads what was committed before
-      // it began, and waits for as long as it takes.
+      // The defaults of the user or the database may differ: a transaction that holds the commit lock
+      // reads what was committed before it began, and waits for as long as it takes.
       "SET default_transaction_isolation = 'read committed'", "SET lock_timeout = 0",
     ]
     settings.append("SET search_path = \(Schema.quoted(schema))")
@@ -48,7 +48,7 @@ struct Connector: Sendable {
 
   /// Returns the key of the lock of all commits: each schema is a store of its own, also one that was
   /// restored in the place of another.
-  func turnKey(on connection: PostgresConnection) throws(PostgresError) -> Int64 {
+  func lockKey(on connection: PostgresConnection) throws(PostgresError) -> Int64 {
     let rows = try connection.run(Statements.selectStore(.text(schema)))[0]
     guard !rows.isEmpty else { throw PostgresError("the schema \(schema) does not exist") }
     return 0x5265_6C61 << 32 | rows.int(0, 0)
@@ -56,14 +56,14 @@ struct Connector: Sendable {
 
   /// Returns the key of the lock of the node that leads.
   func leadKey(on connection: PostgresConnection) throws(PostgresError) -> Int64 {
-    try turnKey(on: connection) ^ 1 << 62
+    try lockKey(on: connection) ^ 1 << 62
   }
 }
 
 /// A node that has joined the others.
 struct Registration {
   var connection: PostgresConnection
-  var turnKey: Int64
+  var lockKey: Int64
   var state: NodeState
   var identityKey: EntryIdentity.Key
   var lastRoom: Int64
@@ -126,9 +126,9 @@ struct Registration {
   ) throws(PostgresError) {
     connection = try Self.check(connector, options)
     try Schema.migrate(connection, schema: connector.schema)
-    turnKey = try connector.turnKey(on: connection)
+    lockKey = try connector.lockKey(on: connection)
     (state, identityKey, lastRoom) = try Self.register(
-      connection, turnKey: turnKey, name: options.name)
+      connection, lockKey: lockKey, name: options.name)
   }
 
   /// Registers a node in the place where the log ends.
@@ -136,11 +136,11 @@ struct Registration {
   ///   - former: a node that ends with this.
   ///   - lost: as of `Epochs.current`.
   static func register(
-    _ connection: PostgresConnection, turnKey: Int64, name: String, former: Int64? = nil,
+    _ connection: PostgresConnection, lockKey: Int64, name: String, former: Int64? = nil,
     lost: Int64? = nil
   ) throws(PostgresError) -> (state: NodeState, identityKey: EntryIdentity.Key, lastRoom: Int64) {
     let rows = try connection.run(
-      Statements.begin(), Statements.takeTurn(.int(turnKey)), Statements.selectSettings())[2]
+      Statements.begin(), Statements.takeLock(.int(lockKey)), Statements.selectSettings())[2]
     guard !rows.isEmpty, let key = EntryIdentity.Key(bytes: rows.byteString(0, 0)) else {
       throw PostgresError("the store is damaged: it has no settings")
     }

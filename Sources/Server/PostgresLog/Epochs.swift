@@ -32,7 +32,7 @@ enum Epochs {
       """)
 
   /// Returns the lineage. Begins an epoch if the server is another one than that of the last.
-  /// To be called in a turn.
+  /// To be called with the commit lock held.
   /// - Parameter lost: the number of the epoch in which batches were lost for certain; it cannot be
   ///   the current one then.
   static func current(

@@ -53,7 +53,7 @@ final class FeedListener: Sendable {
     ending.signal()
   }
 
-  /// It need not last: nobody waits for the disk or for a standby, which may be missing.
+  /// It need not last: it waits neither for the disk nor for a standby, which may be missing.
   private static let beat = PostgresStatement(
     "beat", "UPDATE nodes SET seen_at = clock_timestamp() WHERE number = $1::bigint")
   /// For the statistics: how many nodes are alive, and the last batch.
@@ -171,7 +171,7 @@ final class FeedListener: Sendable {
     }
   }
 
-  /// Has the writer follow the other nodes.
+  /// Requests that the writer follows the other nodes.
   func follow() {
     if !isAwaited.exchange(true, ordering: .acquiringAndReleasing) { tasks.append(.follow) }
   }

@@ -44,7 +44,7 @@ extension Maintenance {
   }
 }
 
-/// An import in progress, in one transaction that holds the turn.
+/// An import in progress, in one transaction that holds the lock.
 private struct Importer {
   private static let entriesAtOnce = 500
   private static let bytesAtOnce = 1 << 20
@@ -83,9 +83,9 @@ private struct Importer {
 
   init(_ connection: PostgresConnection, _ connector: Connector) throws(PostgresError) {
     self.connection = connection
-    let key = try connector.turnKey(on: connection)
+    let key = try connector.lockKey(on: connection)
     let rows = try connection.run(
-      Statements.begin(), Statements.takeTurn(.int(key)),
+      Statements.begin(), Statements.takeLock(.int(key)),
       Self.selectRelays(.int(Int64(FeedListener.lifeSeconds))), Statements.selectSettings(),
       PostgresStatement(once: "SELECT name FROM rooms")(), Self.selectLast())
     guard rows[2].int(0, 0) == 0 else {

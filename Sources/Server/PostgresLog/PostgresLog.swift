@@ -6,18 +6,16 @@ internal import Synchronization
 /// A log in PostgreSQL, for any number of relays that serve the same rooms: nodes. All nodes are
 /// equal, and know of each other only by what is stored: PostgreSQL orders, stores and wakes.
 ///
-/// **It is a replicated state machine.** A node commits a batch in a turn (`PostgresStore`), in which
-/// it has applied all batches of the others, and sequences its own on top with the same `Sequencer` as
-/// any log. So all nodes apply one order of commits, which is the contract of `Log`, word for word.
-/// The ways that were measured and are slower or hold less: sequencing first and repeating on a
-/// conflict (75 to 86 % conflicts), row locks for each room, logical decoding as the feed, and one node
-/// that sequences for all.
+/// **It is a replicated state machine.** A node commits a batch while it holds the commit lock
+/// (`PostgresStore`): it applies all batches of the others, and sequences its own on top with the
+/// same `Sequencer` as any log. So all nodes apply one order of commits, which is the contract of
+/// `Log`. docs/decisions/postgresql.md has the ways that were tried.
 ///
-/// Three threads: the writer takes the turns, the reader serves catch-up and history, the listener
+/// Three threads: the writer commits, the reader serves catch-up and history, the listener
 /// hears of the other nodes' commits (`FeedListener`).
 ///
-/// A commit whose connection was lost may have been stored or not. Nobody is answered until that is
-/// known.
+/// A commit whose connection was lost may have been stored or not. No request is answered until that
+/// is known.
 public final class PostgresLog: Log {
   /// Options of the log.
   public struct Options: Sendable {

@@ -18,7 +18,7 @@ final class PostgresReader: EntryReader {
   private var replica: Source?
   private let progress: ShownProgress
   private let hidesUnreplicated: Bool
-  /// Has the writer follow the other nodes.
+  /// Requests that the writer follows the other nodes.
   private let follow: @Sendable () -> Void
   /// The one of the current request.
   private var connection: PostgresConnection?

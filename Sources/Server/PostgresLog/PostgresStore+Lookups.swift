@@ -114,7 +114,7 @@ extension PostgresStore {
   package func changes(
     inRoom number: Int64, through seq: Int64, total: Int64
   ) throws(StoreFailure) -> Int64 {
-    // The total is that of all nodes: in a turn, the same as here.
+    // The total is that of all nodes: with the commit lock held, the same as here.
     min(total, try read(Statements.countChanges(.int(number), .int(seq))).int(0, 0))
   }
 

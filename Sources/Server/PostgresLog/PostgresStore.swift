@@ -13,8 +13,8 @@ package final class PostgresStore: NodeStore {
     didSet { meter.note { [isConnected] in $0.canWrite = isConnected } }
   }
   private let meter: LogMeter
-  /// Of the store that the connection has found.
-  private var turnKey: Int64
+  /// The key of the commit lock of the connected store.
+  private var lockKey: Int64
   /// When the next attempt to connect is made, in nanoseconds of the monotonic clock.
   private var connectsAt: UInt64 = 0
   private static let reconnectNanoseconds: UInt64 = 250_000_000
@@ -42,7 +42,7 @@ package final class PostgresStore: NodeStore {
     name = options.name
     settings = ServerSettings(options)
     connection = registration.connection
-    turnKey = registration.turnKey
+    lockKey = registration.lockKey
     state = registration.state
     identityKey = registration.identityKey
     lastRoom = registration.lastRoom
@@ -64,7 +64,7 @@ package final class PostgresStore: NodeStore {
     connectsAt = now + Self.reconnectNanoseconds
     do throws(PostgresError) {
       let connection = try connector.connect("write")
-      turnKey = try connector.turnKey(on: connection)
+      lockKey = try connector.lockKey(on: connection)
       self.connection = connection
     } catch {
       // Whatever failed: there is no connection to go on with.
@@ -108,10 +108,10 @@ package final class PostgresStore: NodeStore {
   package func examine(
     _ node: Int64, _ positions: ClosedRange<Int64>
   ) throws(DatabaseFailure) -> NodeFindings {
-    let key = turnKey
+    let key = lockKey
     return try attempt { connection throws(PostgresError) in
       let rows = try connection.run(
-        Statements.begin(), Statements.takeTurn(.int(key)),
+        Statements.begin(), Statements.takeLock(.int(key)),
         Statements.selectMarks(.int(positions.lowerBound), .int(positions.upperBound)),
         Statements.selectOldest(), Statements.selectNode(.int(node)))
       let marks = (0..<rows[2].count).map { (rows[2].int($0, 0), rows[2].int($0, 1)) }
@@ -121,7 +121,7 @@ package final class PostgresStore: NodeStore {
     }
   }
 
-  package func settleEpoch(lost: Int64?) throws(DatabaseFailure) -> Lineage {
+  package func ensureEpoch(lost: Int64?) throws(DatabaseFailure) -> Lineage {
     try attempt { connection throws(PostgresError) in
       let lineage = try Epochs.current(on: connection, lost: lost)
       try connection.run(Statements.commit())
@@ -130,9 +130,9 @@ package final class PostgresStore: NodeStore {
   }
 
   package func register(lost: Int64?) throws(DatabaseFailure) -> NodeState {
-    let (key, name, former) = (turnKey, name, state.node)
+    let (key, name, former) = (lockKey, name, state.node)
     let registered = try attempt { connection throws(PostgresError) in
-      try Registration.register(connection, turnKey: key, name: name, former: former, lost: lost)
+      try Registration.register(connection, lockKey: key, name: name, former: former, lost: lost)
     }
     lastRoom = registered.lastRoom
     return registered.state
@@ -146,11 +146,11 @@ package final class PostgresStore: NodeStore {
   ) throws(DatabaseFailure) -> NodeBeginning {
     lookedUp = LookedUp()
     do throws(DatabaseFailure) { try checkSettings() } catch {
-      if purpose == .turn || error.isConnectionLost { throw error }
+      if purpose == .commit || error.isConnectionLost { throw error }
     }
     var calls =
-      purpose == .turn
-      ? [Statements.begin(), Statements.takeTurn(.int(turnKey))]
+      purpose == .commit
+      ? [Statements.begin(), Statements.takeLock(.int(lockKey))]
       : [Statements.beginSnapshot()]
     let time = calls.count
     calls.append(Statements.selectTime())
@@ -170,8 +170,8 @@ package final class PostgresStore: NodeStore {
       now: rows[time].int(0, 0), epoch: rows[time].int(0, 1), batches: try batches(rows[time + 1]),
       gone: gone ?? [])
     meter.note { node in
-      if purpose == .turn {
-        node.turnSeconds.add(Double(Instant.now().nanoseconds - began) / 1e9)
+      if purpose == .commit {
+        node.lockSeconds.add(Double(Instant.now().nanoseconds - began) / 1e9)
       }
       node.position = beginning.batches.last?.position ?? position
       node.head = max(node.head, node.position)
@@ -229,18 +229,18 @@ package final class PostgresStore: NodeStore {
       node.position = batch.position
       node.head = max(node.head, batch.position)
     }
-    // From here on it is read outside of the turn; what a batch may still ask for does not change.
+    // From here on it is read without the commit lock; what a batch may still ask for does not change.
     lookedUp = LookedUp()
     return connection?.lastCallWarned == false
   }
 
   package func commitBarrier(
-    _ node: Int64, position: Int64, inTurn: Bool
+    _ node: Int64, position: Int64, takesLock: Bool
   ) throws(DatabaseFailure) -> (number: Int64?, isCertain: Bool) {
     // What was committed with such a setting is not certain, nor does this make it so.
     try checkSettings()
     var calls = [Statements.begin()]
-    if inTurn { calls.append(Statements.takeTurn(.int(turnKey))) }
+    if takesLock { calls.append(Statements.takeLock(.int(lockKey))) }
     calls.append(Statements.confirmNode(.int(node), .int(position)))
     calls.append(Statements.commit())
     let rows = try run(calls)[calls.count - 2]

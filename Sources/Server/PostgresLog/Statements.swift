@@ -2,20 +2,20 @@ internal import Postgres
 
 /// The statements of the log.
 enum Statements {
-  // MARK: - Turns
+  // MARK: - Transactions
 
   static let beginSnapshot = PostgresStatement(
     "begin_snapshot", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
   static let begin = PostgresStatement("begin", "BEGIN")
   static let commit = PostgresStatement("commit", "COMMIT")
   static let rollback = PostgresStatement("rollback", "ROLLBACK")
-  /// A commit that nobody waits for: typing, presence.
+  /// A commit that no request waits for: typing, presence.
   static let commitsLater = PostgresStatement(
     "commits_later", "SET LOCAL synchronous_commit = off")
-  /// Waits for the turn. It is a statement of its own: in the one that reads the feed, the snapshot
-  /// would be older than the turn.
-  static let takeTurn = PostgresStatement(
-    "take_turn", "SELECT pg_advisory_xact_lock($1::bigint)")
+  /// Waits for the commit lock. It is a statement of its own: in the one that reads the feed, the
+  /// snapshot would be older than the lock.
+  static let takeLock = PostgresStatement(
+    "take_lock", "SELECT pg_advisory_xact_lock($1::bigint)")
   /// The time in milliseconds since 1970, and the number of the current epoch.
   static let selectTime = PostgresStatement(
     "select_time",

@@ -11,8 +11,8 @@ public struct Configuration: Equatable, Sendable {
   /// The address to listen on: `HOST:PORT`, `[ADDRESS]:PORT` for IPv6; port 0 = chosen by the
   /// system.
   public var listen = "127.0.0.1:8080"
-  /// The directory of the log; created if it is missing.
-  public var dataDirectory = "./data"
+  /// The folder of the log; created if it is missing.
+  public var dataFolder = "./data"
   /// The number of event loops; 0 = one per usable core.
   public var loops = 0
   /// The lowest level that is written to standard error.
@@ -70,7 +70,7 @@ extension Configuration {
 
   /// Where a log is stored.
   public enum Engine: String, CaseIterable, Sendable {
-    /// In the data directory, for one relay.
+    /// In the data folder, for one relay.
     case sqlite
     /// In a PostgreSQL that any number of relays share.
     case postgresql

@@ -50,7 +50,7 @@ extension ConfigurationKey {
     .text(
       "listen", \.listen, "HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080",
       where: { Configuration.ListenAddress($0) != nil }),
-    .text("data", \.dataDirectory, "a folder", where: { !$0.isEmpty }),
+    .text("data", \.dataFolder, "a folder", where: { !$0.isEmpty }),
     .integer("loops", \.loops, 0...1024),
     .choice("log_level", \.logLevel),
     .integer("drain_s", \.drainSeconds, 0...3600),

@@ -42,9 +42,9 @@ final class Checkpointer: Sendable {
 
   /// Opens a connection that can make checkpoints: one that has not read anything does not know
   /// that there is a write-ahead log, and moves nothing.
-  static func connect(_ directory: DataDirectory) throws(SQLiteError) -> Database {
+  static func connect(_ folder: DataFolder) throws(SQLiteError) -> Database {
     let database = try Database(
-      path: directory.databasePath, mode: .readWrite, vfs: ErasingFileSystem.name,
+      path: folder.databasePath, mode: .readWrite, vfs: ErasingFileSystem.name,
       busyTimeoutMilliseconds: erasureWaitMilliseconds)
     _ = try database.integer("SELECT count(*) FROM sqlite_schema")
     return database

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A file of unused bytes in a data directory, which is removed to open the store on a full disk:
+/// A file of unused bytes in a data folder, which is removed to open the store on a full disk:
 /// SQLite needs some space even for reading, for the shared memory of each database.
 struct DiskReserve {
   /// More than the shared memory of both databases takes with logs of the usual size.
@@ -9,7 +9,7 @@ struct DiskReserve {
 
   private let path: String
 
-  init(_ directory: DataDirectory) { path = directory.reservePath }
+  init(_ folder: DataFolder) { path = folder.reservePath }
 
   /// Opens a store. On a full disk, removes the reserve and tries again.
   /// - Parameter isLent: set if the reserve was needed.

@@ -20,14 +20,14 @@ struct IndexLoader {
       } catch let error as SQLiteError {
         guard error.isFaultOfIndex else { throw error }
         store.tail.reset()
-        try Database.remove(path: store.directory.indexPath, vfs: store.vfs)
+        try Database.remove(path: store.folder.indexPath, vfs: store.vfs)
         let position = try loadIndex(of: journal, &discarded)
         try readBack(journal, after: position)
         discarded = "it is damaged: \(error.message)"
       }
       return discarded
     } catch let error as SQLiteError {
-      throw StoreError(error, "open", path: store.directory.indexPath)
+      throw StoreError(error, "open", path: store.folder.indexPath)
     } catch let error as StoreError {
       throw error
     } catch {
@@ -40,7 +40,7 @@ struct IndexLoader {
     of journal: borrowing Database, _ discarded: inout String?
   ) throws(SQLiteError) -> Int64 {
     let index = try IndexSchema.open(
-      store.directory, journal: journal, vfs: store.vfs, &discarded)
+      store.folder, journal: journal, vfs: store.vfs, &discarded)
     let indexSegments = try IndexSchema.indexSegments(of: index).map(\.indexSegment)
     try checkPlaces(indexSegments, index)
     // Youngest first: if the memory limit is reached, the oldest have no filter.
@@ -152,7 +152,7 @@ struct IndexLoader {
     do {
       return try body()
     } catch {
-      throw StoreError(error, "read", path: store.directory.databasePath)
+      throw StoreError(error, "read", path: store.folder.databasePath)
     }
   }
 }

@@ -19,9 +19,9 @@ struct IndexReader: ~Copyable {
   ) throws(StoreError) -> IndexReader {
     do {
       return try open(
-        Database(path: store.directory.indexPath, mode: mode, vfs: store.vfs))
+        Database(path: store.folder.indexPath, mode: mode, vfs: store.vfs))
     } catch {
-      throw StoreError(error, "open", path: store.directory.indexPath)
+      throw StoreError(error, "open", path: store.folder.indexPath)
     }
   }
 

@@ -70,9 +70,9 @@ enum IndexSchema {
   /// Opens the index of a journal for writing, and creates a new one if none is usable.
   /// - Parameter reason: set if an existing index was discarded.
   static func open(
-    _ directory: DataDirectory, journal: borrowing Database, vfs: String?, _ reason: inout String?
+    _ folder: DataFolder, journal: borrowing Database, vfs: String?, _ reason: inout String?
   ) throws(SQLiteError) -> Database {
-    let path = directory.indexPath
+    let path = folder.indexPath
     try Database.writeLogAgain(path: path, vfs: vfs)
     do throws(SQLiteError) {
       let database = try Database(path: path, mode: .create, vfs: vfs)

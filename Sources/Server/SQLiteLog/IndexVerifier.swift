@@ -11,23 +11,23 @@ struct IndexVerifier: ~Copyable {
   /// The position of the last indexed entry.
   private(set) var indexedThrough: Int64 = 0
 
-  static func open(_ directory: DataDirectory, vfs: String?) -> IndexVerifier {
-    guard vfs != nil || directory.hasIndex else { return IndexVerifier(directory, nil, nil, 0) }
+  static func open(_ folder: DataFolder, vfs: String?) -> IndexVerifier {
+    guard vfs != nil || folder.hasIndex else { return IndexVerifier(folder, nil, nil, 0) }
     do throws(SQLiteError) {
-      let database = try Database(path: directory.indexPath, mode: .readOnly, vfs: vfs)
+      let database = try Database(path: folder.indexPath, mode: .readOnly, vfs: vfs)
       try database.execute("BEGIN")
       let position = try IndexSchema.progress(of: database).position
-      return IndexVerifier(directory, database, nil, position)
+      return IndexVerifier(folder, database, nil, position)
     } catch {
-      return IndexVerifier(directory, nil, error, 0)
+      return IndexVerifier(folder, nil, error, 0)
     }
   }
 
   private init(
-    _ directory: DataDirectory, _ database: consuming Database?, _ failure: SQLiteError?,
+    _ folder: DataFolder, _ database: consuming Database?, _ failure: SQLiteError?,
     _ indexedThrough: Int64
   ) {
-    path = directory.indexPath
+    path = folder.indexPath
     self.database = database
     self.failure = failure
     self.indexedThrough = indexedThrough

@@ -26,12 +26,12 @@ package final class Indexer {
 
   package init(_ store: OpenStore) throws(StoreError) {
     self.store = store
-    let path = store.directory.indexPath
+    let path = store.folder.indexPath
     do throws(SQLiteError) {
       let database = try Database(path: path, mode: .readWrite, vfs: store.vfs)
       try IndexSchema.configure(database)
       let journal = try Database(
-        path: store.directory.databasePath, mode: .readOnly, vfs: store.vfs)
+        path: store.folder.databasePath, mode: .readOnly, vfs: store.vfs)
       try journal.execute("PRAGMA cache_size = -1024")
       let begin = try Statement("BEGIN IMMEDIATE", on: database)
       let commit = try Statement("COMMIT", on: database)
@@ -82,7 +82,7 @@ package final class Indexer {
 
   func failure(_ error: SQLiteError) -> StoreFailure {
     if error.isFaultOfIndex { store.distrustIndex() }
-    return StoreFailure("could not write \(store.directory.indexPath): \(error)")
+    return StoreFailure("could not write \(store.folder.indexPath): \(error)")
   }
 
   /// Moves as much of the write-ahead log to the file as is possible now.

@@ -41,7 +41,7 @@ struct IndexerLoop: Sendable {
 
   func run(_ requests: WorkQueue<Void>, _ indexer: Indexer) {
     var outage = Outage(
-      "Indexing", path: store.directory.indexPath,
+      "Indexing", path: store.folder.indexPath,
       meanwhile: "No data is lost, but the relay uses more and more memory",
       report: report)
     // Startup may have read back whole segments.

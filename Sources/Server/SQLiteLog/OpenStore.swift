@@ -1,17 +1,17 @@
 internal import SQLite
 
-/// The state that the connections of one open store share: its directory, and the tail of the
+/// The state that the connections of one open store share: its folder, and the tail of the
 /// journal.
 package final class OpenStore: Sendable {
-  let directory: DataDirectory
+  let folder: DataFolder
   /// The name of the SQLite VFS; `nil` = the system's.
   let vfs: String?
   /// The epoch that this process began.
   let epoch: String
   let tail: Tail
 
-  init(_ directory: DataDirectory, vfs: String?, epoch: String, tail: Tail) {
-    self.directory = directory
+  init(_ folder: DataFolder, vfs: String?, epoch: String, tail: Tail) {
+    self.folder = folder
     self.vfs = vfs
     self.epoch = epoch
     self.tail = tail
@@ -19,7 +19,7 @@ package final class OpenStore: Sendable {
 
   /// Removes an index that has turned out to be wrong. Connections that have it open continue to
   /// use it; the next start rebuilds it.
-  func distrustIndex() { try? Database.remove(path: directory.indexPath, vfs: vfs) }
+  func distrustIndex() { try? Database.remove(path: folder.indexPath, vfs: vfs) }
 
   /// The number of unindexed entries.
   package var unindexed: Int { tail.count }

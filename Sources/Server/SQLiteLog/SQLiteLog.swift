@@ -4,7 +4,7 @@ public import Relay
 internal import SQLite
 internal import Synchronization
 
-/// A log that stores everything in a data directory: entries in `relay.db`, and an index of their
+/// A log that stores everything in a data folder: entries in `relay.db`, and an index of their
 /// positions in `index.db`.
 ///
 /// The log has four threads. The writer takes all requests that the loops have submitted as one
@@ -13,13 +13,10 @@ internal import Synchronization
 /// database file. The fourth maintains the index.
 ///
 /// ## A journal without indexes, and a separate index
-/// Each index on the entries table would cost a commit one page write for nearly every entry, since
-/// rooms and ids arrive in random order: measured, 65 k entries a second fall to 16 k once half a
-/// million are stored. So `relay.db`, the only source of truth, has none: a commit appends rows in
-/// commit order. The positions of the last few hundred thousand entries are in memory (`Tail`).
+/// `relay.db`, the only source of truth, has no index on entries: a commit appends rows in commit
+/// order (docs/decisions/journal.md has the reasons). The positions of the last few hundred thousand entries are in memory (`Tail`).
 /// `Indexer` writes them to `index.db`, 256 k entries at a time and sorted, so that each page is
-/// written once. The index holds journal positions, about nine bytes per entry, and no texts. The
-/// alternative, a table clustered by room beside a journal, would write every text twice more.
+/// written once. The index holds journal positions, about nine bytes per entry, and no texts.
 ///
 /// - **Reads** look in the tail first, then in the index in a transaction begun after that, so that
 ///   no entry is missed in between; the rows are then read at their positions.
@@ -86,30 +83,30 @@ public final class SQLiteLog: Log {
   /// The first one is the writer.
   private let threads = Mutex<[WorkerThread]>([])
 
-  /// Opens the store in a directory, creates both if they are missing, and begins a new epoch.
+  /// Opens the store in a folder, creates both if they are missing, and begins a new epoch.
   /// - Parameter report: called on any thread with messages for the operator: once when writing or
   ///   reading begins to fail, and once when it works again.
-  /// - Throws: if the directory cannot be used, is in use, or contains data that this relay cannot
+  /// - Throws: if the folder cannot be used, is in use, or contains data that this relay cannot
   ///   read.
   public init(
-    directory path: String, options: Options = Options(),
+    folder path: String, options: Options = Options(),
     report: @escaping @Sendable (String) -> Void
   ) throws(StoreError) {
-    let directory = DataDirectory(path)
-    let reserve = DiskReserve(directory)
+    let folder = DataFolder(path)
+    let reserve = DiskReserve(folder)
     var isLent = false
     let store = try reserve.lend(&isLent) { () throws(StoreError) in
       try SQLiteStore(
-        directory: path, durability: options.durability, now: options.clock(),
+        folder: path, durability: options.durability, now: options.clock(),
         segmentEntries: options.segmentEntries, report: report)
     }
     let isFull = isLent || store.hasUnstoredEpoch
     if let reason = store.discardedIndex {
-      report("The index \(directory.indexPath) was rebuilt from the store: \(reason).")
+      report("The index \(folder.indexPath) was rebuilt from the store: \(reason).")
     }
     let shared = store.shared
     self.shared = shared
-    self.path = directory.databasePath
+    self.path = folder.databasePath
     self.options = options
     self.report = report
     lineage = store.lineage
@@ -119,13 +116,13 @@ public final class SQLiteLog: Log {
     reader = Handover(try SQLiteReader(shared, lineage: store.lineage))
     indexer = Handover(try Indexer(shared))
     do throws(SQLiteError) {
-      checkpointConnection = Handover(try Checkpointer.connect(directory))
+      checkpointConnection = Handover(try Checkpointer.connect(folder))
     } catch {
-      throw StoreError(error, "open", path: directory.databasePath)
+      throw StoreError(error, "open", path: folder.databasePath)
     }
     if !reserve.fill(isPartial: isFull) {
       report(
-        "The disk of \(directory.databasePath) is full: less than \(DiskReserve.bytes >> 10) KiB are "
+        "The disk of \(folder.databasePath) is full: less than \(DiskReserve.bytes >> 10) KiB are "
           + "free. The relay serves what is stored; what clients send is refused until there is space."
       )
     }
@@ -209,7 +206,7 @@ public final class SQLiteLog: Log {
   public func statistics() -> LogStatistics {
     var statistics = meter.statistics
     statistics.unindexedEntries = shared.unindexed
-    statistics.files = shared.directory.files
+    statistics.files = shared.folder.files
     return statistics
   }
 
@@ -234,7 +231,7 @@ public final class SQLiteLog: Log {
     _ = indexer.take()
     _ = store.take()
     // Closing has freed some space.
-    _ = DiskReserve(shared.directory).fill(isPartial: true)
+    _ = DiskReserve(shared.folder).fill(isPartial: true)
   }
 
   /// Limits the store's size to a number of pages, as a full disk does; 0 = no limit.

@@ -42,10 +42,10 @@ package final class SQLiteReader: EntryReader {
   private static let placesAtOnce: Int64 = 256
 
   package init(_ store: OpenStore, lineage: Lineage) throws(StoreError) {
-    path = store.directory.databasePath
+    path = store.folder.databasePath
     self.store = store
     self.lineage = lineage
-    let database = try Schema.openForReading(store.directory, vfs: store.vfs)
+    let database = try Schema.openForReading(store.folder, vfs: store.vfs)
     let index = try IndexReader.open(store, .readOnly)
     do throws(SQLiteError) {
       // Catch-up reads each page once, in order, so a larger cache would only cost memory.

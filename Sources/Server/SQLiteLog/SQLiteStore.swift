@@ -2,12 +2,12 @@ package import Relay
 internal import SQLite
 package import Wire
 
-/// A store in a data directory: the journal, which is the only source of truth (rooms, entries in
+/// A store in a data folder: the journal, which is the only source of truth (rooms, entries in
 /// commit order, members and the lineage of epochs), and the index derived from it.
 ///
-/// Used by one thread at a time. Holds the data directory's lock until it is deinitialized.
+/// Used by one thread at a time. Holds the data folder's lock until it is deinitialized.
 package final class SQLiteStore: EntryStore {
-  private let lock: DirectoryLock
+  private let lock: FolderLock
   private let walSize: WalSize
   private var state: StoreState
 
@@ -21,7 +21,7 @@ package final class SQLiteStore: EntryStore {
   /// Why an existing index was discarded and rebuilt; `nil` if none was.
   package let discardedIndex: String?
 
-  /// Opens the store in a directory, creates both if they are missing, and begins a new epoch.
+  /// Opens the store in a folder, creates both if they are missing, and begins a new epoch.
   ///
   /// Reads back the unindexed entries. If there are many, for example because the index is missing,
   /// it indexes them first, which takes some seconds per million entries.
@@ -29,43 +29,43 @@ package final class SQLiteStore: EntryStore {
   ///   - now: milliseconds since 1970.
   ///   - segmentEntries: how many entries are indexed at once.
   ///   - vfs: the name of the SQLite VFS; `nil` = the system's. Any other VFS is private to this
-  ///     process: no directory is created or locked.
+  ///     process: no folder is created or locked.
   ///   - epochName: the name of the new epoch; `nil` = a random one.
   ///   - identityKey: for a store without entries; `nil` = a random one.
   ///   - filterLimitBytes: the memory limit of the identity filters; `nil` = `Tail`'s.
   ///   - report: receives messages for the operator.
   package init(
-    directory path: String, durability: Durability = .fsync, now: Int64,
+    folder path: String, durability: Durability = .fsync, now: Int64,
     segmentEntries: Int? = nil, vfs: String? = nil, epochName: String? = nil,
     identityKey: EntryIdentity.Key? = nil, filterLimitBytes: Int? = nil,
     report: (String) -> Void = { _ in }
   ) throws(StoreError) {
-    let directory = DataDirectory(path)
+    let folder = DataFolder(path)
     if vfs == nil {
-      try directory.create(report)
-      lock = try directory.lock()
+      try folder.create(report)
+      lock = try folder.lock()
     } else {
       lock = .none
     }
     let database = try Schema.openForWriting(
-      directory, durability: durability, vfs: vfs, identityKey: identityKey)
+      folder, durability: durability, vfs: vfs, identityKey: identityKey)
     let isHeldUp: Bool
     do throws(SQLiteError) {
       isHeldUp = try Self.eraseLog(of: database)
       walSize = try WalSize(database)
     } catch {
-      throw StoreError(error, "open", path: directory.databasePath)
+      throw StoreError(error, "open", path: folder.databasePath)
     }
     var generator = SystemRandomNumberGenerator()
     let epoch = epochName ?? Lineage.randomName(using: &generator)
     let shared = OpenStore(
-      directory, vfs: vfs, epoch: epoch,
+      folder, vfs: vfs, epoch: epoch,
       tail: Tail(
         segmentEntries: segmentEntries ?? Tail.segmentEntries,
         filterLimitBytes: filterLimitBytes ?? Tail.filterLimitBytes))
     self.shared = shared
     func refusal(_ error: SQLiteError) -> StoreError {
-      StoreError(error, "begin a new epoch in", path: directory.databasePath)
+      StoreError(error, "begin a new epoch in", path: folder.databasePath)
     }
     let begun: (number: Int64, unstored: StoreState.NewEpoch?)
     do throws(SQLiteError) {
@@ -100,7 +100,7 @@ package final class SQLiteStore: EntryStore {
   package var hasUnstoredEpoch: Bool { state.unstoredEpoch != nil }
 
   /// The path of the journal's file.
-  package var path: String { shared.directory.databasePath }
+  package var path: String { shared.folder.databasePath }
 
   package var identityKey: EntryIdentity.Key { state.identityKey }
 

@@ -192,10 +192,10 @@ enum Schema {
 
   /// Opens a store's file for writing, creates it if it is missing, and migrates it.
   static func openForWriting(
-    _ directory: DataDirectory, durability: Durability, vfs: String? = nil,
+    _ folder: DataFolder, durability: Durability, vfs: String? = nil,
     identityKey: EntryIdentity.Key? = nil
   ) throws(StoreError) -> Database {
-    let path = directory.databasePath
+    let path = folder.databasePath
     func refusal(_ error: SQLiteError) -> StoreError { StoreError(error, "open", path: path) }
     do {
       try Database.writeLogAgain(path: path, vfs: vfs)
@@ -271,14 +271,14 @@ enum Schema {
 
   /// Opens a store's file for reading. It may be in use: each transaction reads one snapshot.
   static func openForReading(
-    _ directory: DataDirectory, vfs: String? = nil
+    _ folder: DataFolder, vfs: String? = nil
   ) throws(StoreError) -> Database {
-    let path = directory.databasePath
-    guard vfs != nil || directory.hasDatabase else {
+    let path = folder.databasePath
+    guard vfs != nil || folder.hasDatabase else {
       throw StoreError(
         .configuration,
-        "There is no store in \(directory.path): \(path) is missing or cannot be read. Use the "
-          + "directory that the relay was started with.")
+        "There is no store in \(folder.path): \(path) is missing or cannot be read. Use the "
+          + "folder that the relay was started with.")
     }
     do {
       let database = try Database(path: path, mode: .readOnly, vfs: vfs)
@@ -304,14 +304,14 @@ enum Schema {
     guard try database.integer("PRAGMA application_id") == applicationID else {
       throw StoreError(
         .configuration,
-        "The file \(path) is a database of another program. Use another data directory.")
+        "The file \(path) is a database of another program. Use another data folder.")
     }
     let found = try database.integer("PRAGMA user_version")
     guard found <= version else {
       throw StoreError(
         .configuration,
         "The store \(path) has schema version \(found), but this relay supports versions up to "
-          + "\(version). Use a newer relay, or another data directory.")
+          + "\(version). Use a newer relay, or another data folder.")
     }
   }
 }

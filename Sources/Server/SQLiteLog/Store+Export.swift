@@ -16,17 +16,17 @@ extension Store {
   ///   export.
   /// - Throws: `StoreError`, or the error of `write`.
   public static func export(
-    directory path: String, room: String? = nil, write: ([UInt8]) throws -> Void
+    folder path: String, room: String? = nil, write: ([UInt8]) throws -> Void
   ) throws -> StoreCount {
-    let directory = DataDirectory(path)
-    let database = try Schema.openForReading(directory)
+    let folder = DataFolder(path)
+    let database = try Schema.openForReading(folder)
     do {
       var exporter = try Exporter.prepare(database, room: room)
       while let lines = try exporter.nextEntries() { for line in lines { try write(line) } }
       if let room, exporter.rooms.isEmpty {
         throw StoreError(
           .configuration,
-          "The store \(directory.databasePath) has no room \(room). Omit --room to export all rooms."
+          "The store \(folder.databasePath) has no room \(room). Omit --room to export all rooms."
         )
       }
       for room in exporter.rooms.keys.sorted() {
@@ -37,7 +37,7 @@ extension Store {
       }
       return StoreCount(rooms: exporter.rooms.count, entries: exporter.entries)
     } catch let error as SQLiteError {
-      throw StoreError(error, "read", path: directory.databasePath)
+      throw StoreError(error, "read", path: folder.databasePath)
     }
   }
 }

@@ -17,13 +17,13 @@ extension Store {
   ///     skipped.
   /// - Throws: `StoreError`, with the number of the rejected line, or the error of `nextLine`.
   public static func `import`(
-    directory path: String, report: (String) -> Void = { _ in }, nextLine: () throws -> [UInt8]?
+    folder path: String, report: (String) -> Void = { _ in }, nextLine: () throws -> [UInt8]?
   ) throws -> StoreCount {
-    let directory = DataDirectory(path)
-    try directory.create(report)
-    let lock = try directory.lock()
+    let folder = DataFolder(path)
+    try folder.create(report)
+    let lock = try folder.lock()
     defer { withExtendedLifetime(lock) {} }
-    let database = try Schema.openForWriting(directory, durability: .fsync)
+    let database = try Schema.openForWriting(folder, durability: .fsync)
     do {
       try database.execute("BEGIN IMMEDIATE")
       // Returning without a commit closes the connection, which rolls the transaction back.
@@ -46,10 +46,10 @@ extension Store {
           "Line \(error.line ?? number) cannot be imported: \(error.reason). Nothing was imported.")
       }
       let count = try importer.commit()
-      importer.makeIndex(in: directory)
+      importer.makeIndex(in: folder)
       return count
     } catch let error as SQLiteError {
-      throw StoreError(error, "write", path: directory.databasePath)
+      throw StoreError(error, "write", path: folder.databasePath)
     }
   }
 }
@@ -218,13 +218,13 @@ private struct Importer: ~Copyable {
 
   /// Indexes the import, to save the next start most of that work. If this fails, the next start
   /// does it.
-  func makeIndex(in directory: DataDirectory) {
+  func makeIndex(in folder: DataFolder) {
     guard
       var select = try? Statement(
         "SELECT name FROM epochs ORDER BY number DESC LIMIT 1", on: database),
       (try? select.step()) == true
     else { return }
-    let store = OpenStore(directory, vfs: nil, epoch: select.text(0), tail: Tail())
+    let store = OpenStore(folder, vfs: nil, epoch: select.text(0), tail: Tail())
     select.reset()
     _ = try? IndexLoader(store: store).load(from: database)
   }

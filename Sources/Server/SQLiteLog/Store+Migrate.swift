@@ -5,22 +5,22 @@ extension Store {
   /// - Parameter report: receives messages for the operator.
   /// - Returns: the version of the schema before and now; 0 if there was none.
   public static func migrate(
-    directory path: String, report: (String) -> Void = { _ in }
+    folder path: String, report: (String) -> Void = { _ in }
   ) throws(StoreError) -> (from: Int, to: Int) {
-    let directory = DataDirectory(path)
-    try directory.create(report)
-    let lock = try directory.lock()
+    let folder = DataFolder(path)
+    try folder.create(report)
+    let lock = try folder.lock()
     defer { withExtendedLifetime(lock) {} }
     var version: Int64 = 0
     do throws(SQLiteError) {
-      if directory.hasDatabase {
-        version = try Database(path: directory.databasePath, mode: .readOnly)
+      if folder.hasDatabase {
+        version = try Database(path: folder.databasePath, mode: .readOnly)
           .integer("PRAGMA user_version")
       }
     } catch {
-      throw StoreError(error, "open", path: directory.databasePath)
+      throw StoreError(error, "open", path: folder.databasePath)
     }
-    _ = try Schema.openForWriting(directory, durability: .fsync)
+    _ = try Schema.openForWriting(folder, durability: .fsync)
     return (Int(version), Schema.steps.count)
   }
 }

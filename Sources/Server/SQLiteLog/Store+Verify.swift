@@ -12,27 +12,27 @@ extension Store {
   /// never go back; that entries are well-formed, and marks within their rooms; and that the index
   /// agrees with the indexed entries.
   /// - Throws: if the store cannot be opened. Inconsistencies are in the result.
-  public static func verify(directory path: String) throws(StoreError) -> Verification {
-    try verify(directory: path, vfs: nil)
+  public static func verify(folder path: String) throws(StoreError) -> Verification {
+    try verify(folder: path, vfs: nil)
   }
 
   /// - Parameter vfs: the name of the SQLite VFS; `nil` = the system's.
   package static func verify(
-    directory path: String, vfs: String?
+    folder path: String, vfs: String?
   ) throws(StoreError) -> Verification {
-    let directory = DataDirectory(path)
+    let folder = DataFolder(path)
     // Opened before the journal, which is then read in a later state: the index never has more
     // entries.
-    let index = IndexVerifier.open(directory, vfs: vfs)
-    let database = try Schema.openForReading(directory, vfs: vfs)
+    let index = IndexVerifier.open(folder, vfs: vfs)
+    let database = try Schema.openForReading(folder, vfs: vfs)
     var verifier = JournalVerifier(database: database)
     do throws(SQLiteError) {
       try verifier.run(indexedThrough: index.indexedThrough)
     } catch {
       guard error.isCorruption || error.code == SQLITE_ERROR else {
-        throw StoreError(error, "read", path: directory.databasePath)
+        throw StoreError(error, "read", path: folder.databasePath)
       }
-      verifier.findings.add("the file \(directory.databasePath) is damaged: \(error)")
+      verifier.findings.add("the file \(folder.databasePath) is damaged: \(error)")
     }
     return index.run(verifier)
   }

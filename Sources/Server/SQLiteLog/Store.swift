@@ -4,12 +4,12 @@
 /// `verify` reads one snapshot, and the write-ahead log grows until it is done. `import` needs
 /// exclusive use of the store.
 public enum Store {
-  /// Whether a relay or an import has the store in a directory open.
-  public static func isInUse(directory path: String) -> Bool { DataDirectory(path).isLocked }
+  /// Whether a relay or an import has the store in a folder open.
+  public static func isInUse(folder path: String) -> Bool { DataFolder(path).isLocked }
 
-  /// Creates a data directory, or closes an existing one to other users.
+  /// Creates a data folder, or closes an existing one to other users.
   /// - Parameter report: receives what was changed, as a sentence.
-  public static func prepare(directory path: String, report: (String) -> Void) throws(StoreError) {
-    try DataDirectory(path).create(report)
+  public static func prepare(folder path: String, report: (String) -> Void) throws(StoreError) {
+    try DataFolder(path).create(report)
   }
 }

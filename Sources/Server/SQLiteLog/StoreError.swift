@@ -47,13 +47,13 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
       self.init(
         .broken,
         "The database file \(path) is damaged: \(error.message). "
-          + "Restore the data directory from a backup, or move the file away to start with an empty store."
+          + "Restore the data folder from a backup, or move the file away to start with an empty store."
       )
     case SQLITE_NOTADB:
       self.init(
         .broken,
         "The file \(path) is not a database, or its beginning is damaged. Restore it from a "
-          + "backup, move it away to start with an empty store, or use another data directory.")
+          + "backup, move it away to start with an empty store, or use another data folder.")
     case SQLITE_FULL, SQLITE_IOERR:
       self.init(
         .environment,
@@ -62,7 +62,7 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
       self.init(
         .configuration,
         "Could not \(action) \(path): \(error.message). Give the user that runs the relay read "
-          + "and write permission to the directory and the files in it.")
+          + "and write permission to the folder and the files in it.")
     case SQLITE_BUSY, SQLITE_LOCKED:
       self.init(
         .environment,

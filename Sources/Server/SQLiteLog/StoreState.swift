@@ -64,7 +64,7 @@ struct StoreState: ~Copyable {
   struct NewEpoch {
     var number: Int64
     var name: String
-    /// Of the last entry before it.
+    /// The position of the last entry before it.
     var position: Int64
     /// Milliseconds since 1970.
     var now: Int64

@@ -195,12 +195,12 @@ struct Metrics {
       Int(node.batchesBehind))
     text.histogram(
       "relay_node_turn_seconds",
-      "Seconds from asking for the turn to commit until it was taken, and what others committed was "
-        + "read.", node.turnSeconds)
+      "Seconds from asking for the commit lock until it was taken and what others committed was read.",
+      node.lockSeconds)
     text.histogram(
       "relay_node_follow_seconds",
-      "Seconds from the beginning of the turn in which another relay committed entries until this one "
-        + "read them.", node.followSeconds)
+      "Seconds from when another relay took the commit lock until this one read the entries that it "
+        + "committed.", node.followSeconds)
   }
 
   private func addProcess(to text: inout MetricsText) {

@@ -14,7 +14,7 @@ enum PeopleDirectory {
   ) throws(SystemError) -> any Directory {
     let settings = configuration.directory
     let report: @Sendable (String) -> Void = { logger.warning("directory: \($0)") }
-    let folder = configuration.log.durability == .memory ? nil : configuration.dataDirectory
+    let folder = configuration.log.durability == .memory ? nil : configuration.dataFolder
     guard settings.kind != .local else {
       return try LocalDirectory(
         file: settings.file, mayBeMissing: settings.mayBeMissing, folder: folder, report: report)

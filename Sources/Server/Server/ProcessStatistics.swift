@@ -33,16 +33,16 @@ struct ProcessStatistics {
     Double(time.tv_sec) + Double(time.tv_usec) / 1e6
   }
 
-  /// Since Linux 6.2 the size of the directory is the count; before that, the entries are counted.
+  /// Since Linux 6.2 the size of the folder is the count; before that, the entries are counted.
   private static func countDescriptors() -> Int {
     let path = "/proc/self/fd"
     var status = stat()
     if unsafe stat(path, &status) == 0, status.st_size > 0 { return Int(status.st_size) }
-    guard let directory = unsafe opendir(path) else { return 0 }
-    defer { unsafe closedir(directory) }
+    guard let folder = unsafe opendir(path) else { return 0 }
+    defer { unsafe closedir(folder) }
     // Without its own descriptor, `.` and `..`.
     var count = -3
-    while unsafe readdir(directory) != nil { count += 1 }
+    while unsafe readdir(folder) != nil { count += 1 }
     return count
   }
 

@@ -243,8 +243,8 @@ public final class Server: Sendable {
   ) -> sending Listener? {
     do {
       // Not every engine has created the folder.
-      try PrivateFiles.createFolder(configuration.dataDirectory)
-      return try Listener.claim(folder: configuration.dataDirectory, name: operatorSocket)
+      try PrivateFiles.createFolder(configuration.dataFolder)
+      return try Listener.claim(folder: configuration.dataFolder, name: operatorSocket)
     } catch {
       logger.warning(
         "there is no socket for relay trace and other programs of the operator: \(error)")
@@ -258,7 +258,7 @@ public final class Server: Sendable {
     if configuration.log.engine == .postgresql {
       // For what is each relay's own: the list of people.
       do throws(StoreError) {
-        try Store.prepare(directory: configuration.dataDirectory) { logger.error("\($0)") }
+        try Store.prepare(folder: configuration.dataFolder) { logger.error("\($0)") }
       } catch {
         throw ServerError(error)
       }
@@ -294,7 +294,7 @@ public final class Server: Sendable {
     options.limits = configuration.limits.entry
     options.commitDelayMilliseconds = configuration.debug.commitDelayMilliseconds
     do {
-      return try SQLiteLog(directory: configuration.dataDirectory, options: options) {
+      return try SQLiteLog(folder: configuration.dataFolder, options: options) {
         logger.error("\($0)")
       }
     } catch {

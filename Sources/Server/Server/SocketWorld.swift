@@ -37,7 +37,7 @@ import WebSocket
   let shared: Shared
   let loop: EventLoop
   var acceptor: Acceptor?
-  /// Of the operator's socket, on the first loop.
+  /// The acceptor of the operator's socket, on the first loop.
   var operatorAcceptor: Acceptor?
   /// Indexed by the connection's slot; `nil` if the slot is free.
   var streams: [Stream?] = []

@@ -6,14 +6,14 @@ import SQLiteLog
 /// Where a relay keeps its log, for the work on it that no relay does.
 public enum StorePlace: Sendable {
   /// A folder.
-  case sqlite(directory: String)
+  case sqlite(folder: String)
   /// As a configuration says.
   case postgresql(Configuration)
 
   public init(_ configuration: Configuration) {
     self =
       switch configuration.log.engine {
-      case .sqlite: .sqlite(directory: configuration.dataDirectory)
+      case .sqlite: .sqlite(folder: configuration.dataFolder)
       case .postgresql: .postgresql(configuration)
       }
   }
@@ -23,9 +23,9 @@ public enum StorePlace: Sendable {
   /// - Returns: what was done, as a sentence for the operator.
   public func migrate(report: (String) -> Void) throws -> String {
     switch self {
-    case .sqlite(let directory):
-      let versions = try Store.migrate(directory: directory, report: report)
-      return Self.sentence("The store \(directory)", versions.from, versions.to)
+    case .sqlite(let folder):
+      let versions = try Store.migrate(folder: folder, report: report)
+      return Self.sentence("The store \(folder)", versions.from, versions.to)
     case .postgresql(let configuration):
       let versions = try Self.explaining {
         try Maintenance.migrate(url: configuration.log.url, options: .init(configuration))
@@ -45,7 +45,7 @@ public enum StorePlace: Sendable {
   /// See `Store.verify`.
   public func verify() throws -> StoreVerification {
     switch self {
-    case .sqlite(let directory): try Store.verify(directory: directory)
+    case .sqlite(let folder): try Store.verify(folder: folder)
     case .postgresql(let configuration):
       try Self.explaining {
         try Maintenance.verify(url: configuration.log.url, options: .init(configuration))
@@ -56,8 +56,8 @@ public enum StorePlace: Sendable {
   /// See `Store.export`.
   public func export(room: String?, write: ([UInt8]) throws -> Void) throws -> StoreCount {
     switch self {
-    case .sqlite(let directory):
-      try Store.export(directory: directory, room: room, write: write)
+    case .sqlite(let folder):
+      try Store.export(folder: folder, room: room, write: write)
     case .postgresql(let configuration):
       try Self.explaining {
         try Maintenance.export(
@@ -71,8 +71,8 @@ public enum StorePlace: Sendable {
     report: (String) -> Void, nextLine: () throws -> [UInt8]?
   ) throws -> StoreCount {
     switch self {
-    case .sqlite(let directory):
-      try Store.import(directory: directory, report: report, nextLine: nextLine)
+    case .sqlite(let folder):
+      try Store.import(folder: folder, report: report, nextLine: nextLine)
     case .postgresql(let configuration):
       try Self.explaining {
         try Maintenance.import(

@@ -184,13 +184,13 @@ int clinux_listen_unix(const char *folder, const char *name) {
   snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", directory, name);
   int descriptor = -1;
   int existing = clinux_connect_unix(address.sun_path);
-  // EAGAIN: somebody listens, and has no time.
+  // EAGAIN: a process listens, and its queue is full.
   if (existing >= 0 || errno == EAGAIN) {
     if (existing >= 0) close(existing);
     errno = EADDRINUSE;
   } else if (unlinkat(directory, name, 0) == 0 || errno == ENOENT) {
     descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    // Before it listens nobody can connect, so nobody can between these calls.
+    // No client can connect between these calls, because the socket does not listen yet.
     if (descriptor >= 0 &&
         (bind(descriptor, (struct sockaddr *)&address, sizeof address) < 0 ||
          fchmodat(directory, name, 0600, 0) < 0 || listen(descriptor, 128) < 0)) {

@@ -61,8 +61,8 @@ public struct Listener: ~Copyable, Sendable {
     try Listener(address, sharesPort: true)
   }
 
-  /// Listens on a Unix socket, which only this user, and root, may connect to. Replaces a socket that
-  /// nobody listens on any more; throws `EADDRINUSE` if somebody does.
+  /// Listens on a Unix socket, which only this user, and root, may connect to. Replaces a socket
+  /// without a listening process; throws `EADDRINUSE` if there is one.
   public static func claim(folder: String, name: String) throws(SystemError) -> Listener {
     let descriptor = unsafe clinux_listen_unix(folder, name)
     if descriptor < 0 { throw SystemError.last("listen \(folder)/\(name)") }

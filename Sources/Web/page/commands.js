@@ -150,7 +150,7 @@ const actions = {
   },
 };
 
-/** The user whom a name means, unless it is oneself. @param {string} name @param {string} me */
+/** The user that a name means, unless it is oneself. @param {string} name @param {string} me */
 function person(name, me) {
   const user = name.replace(/^@/, "").toLowerCase();
   return isUserName(user) && user !== me ? user : undefined;

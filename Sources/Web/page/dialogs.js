@@ -57,8 +57,8 @@ export function askForToken(place, renew) {
 
 /** Anybody can make an address with a token, and would read what is written then. @param {HTMLElement} place @param {string} user @param {string} other */
 export const askToSwitch = (place, user, other) => ask(place, {
-  title: "Sign in as somebody else?", confirm: "Sign in",
-  text: `You are ${user} here. The address that was opened signs you in as ${plain(other) || "somebody else"}.`,
+  title: "Sign in as another user?", confirm: "Sign in",
+  text: `You are ${user} here. The address that was opened signs you in as ${plain(other) || "another user"}.`,
 });
 
 /** @param {HTMLElement} input @param {string} label @param {() => void} submit @param {...Node} more */

@@ -17,7 +17,7 @@ export function userNamed(text) {
 
 /** The room with another user. @param {string} user @param {string} other @returns {Named} */
 const roomWith = (user, other) =>
-  user === other ? { problem: `There is no conversation with oneself: @${user} is you. Name somebody else.` } : { room: directRoom(user, other), user: other };
+  user === other ? { problem: `There is no conversation with oneself: @${user} is you. Name another user.` } : { room: directRoom(user, other), user: other };
 
 /** The room with the user that a text names. @param {string} text @param {string} user @returns {Named} */
 export function directRoomNamed(text, user) {

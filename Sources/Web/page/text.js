@@ -5,7 +5,7 @@ import { plain } from "./format.js";
 
 // A name has at most 64 characters.
 const pattern = /```(?:[a-z0-9+#-]*\n)?([\s\S]+?)```|`([^`\n]+)`|(https?:\/\/[^\s<>"`]+)|(?<![\w@.])@([a-z0-9][a-z0-9._-]{0,63})/giu;
-/** A text becomes at most so many nodes. The rest of it stays as it was written. */
+/** A text becomes at most this number of nodes. The rest of it stays as it was written. */
 const nodesLimit = 400;
 const onlyEmoji = /^(?:\p{Extended_Pictographic}(?:\uFE0F|\p{Emoji_Modifier}|\u200D\p{Extended_Pictographic}\uFE0F?)*\s?){1,3}$/u;
 

@@ -111,7 +111,7 @@ class Peer:
 
 
 def everyone(count, act):
-    """So many attackers at once."""
+    """This number of attackers at once."""
     with concurrent.futures.ThreadPoolExecutor(min(count, 64)) as pool:
         return list(pool.map(act, range(count)))
 
@@ -475,7 +475,7 @@ def strangers():
 
 
 def storm(joins=True):
-    """Ten thousand at once in a hundred rooms, of whom half leave by a reset, half by an end."""
+    """Ten thousand at once in a hundred rooms, half of which leave by a reset, half by an end."""
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 200
     count = min(10_000, allowed)
     print(f"{count} connections", flush=True)
@@ -500,7 +500,7 @@ def storm(joins=True):
 
 
 def descriptors():
-    """Three hundred connections to a relay that has no descriptors for so many."""
+    """Three hundred connections to a relay that does not have enough descriptors."""
     peers = [Peer() for _ in range(300)]
     for peer in peers:
         peer.send(request("mallory"))

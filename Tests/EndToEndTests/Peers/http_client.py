@@ -200,13 +200,13 @@ def limits():
     assert problem["code"] == "rate_limited" and 0 < problem["retry_after_ms"] <= 500, problem
     assert int(response.getheader("Retry-After")) == 1
     assert response.getheader("Connection") == "close"
-    # Somebody else is not ada; and reading has a budget of its own.
+    # Another user is not ada; and reading has a budget of its own.
     assert send("bo", "1")[0] == 201
     reads = [ask(connect(), "GET", "/v1/rooms/general/messages?user=ada")[0] for _ in range(12)]
     assert reads[:4] == [200] * 4 and 429 in reads, reads
     time.sleep(problem["retry_after_ms"] / 1000)
     assert send("ada", "a0")[0] == 200
-    # Who is nobody pays as an address.
+    # An unauthenticated client pays as an address.
     nobody = [ask(connect(), "GET", "/v1/people")[0] for _ in range(12)]
     assert nobody[:4] == [401] * 4 and 429 in nobody, nobody
 
@@ -344,7 +344,7 @@ def bodies():
 
 
 def keep_alive():
-    """A connection of /v1 takes one request after the other, until it is idle or somebody closes it."""
+    """A connection of /v1 takes one request after the other, until it is idle or one side closes it."""
     connection = connect()
     connection.connect()
     port = connection.sock.getsockname()[1]
@@ -425,7 +425,7 @@ def origins():
     for origin, host, status in [
         (None, None, 200), (mine, None, 200), ("https://chat.example", None, 200),
         ("https://evil.example", None, 403), ("null", None, 403),
-        # A name that somebody makes resolve to this machine.
+        # A name that an attacker makes resolve to this machine.
         (None, "evil.example", 403), ("http://evil.example", "evil.example", 403),
     ]:
         headers = {"Host": host} if host else {}

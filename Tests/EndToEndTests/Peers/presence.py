@@ -1,4 +1,4 @@
-"""A crowd in one room, some of whom watch who is there, all of them coming back at once.
+"""A crowd in one room, some of which watch who is there, all of them coming back at once.
 
 presence.py PORT PID USERS WATCHERS: prints a line for each part, what it cost the relay with the
 process id PID, and how many presence messages a watcher got. By plain sockets, since no library
@@ -17,7 +17,7 @@ PORT, PID, USERS, WATCHERS = map(int, sys.argv[1:])
 resource.setrlimit(
     resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
 PATIENCE_S = 120
-# A connection is told of so many people, those that it asked for last.
+# The number of people that a connection is told of: those that it asked for last.
 WATCHED = min(USERS, 2000)
 PAGE = 200
 
@@ -165,9 +165,9 @@ def report(part, watchers, since):
 
 def main():
     crowd = Crowd()
-    everybody, watching = range(USERS), range(WATCHERS)
+    everyone, watching = range(USERS), range(WATCHERS)
     since = processor_seconds()
-    crowd.come(everybody)
+    crowd.come(everyone)
     print(f"{USERS} come and join: processor {processor_seconds() - since:.2f} s", flush=True)
     since = processor_seconds()
     crowd.watch(watching)
@@ -178,8 +178,8 @@ def main():
 
     # All lose their connection at once, and come back as fast as they can.
     since = processor_seconds()
-    crowd.go(everybody)
-    crowd.come(everybody)
+    crowd.go(everyone)
+    crowd.come(everyone)
     crowd.watch(watching)
     crowd.until_quiet(5)
     counts = report("all come back at once", [

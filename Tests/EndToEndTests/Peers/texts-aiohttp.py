@@ -50,7 +50,7 @@ async def chat(url, authority, compression):
             assert entries == TEXTS
             extensions = "permessage-deflate" if socket.compress else "nothing"
         print(
-            f"{agreed.version() if agreed else 'in clear'}, {extensions}, {compressed} compressed,"
+            f"{agreed.version() if agreed else 'without TLS'}, {extensions}, {compressed} compressed,"
             f" closed with {socket.close_code}")
 
 

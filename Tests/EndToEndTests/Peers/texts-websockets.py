@@ -49,7 +49,7 @@ async def chat(url, authority, compression):
         assert entries == TEXTS
         extensions = ", ".join(extension.name for extension in socket.extensions) or "nothing"
     print(
-        f"{agreed.version() if agreed else 'in clear'}, {extensions}, {compressed} compressed,"
+        f"{agreed.version() if agreed else 'without TLS'}, {extensions}, {compressed} compressed,"
         f" closed with {socket.close_code}")
 
 

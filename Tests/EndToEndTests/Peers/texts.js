@@ -30,7 +30,7 @@ const socket = new WebSocket(`${url}?user=ada`, ['relay.v1'], {
 const entries = [];
 let agreed;
 socket.on('open', () => {
-  const version = socket._socket.getProtocol ? socket._socket.getProtocol() : 'in clear';
+  const version = socket._socket.getProtocol ? socket._socket.getProtocol() : 'without TLS';
   agreed = `${version}, ${socket.extensions.split(';')[0] || 'nothing'}`;
   socket.send(JSON.stringify({ type: 'join', room: 'r', after: 0 }));
 });

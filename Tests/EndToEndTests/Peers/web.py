@@ -281,7 +281,7 @@ def people(browser, folder):
 
 
 def order(browser, folder):
-    """Rooms with a message come first, then those without one, then the people whom one never wrote to."""
+    """Rooms with a message come first, then those without one, then the people that one never wrote to."""
     (pathlib.Path(folder) / "people.yaml").write_text(json.dumps(
         [{"user": user, "name": user.title()} for user in ("bo", "cy", "di")]))
     relay = Relay(folder, f"directory: {{ kind: local, file: {folder}/people.yaml }}\n"

@@ -27,7 +27,7 @@ def works(page, text):
 
 
 def heavy_texts(browser, folder):
-    """The work for a text grows with its length and no faster, and so many elements are all that it gets."""
+    """The work for a text grows with its length and no faster, and it gets a limited number of elements."""
     relay = Relay(folder, WITHOUT_LIMITS)
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
@@ -94,7 +94,7 @@ def disguises(browser, folder):
 def reactions(browser, folder):
     """As many different reactions as the relay allows, each as long as it allows: the message stays usable."""
     relay = Relay(folder, WITHOUT_LIMITS)
-    target = relay.send("bo", "general", "everybody likes this")[0]
+    target = relay.send("bo", "general", "everyone likes this")[0]
     for user in range(5):
         relay.send(f"user{user}", "general", *({"kind": "react", "target": target, "emoji": chr(0x1F600 + 10 * user + number) * 8, "on": True} for number in range(10)))
     page = browser.page(f"{relay.url}/?user=ada&room=general")
@@ -121,7 +121,7 @@ def crowd(browser, folder):
 
     each("first")
     works(page, "between")
-    # As many as somebody sees who looks through the list.
+    # As many as a user sees who looks through the list.
     page.evaluate("""(async () => { const list = document.querySelector('.conversations');
       while (list.children.length < 500) { list.scrollTop = 1e9; await new Promise(requestAnimationFrame); } })()""")
     each("second")
@@ -197,7 +197,7 @@ def pictures(browser, folder):
 
 
 def foreign_token(browser, folder):
-    """An address with the token of somebody else changes who one is only after a question."""
+    """An address with the token of another user changes who one is only after a question."""
     relay = Relay(folder, "auth: { mode: jwt, secret: 0123456789abcdef0123456789abcdef }")
 
     def issue(user, lifetime="1h"):
@@ -212,7 +212,7 @@ def foreign_token(browser, folder):
     page.press("Escape")
     page.wait("document.querySelector('dialog') === null")
     works(page, "written by ada")
-    check(relay_senders(relay, issue("ada")) == ["ada"], "sent by somebody else")
+    check(relay_senders(relay, issue("ada")) == ["ada"], "sent by another user")
     # When the session has expired, it goes on with a token of the same user only.
     page.wait("document.querySelector('dialog input[type=password]')")
     page.evaluate("document.querySelector('dialog input').focus()")

@@ -187,7 +187,7 @@ def switching(browser, folder, switches=400):
     check(figures["listeners"] - before["listeners"] < 60, f"listeners: {before}, {figures}")
     check(figures["nodes"] - before["nodes"] < 600, f"nodes: {before}, {figures}")
     check(figures["documents"] == before["documents"], f"documents: {before}, {figures}")
-    # A browser does not write so many addresses into its history as a program can open rooms.
+    # A browser writes fewer addresses into its history than a program can open rooms.
     problems = [problem for problem in page.problems() if "Throttling navigation" not in problem]
     check(not problems, f"the page has reported: {problems}")
     relay.stop()

@@ -72,7 +72,7 @@ def commands(browser, folder):
     wait_for_text(page, "/quit  you", ".own")
     check(page.evaluate("location.search") == "?user=ada&to=bo", page.evaluate("location.search"))
     until(lambda: relay.texts("dm:ada:bo", "bo") == ["/quit  you"], "it is sent to bo")
-    check("/quit  you" not in relay.texts("general"), "it was sent to everybody")
+    check("/quit  you" not in relay.texts("general"), "it was sent to the room")
     # In a reply too; an edit is a text.
     # A text can be edited once it is acknowledged.
     until(lambda: page.press("ArrowUp") or page.evaluate(f"{COMPOSER} === '/quit  you'"), "it is edited")
@@ -264,7 +264,7 @@ def fresh(browser, folder):
     bo.wait(READY)
     write(page, "/msg bo hello")
     wait_for_text(page, "hello", ".own")
-    see("document.querySelector('.subtitle').textContent === '@bo · online'", "a first message to somebody who is online")
+    see("document.querySelector('.subtitle').textContent === '@bo · online'", "a first message to a user who is online")
     page.go(page.evaluate("location.href"))
     see(f"{ONLINE} && document.querySelector('.subtitle').textContent === '@bo · online'", "the same after a reload")
     bo.close()

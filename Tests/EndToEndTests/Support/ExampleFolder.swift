@@ -12,7 +12,7 @@ final class ExampleFolder {
     folder = try TemporaryFolder()
     certificates = try Certificates()
     try run("mkdir", "-p", folder[".build"], folder["home/.config/wschat"])
-    try run("ln", "-s", Programs.directory, folder[".build/release"])
+    try run("ln", "-s", Programs.folder, folder[".build/release"])
     for name in ["config", "LoadTests"] { try run("ln", "-s", Project[name], folder[name]) }
     try run("cp", certificates["server.pem"], folder["chain.pem"])
     try run("cp", certificates["server.key"], folder["key.pem"])
@@ -38,7 +38,7 @@ final class ExampleFolder {
   /// variable that is set twice has either value, depending on the program.
   var env: [String] {
     var variables = [
-      "PATH": "\(Programs.directory):\(Programs.environment("PATH") ?? "")", "HOME": folder["home"],
+      "PATH": "\(Programs.folder):\(Programs.environment("PATH") ?? "")", "HOME": folder["home"],
       "CURL_HOME": folder.path, "USER": "ada", "NODE_PATH": "/usr/share/nodejs",
       "PYTHONUNBUFFERED": "1", "RELAY_AUTH_SECRET": String(repeating: "0123456789abcdef", count: 2),
     ]

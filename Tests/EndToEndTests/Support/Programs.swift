@@ -6,7 +6,7 @@ extension Programs {
   static var wschat: String { path(of: "wschat") }
 
   /// The folder of all commands.
-  static var directory: String { folder(of: "relay") }
+  static var folder: String { folder(of: "relay") }
 
   /// A peer written in another language.
   static func peer(_ name: String) -> String { Project["Tests/EndToEndTests/Peers/\(name)"] }

@@ -13,7 +13,7 @@ final class RelayProcess {
   /// Starts a relay, and waits until it serves.
   /// - Parameters:
   ///   - configuration: YAML, in addition to `listen` and `data`.
-  ///   - data: the data directory; by default one in the folder.
+  ///   - data: the data folder; by default one in the folder.
   ///   - wrapper: a command that runs the one that follows it, such as `taskset -c 0`.
   init(
     _ configuration: String = "", in folder: TemporaryFolder? = nil, data: String? = nil,
@@ -30,6 +30,10 @@ final class RelayProcess {
     try waitUntilListening()
   }
 
+  deinit {
+    if TemporaryFolder.areKept { try? folder.write(process.errors, to: "relay.log") }
+  }
+
   /// Grants access to the metrics, also to the programs in Peers.
   static let metricsToken = "the-token-of-tests"
 
@@ -39,7 +43,7 @@ final class RelayProcess {
     """
 
   var url: String { "\(scheme)://127.0.0.1:\(port)/ws" }
-  var dataDirectory: String { folder["data"] }
+  var dataFolder: String { folder["data"] }
 
   private static func serve(
     _ folder: TemporaryFolder, port: UInt16, under wrapper: [String]

@@ -11,7 +11,7 @@ extension Bench {
   private static let roomSendsPerSecond = 100.0
   private static let talkingRooms = 500
   private static let silentRoomMembers = 100
-  /// Of the load that fills a store.
+  /// The messages in flight of the load that fills a store.
   private static let fillWindow = 64
 
   /// A size of a slope: how large, on which server, under which load.

@@ -116,7 +116,7 @@ public final class Bench {
       throw Failure(description: "cannot create a folder in \(settings.built): errno \(errno)")
     }
     temporaryFolder = folder
-    defer { Directory.remove(folder) }
+    defer { Folder.remove(folder) }
     report.facts.append(BenchMachine.disk(folder))
     let began = Instant.now()
     let busyBefore = BenchMachine.busySeconds
@@ -139,11 +139,11 @@ public final class Bench {
 
   /// Removes the folders of interrupted runs, whose names end with the process id.
   private static func removeLeftovers(in folder: String) {
-    for entry in (try? Directory.entries(of: folder)) ?? [] where entry.name.hasPrefix("run.") {
+    for entry in (try? Folder.entries(of: folder)) ?? [] where entry.name.hasPrefix("run.") {
       guard let id = pid_t(entry.name.dropFirst(4)), id == getpid() || kill(id, 0) != 0 else {
         continue
       }
-      Directory.remove("\(folder)/\(entry.name)")
+      Folder.remove("\(folder)/\(entry.name)")
     }
   }
 

@@ -30,7 +30,7 @@ enum BenchMachine {
 
   /// Describes what an fsync costs in this folder.
   static func disk(_ folder: String) -> BenchReport.Fact {
-    let kind = Directory.fileSystem(of: folder) ?? "unknown"
+    let kind = Folder.fileSystem(of: folder) ?? "unknown"
     let isInMemory = kind == "tmpfs" || kind == "ramfs"
     return .init("file system", isInMemory ? "\(kind), where syncs are free" : kind)
   }

@@ -28,7 +28,7 @@ final class BenchServer {
       throw Failure(description: "\(program.name) is missing: \(program.words[0])")
     }
     self.program = program
-    let folder = try Directory.makeTemporary("\(parent)/\(program.name)")
+    let folder = try Folder.makeTemporary("\(parent)/\(program.name)")
     self.folder = folder
     let chosen = program.announcement == nil ? try Self.freePort() : 0
     func filled(_ text: String) -> String {
@@ -45,7 +45,7 @@ final class BenchServer {
         program.words.map(filled), bond: .terminate, environment: program.environment,
         output: "\(folder)/log")
     } catch {
-      Directory.remove(folder)
+      Folder.remove(folder)
       throw error
     }
     do {
@@ -77,11 +77,11 @@ final class BenchServer {
     }
     kill(-id, SIGKILL)
     if left == 0 { ChildProgram.wait(for: id) }
-    Directory.remove(folder)
+    Folder.remove(folder)
   }
 
   /// The last lines that it has written.
-  var lastWords: String {
+  var lastOutput: String {
     let text = (try? TextFile.read("\(folder)/log")) ?? []
     return String(decoding: text, as: UTF8.self).split(separator: "\n").suffix(3)
       .joined(separator: "\n")
@@ -129,7 +129,7 @@ final class BenchServer {
     for _ in 0..<(Self.startMilliseconds / 5) {
       var status: Int32 = 0
       guard unsafe waitpid(id, &status, WNOHANG) == 0 else {
-        throw Failure(description: "\(program.name) exited before it listened: \(lastWords)")
+        throw Failure(description: "\(program.name) exited before it listened: \(lastOutput)")
       }
       if let announcement = program.announcement {
         let log = String(

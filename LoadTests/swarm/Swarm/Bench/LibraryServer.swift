@@ -35,12 +35,12 @@ struct LibraryServer {
     let folder: String
     let sources: [String]
     do {
-      folder = try Directory.makeTemporary("\(built)/\(Self.name)")
+      folder = try Folder.makeTemporary("\(built)/\(Self.name)")
       sources = try cSources()
     } catch {
       throw Bench.Failure(description: "cannot compile uWebSockets: \(error)")
     }
-    defer { Directory.remove(folder) }
+    defer { Folder.remove(folder) }
     var objects: [String] = []
     for (number, source) in sources.enumerated() {
       objects.append("\(folder)/\(number).o")
@@ -63,7 +63,7 @@ struct LibraryServer {
       let path = "\(library)/uSockets/\(folder)"
       // Older versions lack some of the folders.
       guard unsafe access(path, R_OK) == 0 else { continue }
-      files += try Directory.entries(of: path).filter { $0.name.hasSuffix(".c") }
+      files += try Folder.entries(of: path).filter { $0.name.hasSuffix(".c") }
         .map { "\(path)/\($0.name)" }
     }
     return files

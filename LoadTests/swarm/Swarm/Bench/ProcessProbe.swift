@@ -81,6 +81,6 @@ struct ProcessProbe {
   }
 
   private static func names(in folder: String) -> [String] {
-    ((try? Directory.entries(of: folder)) ?? []).map(\.name).filter { $0.first?.isNumber ?? false }
+    ((try? Folder.entries(of: folder)) ?? []).map(\.name).filter { $0.first?.isNumber ?? false }
   }
 }

@@ -119,5 +119,5 @@ final class Cluster {
     return sizes.isEmpty ? nil : sizes.reduce(0, +)
   }
 
-  var lastWords: String { relays.map(\.lastWords).joined(separator: "\n") }
+  var lastOutput: String { relays.map(\.lastOutput).joined(separator: "\n") }
 }

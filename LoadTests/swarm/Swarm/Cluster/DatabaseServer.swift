@@ -25,7 +25,7 @@ struct DatabaseServer: Sendable {
     self.port = port
     data = "\(folder.data)/\(name)"
     log = folder.log
-    let found = (try? Directory.entries(of: Self.versions))?.compactMap { Int($0.name) }.max()
+    let found = (try? Folder.entries(of: Self.versions))?.compactMap { Int($0.name) }.max()
     guard let found, unsafe access("\(Self.versions)/\(found)/bin/initdb", X_OK) == 0 else {
       throw Run.Failure(
         description: "spawn.postgresql requires a PostgreSQL server, and there is none in"
@@ -48,7 +48,7 @@ struct DatabaseServer: Sendable {
 
   /// Replaces its files by a copy of another server's, which it will follow.
   func copy(_ primary: DatabaseServer) throws {
-    Directory.remove(data)
+    Folder.remove(data)
     try run([
       "pg_basebackup", "--pgdata", data, "--host", folder, "--port", "\(primary.port)",
       "--username", "relay", "--checkpoint", "fast", "--no-sync",

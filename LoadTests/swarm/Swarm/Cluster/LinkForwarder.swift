@@ -251,7 +251,7 @@ struct LinkForwarder {
       && pairs[index].down.send(to: pairs[index].client, now)
     if !isGood { return reset(pair: index) }
     if pairs[index].up.isClosed, pairs[index].down.isClosed || pairs[index].down.chunks.isEmpty {
-      // The client is gone: nobody reads what the server may still say.
+      // The client is gone: what the server may still send is discarded.
       pairs[index].isOver = true
     } else if pairs[index].down.isClosed {
       pairs[index].isOver = true

@@ -258,7 +258,7 @@ public final class EchoRun {
       .init(
         threshold: $0, milliseconds: outcome.latencies.milliseconds($0.measure, $0.percentile))
     }
-    if outcome.status == .noConnection, let relay { log(relay.lastWords) }
+    if outcome.status == .noConnection, let relay { log(relay.lastOutput) }
     return outcome
   }
 

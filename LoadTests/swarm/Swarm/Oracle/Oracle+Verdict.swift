@@ -3,7 +3,7 @@ extension Oracle {
   public struct Verdict: Equatable, Sendable {
     /// The sends that were passed to a client.
     public var sends = 0
-    /// Of these: acknowledged.
+    /// The sends that were acknowledged.
     public var acknowledged = 0
     /// Refused for good.
     public var refused = 0

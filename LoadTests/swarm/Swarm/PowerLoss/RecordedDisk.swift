@@ -45,7 +45,7 @@ struct RecordedDisk: Sendable {
     files = Disk(files, events).afterPowerLoss(mercy, using: &random)
     // Shared memory is lost in any case.
     files = files.filter { !$0.key.hasSuffix("-shm") }
-    for (name, _) in try Directory.entries(of: folder) where files[name] == nil {
+    for (name, _) in try Folder.entries(of: folder) where files[name] == nil {
       guard unsafe unlink("\(folder)/\(name)") == 0 else {
         throw SystemError.last("unlink \(name)")
       }

@@ -37,7 +37,7 @@ struct RawEngine {
   let loop: EventLoop
   let url: RelayURL
   let target: String
-  /// Of the servers, which share the connections in turn.
+  /// The addresses of the servers, which share the connections in turn.
   let addresses: [Address]
   let run: String
   var note: (RawLoad.Moment) -> Void = { _ in }

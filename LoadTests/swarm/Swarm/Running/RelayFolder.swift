@@ -13,7 +13,7 @@ final class RelayFolder {
   init(configuration: String, diskBytes: Int?) throws {
     // First, because it may be refused, and then nothing has to be removed.
     if diskBytes != nil { try SmallDisk.enterOwnMounts() }
-    path = try Directory.makeTemporary("/tmp/swarm")
+    path = try Folder.makeTemporary("/tmp/swarm")
     try TextFile.write(
       (configuration.isEmpty ? "{}" : configuration) + "\n", to: self.configuration)
     try TextFile.write("", to: log)
@@ -25,7 +25,7 @@ final class RelayFolder {
 
   deinit {
     disk = nil
-    Directory.remove(path)
+    Folder.remove(path)
   }
 
   var configuration: String { "\(path)/relay.yaml" }

@@ -102,7 +102,7 @@ extension Run {
       outcome.exits += 1
       mark(
         "\(cluster.relays.count > 1 ? "" : "the ")\(name(ofRelay: index)) exited by itself: \(end)")
-      log(relay.lastWords)
+      log(relay.lastOutput)
       if cluster.database != nil {
         restarts[index] = .now().adding(milliseconds: Self.restartMilliseconds)
         continue

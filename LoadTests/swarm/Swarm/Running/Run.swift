@@ -335,7 +335,7 @@ public final class Run {
       .init(
         threshold: $0, milliseconds: outcome.latencies.milliseconds($0.measure, $0.percentile))
     }
-    if outcome.status == .noConnection, let cluster { log(cluster.lastWords) }
+    if outcome.status == .noConnection, let cluster { log(cluster.lastOutput) }
     return outcome
   }
 }

@@ -114,7 +114,7 @@ final class SpawnedRelay {
   var residentBytes: Int? { id.flatMap { ResidentMemory.bytes(of: $0) } }
 
   /// The last lines that it has written.
-  var lastWords: String {
+  var lastOutput: String {
     let lines = folder.logText.split(separator: "\n").suffix(5)
     return lines.joined(separator: "\n")
   }

@@ -91,7 +91,7 @@ extension Chat {
     let text = switcher.query.text
     if text.isEmpty || switcher.matches.contains(where: { conversations[$0] != nil }) { return nil }
     if let user, text.lowercased() == user || text.lowercased() == "@\(user)" {
-      return "this is you; nobody writes to themselves"
+      return "this is you; you cannot write to yourself"
     }
     if switcher.forwarding == nil, Chat.room(named: text, user: user) != nil,
       !text.hasPrefix("@"), !text.hasPrefix("#")

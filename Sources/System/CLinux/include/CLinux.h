@@ -26,8 +26,8 @@ int clinux_bind(int descriptor, const struct clinux_address *address);
 // one port serves connections to different destinations.
 int clinux_bind_source(int descriptor, const struct clinux_address *address);
 int clinux_connect(int descriptor, const struct clinux_address *address);
-// Listens on a socket in a folder, which only this user may connect to. One that nobody listens on any
-// more is replaced; EADDRINUSE if somebody does.
+// Listens on a socket in a folder, which only this user may connect to. Replaces a socket without a
+// listening process; fails with EADDRINUSE if there is one.
 int clinux_listen_unix(const char *folder, const char *name);
 // The peer of a Unix socket has the address 0.0.0.0.
 int clinux_accept(int descriptor, struct clinux_address *peer);

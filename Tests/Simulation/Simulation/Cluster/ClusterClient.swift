@@ -229,10 +229,10 @@ extension ClusterSimulation {
   }
 
   /// An entry is shown to a client, or acknowledged.
-  func checkShown(_ key: EntryKey, by whom: String) {
+  func checkShown(_ key: EntryKey, by source: String) {
     tally.count(.entryShown)
     if !everCertain.contains(key), !lostByForks.contains(key) {
-      fault("\(whom) shows \(key), which is not certain")
+      fault("\(source) shows \(key), which is not certain")
     }
   }
 }

@@ -80,7 +80,7 @@ final class ClusterNode {
     }
   }
 
-  /// Has the writing thread take a turn.
+  /// Runs one pass of the writing thread.
   func process() {
     guard !isBusy, !store.isKilled, world.now >= frozenUntil, var node = node.take() else { return }
     if !isSubmitted, !requests.isEmpty {

@@ -3,7 +3,7 @@ import Relay
 import Wire
 
 /// One run of several nodes that share a log: clients, the nodes' writing threads, and a model of the
-/// database with its failures. What the nodes do in turns and after failures is the product's
+/// database with its failures. What the nodes do in transactions and after failures is the product's
 /// (`LogNode`, `NodeStore`, `Sequencer`).
 ///
 /// Everything runs on one thread. While a node's call of the database has not returned, others go on:
@@ -275,7 +275,7 @@ final class ClusterSimulation {
     clients.allSatisfy { $0.isSettled } && nodes.allSatisfy { $0?.isSettled == true }
   }
 
-  /// Ends the faults, and waits until everybody has everything.
+  /// Ends the faults, and waits until every node and client has everything.
   private func settle() {
     isStormy = false
     note("the storm is over")

@@ -51,7 +51,7 @@ final class ModelDatabase {
   private(set) var generation = 1
   private(set) var isUp = true
   var isFull = false
-  /// The transaction that holds the turn.
+  /// The transaction that holds the lock.
   weak var holder: ModelNodeStore?
   /// When each node has shown that it is alive. A crash loses one sign of life at most, which makes no
   /// difference.

@@ -65,8 +65,8 @@ final class ModelNodeStore: NodeStore {
     return !isKilled
   }
 
-  /// Whoever holds the turn and is not running is frozen: the server ends its connection.
-  private func takeTurn() throws(DatabaseFailure) {
+  /// Whoever holds the lock and is not running is frozen: the server ends its connection.
+  private func takeLock() throws(DatabaseFailure) {
     try pass()
     if let holder = database.holder, holder !== self { holder.cut() }
     database.holder = self
@@ -75,7 +75,7 @@ final class ModelNodeStore: NodeStore {
   func examine(
     _ node: Int64, _ positions: ClosedRange<Int64>
   ) throws(DatabaseFailure) -> NodeFindings {
-    try takeTurn()
+    try takeLock()
     let version = database.current
     let marks = version.feed.filter { positions.contains($0.position) }
       .map { ($0.position, $0.mark) }
@@ -84,7 +84,7 @@ final class ModelNodeStore: NodeStore {
       knowsNode: version.nodes[node] != nil)
   }
 
-  func settleEpoch(lost number: Int64?) throws(DatabaseFailure) -> Lineage {
+  func ensureEpoch(lost number: Int64?) throws(DatabaseFailure) -> Lineage {
     try pass()
     var version = database.current
     if let last = version.epochs.last, last.identity != database.identity || last.number == number {
@@ -99,9 +99,9 @@ final class ModelNodeStore: NodeStore {
   }
 
   func register(lost number: Int64?) throws(DatabaseFailure) -> NodeState {
-    try takeTurn()
-    _ = try settleEpoch(lost: number)
-    try takeTurn()
+    try takeLock()
+    _ = try ensureEpoch(lost: number)
+    try takeLock()
     var version = database.current
     let node = world.newNumber()
     version.nodes[node] = ModelDatabase.Node(position: version.position)
@@ -118,7 +118,7 @@ final class ModelNodeStore: NodeStore {
     _ purpose: NodeState.Purpose, after position: Int64, lookingUp identities: [EntryIdentity],
     checksNodes: Bool
   ) throws(DatabaseFailure) -> NodeBeginning {
-    if purpose == .turn { try takeTurn() } else { try pass() }
+    if purpose == .commit { try takeLock() } else { try pass() }
     let version = database.current
     snapshot = purpose == .snapshot ? version.rooms : nil
     return NodeBeginning(
@@ -207,9 +207,9 @@ final class ModelNodeStore: NodeStore {
   }
 
   func commitBarrier(
-    _ node: Int64, position: Int64, inTurn: Bool
+    _ node: Int64, position: Int64, takesLock: Bool
   ) throws(DatabaseFailure) -> (number: Int64?, isCertain: Bool) {
-    if inTurn { try takeTurn() } else { try pass() }
+    if takesLock { try takeLock() } else { try pass() }
     var version = database.current
     let number = version.nodes[node]?.batches
     version.nodes[node]?.position = position

@@ -8,7 +8,7 @@ final class DiskHandle {
   private let connection: Int
   private let life: Int
   private let deletesOnClose: Bool
-  /// Whether the next sync also syncs the directory: like SQLite for Unix, the first sync of a new
+  /// Whether the next sync also syncs the folder: like SQLite for Unix, the first sync of a new
   /// journal does.
   private var syncsNames: Bool
   private var sharedMemory: SharedMemory?

@@ -7,7 +7,7 @@ internal import Relay
 /// The assumptions about the medium are those of SQLite's file system for Unix
 /// (`SQLITE_IOCAP_POWERSAFE_OVERWRITE`): a write that is cut short changes nothing outside its
 /// range. Within the range every sector of 512 bytes has either the old content or the new. The
-/// creation or deletion of a file is durable only after a sync of the directory; a file's own sync
+/// creation or deletion of a file is durable only after a sync of the folder; a file's own sync
 /// includes that in the cases in which SQLite's does.
 ///
 /// Used by one thread. Every choice comes from the seed.
@@ -51,7 +51,7 @@ final class SimulatedDisk {
 
   private var random: SplitMix64
   private var files: [String: DiskFile] = [:]
-  /// The changes of names since the last sync of the directory, in order.
+  /// The changes of names since the last sync of the folder, in order.
   private var unsyncedNames: [NameChange] = []
   private var connections = 0
   private var isInInterlude = false

@@ -22,7 +22,7 @@ internal import Glibc
     unsafe vfs.pointee.xOpen = { vfs, name, file, flags, outFlags in
       unsafe open(vfs, name, file, flags, outFlags)
     }
-    unsafe vfs.pointee.xDelete = { vfs, name, syncsDirectory in
+    unsafe vfs.pointee.xDelete = { vfs, name, syncsFolder in
       let disk = unsafe diskBehind(vfs)
       if disk.isDead { return ResultCode.delete }
       if disk.nextCut() != .no {
@@ -33,7 +33,7 @@ internal import Glibc
       let name = unsafe string(name)
       guard disk.file(name) != nil else { return ResultCode.deleteNoEntry }
       disk.delete(name)
-      if syncsDirectory != 0 { disk.syncNames() }
+      if syncsFolder != 0 { disk.syncNames() }
       return SQLITE_OK
     }
     unsafe vfs.pointee.xAccess = { vfs, name, flags, result in

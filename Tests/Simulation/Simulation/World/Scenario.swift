@@ -144,7 +144,7 @@ struct Scenario {
     case 0..<12:
       Adversary(attack: .edits, connections: connections, strength: pick([30, 150, 300]))
     case 12..<22:
-      // A few adversaries add so many reactions that one reply cannot hold them.
+      // A few adversaries add more reactions than one reply can hold.
       Adversary(
         attack: .reactions, connections: connections,
         strength: Int.random(in: 0..<40, using: &random) == 0 ? 1900 : pick([30, 120, 800]))

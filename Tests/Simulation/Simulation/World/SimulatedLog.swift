@@ -100,7 +100,7 @@ final class SimulatedMemoryLog: SimulatedLog {
 /// The log in SQLite: the product's own store, reader and sequencer, without the threads on which
 /// `SQLiteLog` runs them.
 final class SimulatedSQLiteLog: SimulatedLog {
-  static let directory = "/data"
+  static let folder = "/data"
 
   let epoch: String
   /// The reason why an existing index could not be used.
@@ -130,7 +130,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
     end: @escaping () -> Void
   ) throws(StoreError) {
     let store = try SQLiteStore(
-      directory: Self.directory, durability: durability, now: now,
+      folder: Self.folder, durability: durability, now: now,
       segmentEntries: segmentEntries, vfs: fileSystem, epochName: epoch,
       identityKey: EntryIdentity.Key(bytes: Array(1...16)))
     self.store = CountingStore(store, writing)

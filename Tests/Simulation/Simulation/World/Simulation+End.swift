@@ -38,7 +38,7 @@ extension Simulation {
   private func verify() {
     guard scenario.store == .sqlite else { return }
     do {
-      let result = try Store.verify(directory: SimulatedSQLiteLog.directory, vfs: fileSystem.name)
+      let result = try Store.verify(folder: SimulatedSQLiteLog.folder, vfs: fileSystem.name)
       for problem in result.breaks.prefix(3) { referee.fault("verify: \(problem)") }
     } catch {
       referee.fault("verify: \(error)")

@@ -24,7 +24,7 @@ extension NodeStore {
         }
       }
     } catch {
-      throw fail(error, "take a turn")
+      throw fail(error, "take the lock")
     }
     throw fail(DatabaseFailure(state.mustRegister ?? ""), "follow the other relays")
   }
@@ -55,7 +55,7 @@ extension NodeStore {
       try connect()
       let findings = try examine(state.node, state.confirmed.position...state.position)
       state.compare(findings)
-      let lineage = try settleEpoch(lost: state.lostEpoch)
+      let lineage = try ensureEpoch(lost: state.lostEpoch)
       if state.mustRegister == nil, !findings.knowsNode {
         state.mustRegister = "It was cut off for so long that the others have forgotten it"
       }
@@ -73,7 +73,7 @@ extension NodeStore {
 
   package func commit(_ changes: StoreChanges) throws(StoreFailure) {
     if let failure = state.failure { throw failure }
-    guard state.transaction == .turn else { throw StoreFailure("the batch has no turn") }
+    guard state.transaction == .commit else { throw StoreFailure("the batch has no lock") }
     let batch = FeedBatch(
       position: state.position + 1, mark: .random(in: .min ... .max), node: state.node,
       changes: changes)
@@ -87,7 +87,7 @@ extension NodeStore {
       guard awaitOutcome(of: state.batches + 1) else { throw fail(error, "write") }
       isCertain = true
     }
-    // It is there, but nobody may be told before it is certain.
+    // The batch is stored, but must not be published before it is certain.
     if changes.isDurable, !isCertain {
       guard awaitOutcome(of: state.batches + 1) else {
         throw fail(DatabaseFailure("the commit was lost"), "write")
@@ -98,14 +98,14 @@ extension NodeStore {
   }
 
   /// Finds out whether a commit whose answer was lost was carried out, and makes certain that it stays.
-  /// Takes the turn for that: the transaction of the lost connection has ended then.
+  /// Takes the lock for that: the transaction of the lost connection has ended then.
   /// - Returns: `false` as well if the log ends before that is known.
   private func awaitOutcome(of number: Int64) -> Bool {
     repeat {
       do throws(DatabaseFailure) {
         if !isConnected { try reconnect() }
         guard state.mustRegister == nil else { return false }
-        let last = try commitBarrier(state.node, position: state.position, inTurn: true)
+        let last = try commitBarrier(state.node, position: state.position, takesLock: true)
         guard let stored = last.number else {
           state.mustRegister = "It was cut off for so long that the others have forgotten it"
           return false
@@ -124,7 +124,7 @@ extension NodeStore {
   func confirm() throws(StoreFailure) {
     let position = state.position
     do throws(DatabaseFailure) {
-      let last = try commitBarrier(state.node, position: position, inTurn: false)
+      let last = try commitBarrier(state.node, position: position, takesLock: false)
       if last.isCertain { state.confirm(through: position) }
     } catch {
       throw fail(error, "confirm what was read")

@@ -2,7 +2,7 @@ internal import Glibc
 internal import Platform
 
 /// Operations on folders of the file system.
-enum Directory {
+enum Folder {
   /// Returns the entries of a folder, without `.` and `..`.
   static func entries(
     of path: String

@@ -2,8 +2,8 @@ internal import Glibc
 internal import Platform
 internal import Relay
 
-/// The directory of a store.
-struct DataDirectory: Sendable {
+/// The folder of a store.
+struct DataFolder: Sendable {
   let path: String
 
   init(_ path: String) {
@@ -20,7 +20,7 @@ struct DataDirectory: Sendable {
   var reservePath: String { "\(path)/reserve" }
   private var lockPath: String { "\(path)/lock" }
 
-  /// The existing files of the store, by their names in the directory.
+  /// The existing files of the store, by their names in the folder.
   var files: [LogStatistics.File] {
     [databasePath, "\(databasePath)-wal", indexPath, "\(indexPath)-wal"].compactMap { file in
       var status = stat()
@@ -33,10 +33,10 @@ struct DataDirectory: Sendable {
   var hasDatabase: Bool { unsafe access(databasePath, F_OK) == 0 }
   var hasIndex: Bool { unsafe access(indexPath, F_OK) == 0 }
 
-  /// Files that show that a directory is a relay's.
+  /// Files that show that a folder is a relay's.
   private static let ownNames = ["lock", "relay.db", "directory.json", "operator.sock"]
 
-  /// Creates the directory, accessible to its owner only, and its missing parents. Takes the
+  /// Creates the folder, accessible to its owner only, and its missing parents. Takes the
   /// permissions of other users from an existing one, since the files in it contain all messages.
   /// - Parameter report: receives what was changed, as a sentence.
   func create(_ report: (String) -> Void) throws(StoreError) {
@@ -45,49 +45,49 @@ struct DataDirectory: Sendable {
     } catch {
       throw StoreError(
         error.code == ENOSPC || error.code == EIO ? .environment : .configuration,
-        "The data directory \(path) cannot be created: \(error.reason). Create it "
+        "The data folder \(path) cannot be created: \(error.reason). Create it "
           + "for the user that runs the relay, or use another one.")
     }
     var status = stat()
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
       throw StoreError(
         .configuration,
-        "The data directory \(path) is not a directory. Use another one, or move that file away.")
+        "The data folder \(path) is not a folder. Use another one, or move that file away.")
     }
     guard PrivateFiles.isOpenToOthers(path) else { return }
-    // A directory of something else, such as /tmp or a home, may have to stay as it is.
+    // A folder of something else, such as /tmp or a home, may have to stay as it is.
     let names = (PrivateFiles.names(in: path) ?? []).filter { $0 != "lost+found" }
     guard names.isEmpty || names.contains(where: Self.ownNames.contains) else {
       throw StoreError(
         .configuration,
-        "The data directory \(path) can be accessed by other users and contains files that are not a "
-          + "relay's. Use a directory for the relay alone, such as \(path)/relay, or run chmod 700 "
+        "The data folder \(path) can be accessed by other users and contains files that are not a "
+          + "relay's. Use a folder for the relay alone, such as \(path)/relay, or run chmod 700 "
           + "\(path).")
     }
     do throws(SystemError) {
       guard let mode = try PrivateFiles.takeFromOthers(path) else { return }
       report(
-        "Other users could access the data directory \(path) (mode \(String(mode, radix: 8))), which "
+        "Other users could access the data folder \(path) (mode \(String(mode, radix: 8))), which "
           + "contains all messages; its mode is now 700.")
     } catch {
       throw StoreError(
         .configuration,
-        "The data directory \(path) can be accessed by other users, and the relay cannot change that: "
-          + "\(error.reason). Run chmod 700 \(path), or use a directory in it, such as \(path)/relay."
+        "The data folder \(path) can be accessed by other users, and the relay cannot change that: "
+          + "\(error.reason). Run chmod 700 \(path), or use a folder in it, such as \(path)/relay."
       )
     }
   }
 
-  /// Locks the directory for this process, until the lock is released or the process ends in any
+  /// Locks the folder for this process, until the lock is released or the process ends in any
   /// way.
-  func lock() throws(StoreError) -> DirectoryLock {
+  func lock() throws(StoreError) -> FolderLock {
     let descriptor = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       let reason = errno
       throw StoreError(
         reason == EACCES ? .configuration : .environment,
-        "The data directory \(path) cannot be written: \(Self.meaning(of: reason)). Give the user "
-          + "that runs the relay write permission, or use another directory.")
+        "The data folder \(path) cannot be written: \(Self.meaning(of: reason)). Give the user "
+          + "that runs the relay write permission, or use another folder.")
     }
     fchmod(descriptor, 0o600)
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -96,14 +96,14 @@ struct DataDirectory: Sendable {
       throw reason == EWOULDBLOCK
         ? StoreError(
           .environment,
-          "The data directory \(path) is in use by another process. Stop that relay, or use "
-            + "another data directory.")
+          "The data folder \(path) is in use by another process. Stop that relay, or use "
+            + "another data folder.")
         : StoreError(
           .environment,
-          "The file \(lockPath) cannot be locked: \(Self.meaning(of: reason)). The data directory "
+          "The file \(lockPath) cannot be locked: \(Self.meaning(of: reason)). The data folder "
             + "must be on a file system that supports locks.")
     }
-    return DirectoryLock(descriptor: descriptor)
+    return FolderLock(descriptor: descriptor)
   }
 
   /// Whether another process holds the lock.
