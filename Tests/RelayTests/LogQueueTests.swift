@@ -30,11 +30,11 @@ import Wire
     #expect(!queue.isReady)
     let busy = queue.takeBatch()
     #expect(ids(busy).isEmpty)
-    queue.noteAnswered()
+    queue.completeBatch()
     let second = queue.takeBatch()
     #expect(ids(second) == ["2", "3"])
     #expect(!queue.isIdle)
-    queue.noteAnswered()
+    queue.completeBatch()
     #expect(queue.isIdle)
   }
 
@@ -46,7 +46,7 @@ import Wire
     _ = queue.takeBatch()
     #expect(queue.batchInLog == number)
     #expect(queue.nextNumber == number + 1)
-    queue.noteAnswered()
+    queue.completeBatch()
     #expect(queue.batchInLog == 0)
   }
 
@@ -66,7 +66,7 @@ import Wire
     queue.append(send("2", of: ada, receivedAt: 6))
     _ = queue.takeBatch()
     queue.append(send("3", of: ada, receivedAt: 7))
-    queue.noteAnswered()
+    queue.completeBatch()
     queue.noteAck()
     queue.noteAck()
     let acknowledged = queue.takeAcknowledged()
@@ -75,7 +75,7 @@ import Wire
     let none = queue.takeAcknowledged()
     #expect(none?.count == nil)
     _ = queue.takeBatch()
-    queue.noteAnswered()
+    queue.completeBatch()
     queue.noteAck()
     let later = queue.takeAcknowledged()
     #expect(later?.since == 7)

@@ -58,7 +58,7 @@ struct LogQueue {
   }
 
   /// The log has answered the batch.
-  mutating func noteAnswered() {
+  mutating func completeBatch() {
     isLogBusy = false
     answeredSince = submittedSince
   }

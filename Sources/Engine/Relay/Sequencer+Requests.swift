@@ -55,7 +55,7 @@ extension Sequencer {
     }
   }
 
-  /// Answers a request that needs only the belonging.
+  /// Answers a request for which only membership is required.
   private func answer(
     _ origin: LogRequest.Origin?, _ message: ServerMessage, ifMember user: String, of room: Int,
     from loop: Int, _ batch: inout Batch
@@ -63,12 +63,8 @@ extension Sequencer {
     guard let origin else { return }
     let answer =
       rooms[room].members[user] == nil
-      ? .error(Self.notJoined(rooms[room].name, re: origin.re)) : message
+      ? .error(.notMember(of: rooms[room].name, re: origin.re)) : message
     batch.answers.append((loop, .answer(origin, answer)))
-  }
-
-  static func notJoined(_ room: String, re: String) -> WireError {
-    WireError(.notJoined, "You do not belong to \(room); join it first.", re: re, room: room)
   }
 
   // MARK: - Rooms
@@ -121,7 +117,7 @@ extension Sequencer {
     }
     if !holds.isEmpty, let wait = hold(append.room, loop, append.session, batch.now) {
       refuse(
-        Self.unavailable(
+        WireError.unavailable(
           re: "send", room: append.room, id: append.id, retryAfterMilliseconds: wait))
       return
     }
@@ -245,7 +241,7 @@ extension Sequencer {
     // their order.
     holds[HoldKey(loop: loop, session: append.session, room: append.room)] =
       batch.now + Refusal.retryAfterMilliseconds
-    throw Self.unavailable(re: "send", room: append.room, id: append.id)
+    throw WireError.unavailable(re: "send", room: append.room, id: append.id)
   }
 
   /// Gives the room its number in the store, and schedules its existing members to be written.

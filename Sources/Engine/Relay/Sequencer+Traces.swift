@@ -48,7 +48,7 @@ extension Sequencer {
       }
       return .found(trace)
     } catch {
-      return .refused(Self.unavailable(re: "trace", room: request.room))
+      return .refused(WireError.unavailable(re: "trace", room: request.room))
     }
   }
 

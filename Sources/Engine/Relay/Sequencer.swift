@@ -269,7 +269,7 @@ public struct Sequencer {
       for var refusal in refusals(of: batch, for: loop) {
         if refusal.error.isAboutEntries, let room = refusal.error.room {
           // The entry that it refers to may have been of this batch: the next batch decides.
-          refusal.error = Self.unavailable(
+          refusal.error = WireError.unavailable(
             re: "send", room: room, id: refusal.error.id, ref: refusal.error.ref)
         }
         if refusal.error.re == "send", refusal.error.code == .unavailable,
@@ -294,7 +294,7 @@ public struct Sequencer {
         answer = .subscribed(request.session, self.subscribed(again))
       } else {
         unsubscribe(subscribing.room, request.user)
-        answer = .refused(request.session, Self.unavailable(re: "join", room: request.room))
+        answer = .refused(request.session, WireError.unavailable(re: "join", room: request.room))
       }
       answers[subscribing.loop].append(answer)
     }
@@ -327,18 +327,6 @@ public struct Sequencer {
     again.resumption = resumption
     again.head = rooms[subscribing.room].head
     return again
-  }
-
-  static func unavailable(
-    re: String, room: String?, id: String? = nil, ref: String? = nil,
-    retryAfterMilliseconds: Int64 = Refusal.retryAfterMilliseconds
-  ) -> WireError {
-    var error = WireError(
-      .unavailable,
-      "The log is unavailable. Nothing was stored; retry, a send with the same id.",
-      re: re, room: room, id: id, retryAfterMilliseconds: retryAfterMilliseconds)
-    error.ref = ref
-    return error
   }
 
   private func subscribed(_ subscribing: Batch.Subscribing) -> LogAnswer.Subscribed {

@@ -61,7 +61,7 @@ extension Shard {
   }
 
   /// Resumes a paused session as soon as nothing delays it.
-  mutating func noteProgress(_ session: Slot<Session>, _ now: Moment) {
+  mutating func resumeIfPossible(_ session: Slot<Session>, _ now: Moment) {
     guard sessions[session].isPaused, !sessions[session].isSlowed else { return }
     resume(session, now)
   }
@@ -71,12 +71,6 @@ extension Shard {
     sessions[session].isPaused = false
     sessions[session].extras?.holds.resume(now: now.monotonic)
     resumable.append(sessions[session].connection)
-  }
-
-  /// Returns the connections whose input may be read again.
-  public mutating func takeResumable() -> [Int32] {
-    defer { resumable.removeAll(keepingCapacity: true) }
-    return resumable
   }
 }
 

@@ -100,7 +100,7 @@ extension Shard {
       // Needs only the belonging, which the log knows.
       log.append(.forget(room: room, user: user, from: origin("leave", ref: ref, session)))
     } else {
-      reply(Self.notJoined(room, re: "leave"), ref: ref, to: session)
+      reply(.notJoined(room, re: "leave"), ref: ref, to: session)
     }
   }
 

@@ -15,9 +15,6 @@ extension Shard {
     }
   }
 
-  /// Returns the URL of a user's picture in the directory.
-  public func avatarURL(of user: String) -> String? { roster.profile(of: user)?.avatar }
-
   // MARK: - A page
 
   mutating func people(
@@ -25,7 +22,7 @@ extension Shard {
   ) {
     let cursor = request.cursor.flatMap { PeopleCursor($0) }
     if request.cursor != nil, cursor == nil {
-      reply(Self.badCursor(re: "people"), ref: ref, to: session)
+      reply(.badCursor(re: "people"), ref: ref, to: session)
       return
     }
     let answer = roster.page(request.query, after: cursor, limit: request.limit)
@@ -35,11 +32,6 @@ extension Shard {
     awaitReply(ref: ref, session)
     let offline = answer.people.map(\.person.user).filter { presence(of: $0) == .offline }
     reads.append(.lastSeen(sessions.id(of: session), offline, for: .people))
-  }
-
-  static func badCursor(re: String) -> WireError {
-    WireError(
-      .badField, "\"cursor\" must be the \"next\" of an earlier answer.", re: re, field: "cursor")
   }
 
   private mutating func answerPeople(_ seen: [String: Int64], _ session: Slot<Session>) {
@@ -103,7 +95,7 @@ extension Shard {
   }
 
   /// Takes the times at which offline users were last online.
-  mutating func apply(_ seen: LogAnswer.Seen, to session: Slot<Session>) {
+  mutating func answerSeen(_ seen: LogAnswer.Seen, to session: Slot<Session>) {
     switch seen.purpose {
     case .people: answerPeople(seen.at, session)
     case .rooms: answerRoomsSeen(seen.at, session)

@@ -33,7 +33,7 @@ extension Shard {
   }
 
   /// Gives users whose last session has ended some time to come back.
-  mutating func noteDepartures(_ now: Moment) {
+  mutating func waitForDepartures(_ now: Moment) {
     for user in departures where sessions.presence(of: user) == .offline {
       guard let published = sessions.users[user]?.published else { continue }
       if published == .offline || isShuttingDown {
@@ -67,7 +67,7 @@ extension Shard {
 
   func presence(of user: String) -> Presence { sessions.overallPresence(of: user) }
 
-  mutating func apply(_ change: Commit.PresenceChange, _ now: Moment) {
+  mutating func applyPresence(_ change: Commit.PresenceChange, _ now: Moment) {
     sessions.setOverallPresence(of: change.user, change.presence)
     guard let user = watchedUsers.find(change.user) else { return }
     watchedUsers[user].presence = change.presence
@@ -82,9 +82,9 @@ extension Shard {
   private mutating func broadcastPresence(_ user: Slot<WatchedUser>, _ now: Moment) {
     watchedUsers.releaseIfUnwatched(user, sessions)
     guard watchedUsers.contains(user) else { return }
-    let key = EphemeralKey(kind: .presence, room: nil, user: watchedUsers[user].name)
+    let key = EphemeralKey(.presence, nil, watchedUsers[user].name)
     encodePresence(user)
-    for watcher in watchedUsers[user].watchers { emit(key, to: watcher.slot) }
+    for watcher in watchedUsers[user].watchers { inform(watcher.slot, key) }
     watchedUsers[user].isHeld = true
     watchedUsers[user].hasChanged = false
     timers.insert(
@@ -100,20 +100,15 @@ extension Shard {
 
   private mutating func encodePresence(_ user: Slot<WatchedUser>) {
     let watched = watchedUsers[user]
-    encoder.encode {
-      ServerMessage.presence(
+    encode(
+      .presence(
         ServerMessage.UserPresence(
-          user: watched.name, presence: watched.presence, lastSeen: watched.at)
-      ).append(to: &$0)
-    }
+          user: watched.name, presence: watched.presence, lastSeen: watched.at)))
   }
 
-  /// Encodes a user's presence for a session that reads again.
-  /// - Returns: whether the session still watches the user.
-  mutating func encodePresence(of user: String, to session: Slot<Session>) -> Bool {
-    guard isWatching(user, session), let watched = watchedUsers.find(user) else { return false }
-    encodePresence(watched)
-    return true
+  /// Encodes the presence of a watched user for a session that reads again.
+  mutating func encodePresence(of user: String) {
+    if let watched = watchedUsers.find(user) { encodePresence(watched) }
   }
 
   // MARK: - Watching

@@ -16,7 +16,7 @@ extension Shard {
     _ request: ClientMessage.RoomsRequest, ref: String?, _ session: Slot<Session>
   ) {
     if let cursor = request.cursor, RoomsCursor(cursor) == nil {
-      reply(Self.badCursor(re: "rooms"), ref: ref, to: session)
+      reply(.badCursor(re: "rooms"), ref: ref, to: session)
       return
     }
     beginWatching(session)
@@ -167,7 +167,7 @@ extension Shard {
   // MARK: - Activity
 
   /// Sends `activity` for a room with new entries, or schedules it.
-  mutating func noteActivity(in room: Slot<Room>, _ now: Moment) {
+  mutating func sendActivity(in room: Slot<Room>, _ now: Moment) {
     for place in rooms[room].watchers.indices {
       let node = rooms[room].watchers[place]
       let watched = lists.rooms[node]
@@ -195,9 +195,9 @@ extension Shard {
   private mutating func sendActivity(_ node: Slot<WatchedRoom>) {
     let watched = lists.rooms[node]
     encodeActivity(node)
-    let key = key(.activity, watched.room, "")
+    let key = EphemeralKey(.activity, rooms.handle(watched.room), "")
     forEachSession(of: lists.users[watched.watch].user) { shard, session in
-      if shard.wantsActivity(watched, session) { shard.emit(key, to: session) }
+      if shard.wantsActivity(watched, session) { shard.inform(session, key) }
     }
   }
 
@@ -209,7 +209,14 @@ extension Shard {
       && rightsAllowReading(rooms[watched.room].name, session)
   }
 
-  mutating func encodeActivity(_ node: Slot<WatchedRoom>) {
+  /// Encodes the activity of a watched room for a session that reads again.
+  mutating func encodeActivity(_ key: EphemeralKey, _ session: Slot<Session>) {
+    if let room = key.room, let node = lists.find(sessions[session].user, room.slot) {
+      encodeActivity(node)
+    }
+  }
+
+  private mutating func encodeActivity(_ node: Slot<WatchedRoom>) {
     let watched = lists.rooms[node]
     let room = rooms[watched.room]
     let last = room.tail.lastEntry ?? room.last[...]

@@ -89,7 +89,7 @@ extension Shard {
   }
 
   /// A user became a member of a room or left it.
-  mutating func apply(_ change: Commit.MembershipChange) {
+  mutating func updateList(with change: Commit.MembershipChange) {
     guard let watch = lists.find(change.user) else { return }
     if change.belongs {
       let membership = LogAnswer.Membership(
@@ -102,6 +102,38 @@ extension Shard {
       lists.rooms[node].read = 0
       lists.rooms[node].belongs = false
       if listedTitles[change.room] == nil { remove(node) }
+    }
+  }
+
+  /// A user's marks in a room have moved.
+  mutating func updateList(with change: Commit.MarkChange) {
+    guard let room = rooms.find(change.room), let node = lists.find(change.marks.user, room)
+    else { return }
+    lists.rooms[node].unread = change.unread
+    lists.rooms[node].read = change.marks.read
+  }
+
+  /// Applies new entries to the lists that have the room: an entry is unread for all but its sender,
+  /// whose marks it may move (as `MemberMarks.noteSend`).
+  mutating func countUnread(_ commit: Commit, _ span: Commit.RoomSpan, in room: Slot<Room>) {
+    guard !rooms[room].watchers.isEmpty else { return }
+    let new = commit.contents(of: span.frames)
+    for place in rooms[room].watchers.indices {
+      let node = rooms[room].watchers[place]
+      if lists.rooms[node].belongs { lists.rooms[node].unread.count += new }
+      moveToFront(node, lastAt: span.lastAt)
+    }
+    // The last `seq` that the sender of the current entry did not send.
+    var others = span.others
+    for frame in span.frames {
+      let user = commit.senders[frame]
+      let seq = span.firstSeq + Int64(frame - span.frames.lowerBound)
+      if frame > span.frames.lowerBound, commit.senders[frame - 1] != user { others = seq - 1 }
+      guard let node = lists.find(user, room), lists.rooms[node].belongs else { continue }
+      lists.rooms[node].unread.count -= commit.contents(of: frame..<frame + 1)
+      if lists.rooms[node].read >= others {
+        lists.rooms[node].read = max(lists.rooms[node].read, seq)
+      }
     }
   }
 
@@ -205,7 +237,7 @@ extension Shard {
   }
 
   /// Takes a slice. What the log has committed since follows it.
-  mutating func apply(
+  mutating func continueLoading(
     _ memberships: [LogAnswer.Membership], of user: String, ticket: UInt32,
     next: MembershipsCursor?, isComplete: Bool, _ now: Moment
   ) {
@@ -224,7 +256,7 @@ extension Shard {
       lists.users[watch].state = .idle
       forEachWaiting(of: user, ticket: 0) { shard, session, _ in
         shard.reply(
-          Sequencer.unavailable(re: "rooms", room: nil), ref: shard.takeReplyRef(session),
+          WireError.unavailable(re: "rooms", room: nil), ref: shard.takeReplyRef(session),
           to: session)
       }
       return

@@ -92,10 +92,6 @@ public struct Shard: ~Copyable {
   /// Connections to close when their queues have been written.
   var closings: [Closing] = []
 
-  /// For traces of entries, as are the answers of the log.
-  var fanOuts = FanOuts()
-  var traced: [(ticket: LogRequest.Trace.Ticket, result: TraceResult)] = []
-
   // From the sockets.
   let budgets: Budgets<String>
   /// When the slowed sessions of users are checked, in milliseconds of the monotonic clock.
@@ -113,11 +109,14 @@ public struct Shard: ~Copyable {
   var roster: Roster
   var lists = RoomLists()
   var loads = RoomsLoads()
-  var polls = Polls()
 
-  // Ephemeral messages and time.
-  var throttles = Throttles()
-  var typers = Typers()
+  // Features, each with a state of its own: see `Audience`.
+  let typing = Typing()
+  let receipts = Receipts()
+  let subscriberCounts = SubscriberCounts()
+  var polls = Polls()
+  var traces = Traces()
+
   var timers = Heap<ShardTimer>()
 
   /// A type that has an atomic is always passed by its address. Without one, each call of a method
@@ -215,12 +214,6 @@ public struct Shard: ~Copyable {
   func isActive(_ id: SessionID) -> Bool { isCurrent(id) && !sessions[id.slot].isClosing }
 
   // MARK: - Closing
-
-  /// Returns the connections to close when their queues have been written.
-  public mutating func takeClosings() -> [Closing] {
-    defer { closings.removeAll() }
-    return closings
-  }
 
   /// Ends a session with a close frame, and with an `error` before it if there is one.
   mutating func end(
