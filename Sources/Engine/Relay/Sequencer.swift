@@ -125,18 +125,18 @@ public struct Sequencer {
       loops: loops)
     for (loop, requests) in submissions { batch.acks[loop].reserveCapacity(requests.count) }
     retryMembers(&batch, &store)
-    for (loop, requests) in submissions { handle(requests, from: loop, &batch, &store) }
+    for (loop, requests) in submissions { applyRequests(requests, from: loop, &batch, &store) }
     trimRooms(&batch, exactly: trimming, &store)
-    noteSeen(batch)
+    recordSeen(batch)
     let changes = changes(of: batch, withNews: store.isShared)
     var failure = batch.failure
     if failure == nil, !changes.isEmpty {
       do throws(StoreFailure) { try store.commit(changes) } catch { failure = error }
     }
     if let failure { return refuse(batch, failure, &store) }
-    noteAudiences(&batch)
+    recordAudiences(&batch)
     seenToRetry = [:]
-    if let news = changes.news { nodes.noteTold(news) }
+    if let news = changes.news { nodes.recordTold(news) }
     return publish(batch, &store, framing)
   }
 
@@ -147,7 +147,7 @@ public struct Sequencer {
   ) -> Outcome {
     batchNumber += 1
     var batch = Batch(number: batchNumber, now: now, requests: 0, loops: loops)
-    for (loop, requests) in submissions { handle(requests, from: loop, &batch, &store) }
+    for (loop, requests) in submissions { applyRequests(requests, from: loop, &batch, &store) }
     return publish(batch, &store, framing)
   }
 
@@ -173,7 +173,7 @@ public struct Sequencer {
     return Outcome(commit: commit(of: batch, &store, framing), answers: answers, failure: nil)
   }
 
-  /// Notes that the stored state of a room changes.
+  /// Records that the stored state of a room changes.
   @inline(__always)
   mutating func touch(_ room: Int, _ batch: inout Batch) {
     guard rooms[room].touchedIn != batch.number else { return }
@@ -302,7 +302,7 @@ public struct Sequencer {
     for question in batch.questions {
       answers[question.loop].append(memberships(question, &store))
     }
-    noteAudiences(&batch)
+    recordAudiences(&batch)
     // Memberships that are not in the store are published nevertheless.
     let changes = batch.membershipChanges.filter { change in
       guard let room = indices[change.room], rooms[room].number == nil else { return false }

@@ -9,13 +9,34 @@ extension Shard: Audience {
     return rooms[room.slot].name
   }
 
+  func id(of session: Slot<Session>) -> SessionID { sessions.id(of: session) }
+
   func user(of session: Slot<Session>) -> String { sessions[session].user }
+
+  func presence(of user: String) -> Presence { sessions.overallPresence(of: user) }
 
   func hasSubscribed(to room: String, _ session: Slot<Session>) -> Bool {
     subscription(of: session, to: room) != nil
   }
 
   mutating func submit(_ request: LogRequest) { log.append(request) }
+
+  mutating func read(_ request: ReadRequest) { reads.append(request) }
+
+  mutating func awaitReply(ref: String?, _ session: Slot<Session>) {
+    sessions[session].awaitsReply = true
+    if ref != nil || sessions[session].extras != nil {
+      sessions.extras(of: session).replyRef = ref
+    }
+  }
+
+  mutating func endReply(to session: Slot<Session>) -> String? {
+    sessions[session].awaitsReply = false
+    defer { sessions[session].extras?.replyRef = nil }
+    return sessions[session].extras?.replyRef
+  }
+
+  mutating func length(_ write: (inout [UInt8]) -> Void) -> Int { encoder.length(write) }
 
   mutating func encode(_ message: ServerMessage) { encoder.encode { message.append(to: &$0) } }
 
@@ -112,7 +133,7 @@ extension Shard: Audience {
     {
       guard isRelevant(key, session) else { continue }
       switch key.kind {
-      case .presence: encodePresence(of: key.user)
+      case .presence: presenceNews.encode(key.user, in: &self)
       case .activity: encodeActivity(key, session)
       case .typing: typing.encode(key, in: &self)
       case .receipt, .subscribers:
@@ -127,7 +148,7 @@ extension Shard: Audience {
 
   /// Whether a message that has waited still concerns the session, which may have left the room.
   private func isRelevant(_ key: EphemeralKey, _ session: Slot<Session>) -> Bool {
-    if key.kind == .presence { return isWatching(key.user, session) }
+    if key.kind == .presence { return presenceNews.isWatching(key.user, id(of: session)) }
     guard let handle = key.room, rooms.contains(handle) else { return false }
     let room = handle.slot
     let isWatching = isWatching(room, session)

@@ -65,7 +65,7 @@ extension Shard {
     }
     sessions.link(session, to: user)
     sessions[session].isPresence = isPresence
-    notePresence(of: user)
+    updatePresence(of: user)
     let name = Lineage.randomName(using: &random)
     if configuration.verifyToken != nil {
       let grant = Grant(session: name, identity)

@@ -48,8 +48,13 @@ extension Shard {
     traces.fanOut(of: seq, inRoom: room)
   }
 
-  // MARK: - Pictures
+  // MARK: - The directory
+
+  /// Takes a publication of the directory.
+  public mutating func update(people update: DirectoryUpdate) {
+    people.update(update, in: &self)
+  }
 
   /// Returns the URL of a user's picture in the directory.
-  public func avatarURL(of user: String) -> String? { roster.profile(of: user)?.avatar }
+  public func avatarURL(of user: String) -> String? { people.profile(of: user)?.avatar }
 }

@@ -84,7 +84,7 @@ extension Shard {
       sessions[session].isSlowed = false
       return true
     }
-    if !sessions[session].isSlowed, let bucket = delay.bucket { slowdowns.note(bucket) }
+    if !sessions[session].isSlowed, let bucket = delay.bucket { slowdowns.count(bucket) }
     pause(session, now)
     sessions[session].isSlowed = true
     wake(sessions[session].user, afterMilliseconds: delay.milliseconds, now)
@@ -152,7 +152,7 @@ extension Shard {
     public internal(set) var requests = 0
     public internal(set) var bytes = 0
 
-    mutating func note(_ bucket: UserBudget.Bucket) {
+    mutating func count(_ bucket: UserBudget.Bucket) {
       switch bucket {
       case .sends: sends += 1
       case .requests: requests += 1

@@ -119,7 +119,7 @@ extension Shard {
       end(index, tellLog: true)
       return
     }
-    noteJoined(index, false)
+    setJoined(index, false)
     subscriptions[index].state = state
     guard let ref = takeJoinRef(index) else { return }
     subscriptions[index].state = .abandoned

@@ -100,7 +100,7 @@ extension Shard {
       guard isCurrent(id) else { return }
       release(id, Self.owedBytes(room: ack.room, id: ack.id))
       // The limit on sends counts entries.
-      if ack.duplicate { sessions[id.slot].budget?.noteDuplicate() }
+      if ack.duplicate { sessions[id.slot].budget?.refundDuplicate() }
       acknowledge(ack, to: id.slot)
     case .refused(let id, let error): refused(id, error, now)
     case .answer(let origin, let message):
@@ -117,7 +117,7 @@ extension Shard {
       queuePage(page, for: id.slot, now)
     case .reply(let id, let json):
       guard isActive(id) else { return }
-      counters.note(reply: json)
+      counters.count(reply: json)
       let session = id.slot
       encoder.append(
         json: json, compresses: sessions[session].compresses, to: &sessions[session].outbox)
@@ -129,7 +129,11 @@ extension Shard {
     case .traced(let ticket, let result): traces.record(result, for: ticket)
     case .lastSeen(let id, let seen):
       guard isActive(id) else { return }
-      answerSeen(seen, to: id.slot)
+      switch seen.purpose {
+      case .people: people.answer(seen.at, to: id.slot, in: &self)
+      case .rooms: answerRoomsSeen(seen.at, id.slot)
+      case .peer: presenceNews.answerPeers(seen, to: id.slot, in: &self)
+      }
     }
   }
 
@@ -138,7 +142,7 @@ extension Shard {
     let isAlone =
       room != nil
       && (sessions[session].queuedBytes == 0 || sessions[session].ackedRoom.slot == room)
-    log.noteAck()
+    log.countAck()
     counters.acks += 1
     queue(to: session) { ack.append(to: &$0) }
     if isAlone { sessions[session].ackedRoom = Link(room) }
@@ -194,10 +198,10 @@ extension Shard {
     rooms[room].firstKept = max(rooms[room].firstKept, joined.first)
     subscriptions[index].cursor =
       sessions[session].skipsEntries ? rooms[room].head : joined.after
-    noteJoined(index, true)
+    setJoined(index, true)
     subscriptions.add(index, to: &rooms[room].subscribers)
     reply(.joined(answer), ref: ref, to: session)
-    watchPeer(inRoom: joined.room, session)
+    presenceNews.watchPeer(inRoom: joined.room, session, in: &self)
     if subscriptions[index].cursor < rooms[room].head {
       lag(index)
     } else {

@@ -5,7 +5,7 @@ extension Shard {
   /// Appends a message to a session's queue.
   /// - Parameter ref: of the request that it answers.
   mutating func reply(_ message: ServerMessage, ref: String? = nil, to session: Slot<Session>) {
-    counters.note(reply: message)
+    counters.count(reply: message)
     queue(to: session) { message.append(to: &$0, ref: ref) }
   }
 
@@ -66,9 +66,9 @@ extension Shard {
     dirty.append(session)
   }
 
-  /// Notes the duration of a `flush`, which predicts that of the next fan-out.
-  public mutating func noteFlush(connections: Int, nanoseconds: Int64) {
-    writeCost.note(connections: connections, nanoseconds: nanoseconds)
+  /// Records the duration of a `flush`, which predicts that of the next fan-out.
+  public mutating func recordFlush(connections: Int, nanoseconds: Int64) {
+    writeCost.record(connections: connections, nanoseconds: nanoseconds)
   }
 
   /// When entries that wait must be sent, in microseconds of the monotonic clock.

@@ -17,7 +17,7 @@ extension Shard {
       refuse(error, to: session)
       return
     }
-    counters.note(received: request.message)
+    counters.count(received: request.message)
     if case .send = request.message {
       charge(.send, bytes: json.count, session)
     } else {
@@ -43,7 +43,7 @@ extension Shard {
     case .leave(let room, let forget): leave(room, forget: forget, ref: ref, session)
     case .history(let request): history(request, ref: ref, session)
     case .rooms(let request): askForRooms(request, ref: ref, session)
-    case .people(let request): people(request, ref: ref, session)
+    case .people(let request): people.receive(request, ref: ref, from: session, in: &self)
     case .ping(let t): reply(.pong(t: t, time: now.wall), ref: ref, to: session)
     case .auth(let token): renew(token, ref: ref, session, now)
     }
@@ -112,7 +112,7 @@ extension Shard {
         ref, wait, session, now)
       return
     }
-    noteSend(to: send.room, session)
+    pace(sendTo: send.room, session)
     sessions[session].owedBytes += Self.owedBytes(room: send.room, id: send.id)
     log.append(
       LogRequest.Append(
@@ -133,14 +133,14 @@ extension Shard {
       re: "send", room: send.room, field: "forward")
   }
 
-  /// Notes that entries for the room are on their way, if this loop knows the room.
-  private mutating func noteSend(to name: String, _ session: Slot<Session>) {
+  /// Records that entries for the room are on their way, if this loop knows the room.
+  private mutating func pace(sendTo name: String, _ session: Slot<Session>) {
     var room = sendRoom(of: session, named: name)
     if room == nil {
       room = rooms.find(name)
       if room != nil { sessions[session].sendRoom = Link(room) }
     }
-    if let room { rooms[room].pace.note(batch: log.nextNumber) }
+    if let room { rooms[room].pace.record(batch: log.nextNumber) }
   }
 
   /// The name of the room of the session's last send, or of one that has its slot since; empty if there
@@ -204,18 +204,5 @@ extension Shard {
       .history(
         sessions.id(of: session), request, ref: ref, mayCreate: mayCreate(request.room),
         limitBytes: Self.replyBytes))
-  }
-
-  /// The session's input waits for an answer from storage.
-  mutating func awaitReply(ref: String?, _ session: Slot<Session>) {
-    sessions[session].awaitsReply = true
-    if ref != nil || sessions[session].extras != nil {
-      sessions.extras(of: session).replyRef = ref
-    }
-  }
-
-  func takeReplyRef(_ session: Slot<Session>) -> String? {
-    defer { sessions[session].extras?.replyRef = nil }
-    return sessions[session].extras?.replyRef
   }
 }

@@ -104,8 +104,8 @@ extension Shard {
       room: room.name, title: title ?? room.name, head: room.head, read: watched.read,
       unread: 0, listed: title != nil, peer: nil, last: nil)
     (summary.unread, summary.unreadMore) = unread(watched)
-    if let peer = peer(in: room.name, of: user) {
-      let profile = roster.profile(of: peer)
+    if let peer = RoomName.peer(in: room.name, of: user) {
+      let profile = people.profile(of: peer)
       summary.peer = peer
       summary.title = profile?.name ?? peer
       summary.avatar = profile?.avatar
@@ -143,12 +143,13 @@ extension Shard {
       included.append(summary)
     }
     for row in included {
-      if let peer = row.peer { watch(peer, lastSeen: row.lastSeen, session) }
+      if let peer = row.peer {
+        presenceNews.watch(peer, lastSeen: row.lastSeen, session, in: self)
+      }
     }
     let last = paging.page.prefix(included.count).compactMap { $0 }.last
     paging.page = []
     extras.summaries = []
-    sessions[session].awaitsReply = false
     var next: String?
     if paging.isAtEnd {
       endPaging(session)
@@ -161,7 +162,7 @@ extension Shard {
           room: included.last?.room ?? "-"
         ).text
     }
-    reply(.rooms(included, next: next), ref: takeReplyRef(session), to: session)
+    reply(.rooms(included, next: next), ref: endReply(to: session), to: session)
   }
 
   // MARK: - Activity

@@ -6,7 +6,7 @@ extension Shard {
   /// Whether its tables are much larger than their content.
   public var isLoose: Bool {
     sessions.isLoose || lists.isLoose || rooms.isLoose || typing.isLoose
-      || receipts.isLoose || subscriberCounts.isLoose
+      || receipts.isLoose || subscriberCounts.isLoose || presenceNews.isLoose || people.isLoose
   }
 
   /// Releases the memory of the tables' unused ends. To be called when there is no work.
@@ -19,5 +19,7 @@ extension Shard {
     typing.shrink()
     receipts.shrink()
     subscriberCounts.shrink()
+    presenceNews.shrink()
+    people.shrink()
   }
 }

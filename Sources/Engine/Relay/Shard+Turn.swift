@@ -23,7 +23,10 @@ extension Shard {
     }
     for change in commit.typing { typing.apply(change, in: &self, now) }
     for change in commit.audiences { subscriberCounts.apply(change, in: &self, now) }
-    for change in commit.presences { applyPresence(change, now) }
+    for change in commit.presences {
+      sessions.setOverallPresence(of: change.user, change.presence)
+      presenceNews.apply(change, in: &self, now)
+    }
   }
 
   private mutating func applyEntries(_ commit: Commit, _ now: Moment) {
@@ -54,6 +57,7 @@ extension Shard {
   public func nextWake() -> Int64? {
     let deadlines = [
       timers.min?.at, typing.nextDeadline, receipts.nextDeadline, subscriberCounts.nextDeadline,
+      presenceNews.nextDeadline,
     ]
     let timer = deadlines.lazy.compactMap { $0 }.min().map { $0 * 1000 }
     guard let delivery = nextDelivery else { return timer }
@@ -76,17 +80,18 @@ extension Shard {
       case .activity(let node): sendLateActivity(node, now)
       case .expiry(let id): checkExpiry(id, now)
       case .departure(let user): depart(user, now)
-      case .presence(let user): sendLatePresence(user, now)
       }
     }
     typing.tick(in: &self, now)
     receipts.tick(in: &self, now)
     subscriberCounts.tick(in: &self, now)
+    presenceNews.tick(in: &self, now)
   }
 
   /// The number of pending timers.
   var timerCount: Int {
     timers.count + typing.timerCount + receipts.timerCount + subscriberCounts.timerCount
+      + presenceNews.timerCount
   }
 
   // MARK: - 3. To the log, and to the sockets
@@ -113,7 +118,7 @@ extension Shard {
   ///   - began: the current time in microseconds of the monotonic clock; by default that of `now`.
   ///   - write: passes bytes to a connection's socket and returns how many it accepted. If not all,
   ///     the socket is blocked until `unblock`.
-  /// - Returns: the number of connections that were processed; see `noteFlush`.
+  /// - Returns: the number of connections that were processed; see `recordFlush`.
   @discardableResult
   public mutating func flush(
     now: Moment, began: Int64? = nil, write: (_ connection: Int32, _ bytes: Span<UInt8>) -> Int

@@ -45,7 +45,7 @@ extension Shard {
   }
 
   /// A subscription starts or ceases to count as joined.
-  mutating func noteJoined(_ index: Slot<Subscription>, _ isJoined: Bool) {
+  mutating func setJoined(_ index: Slot<Subscription>, _ isJoined: Bool) {
     let subscription = subscriptions[index]
     guard subscription.isJoined != isJoined else { return }
     subscriptions[index].isJoined = isJoined
@@ -79,7 +79,7 @@ extension Shard {
       node = lists.insert(room, on: watch, watchers: &rooms[room].watchers)
       let count = joined(&self, room)
       lists.rooms[node].joined = count
-      if lists.users[watch].pagings > 0 { noteMissed(node) }
+      if lists.users[watch].pagings > 0 { listLater(node) }
     }
     lists.rooms[node].belongs = membership.belongs
     lists.rooms[node].unread = membership.unread
@@ -114,7 +114,7 @@ extension Shard {
   }
 
   /// Applies new entries to the lists that have the room: an entry is unread for all but its sender,
-  /// whose marks it may move (as `MemberMarks.noteSend`).
+  /// whose marks it may move (as `MemberMarks.recordSend`).
   mutating func countUnread(_ commit: Commit, _ span: Commit.RoomSpan, in room: Slot<Room>) {
     guard !rooms[room].watchers.isEmpty else { return }
     let new = commit.contents(of: span.frames)
@@ -150,7 +150,7 @@ extension Shard {
 
   private mutating func remove(_ node: Slot<WatchedRoom>) {
     let room = lists.rooms[node].room
-    if lists.users[lists.rooms[node].watch].pagings > 0 { noteGone(node) }
+    if lists.users[lists.rooms[node].watch].pagings > 0 { unlist(node) }
     lists.remove(node, watchers: &rooms[room].watchers)
     rooms.releaseIfUnused(room)
   }
@@ -161,7 +161,7 @@ extension Shard {
     lists.rooms[node].lastAt = lastAt
     let isPaged = lists.users[watch].pagings > 0
     if !isPaged, lists.users[watch].newest.slot == node { return }
-    if isPaged { noteMoving(node) }
+    if isPaged { listLaterIfUnlisted(node) }
     lists.moveToFront(node)
   }
 
@@ -193,17 +193,17 @@ extension Shard {
     }
   }
 
-  private mutating func noteMissed(_ node: Slot<WatchedRoom>) {
+  private mutating func listLater(_ node: Slot<WatchedRoom>) {
     forEachPaging(of: node) { paging, _ in paging.missed.append(node) }
   }
 
-  private mutating func noteMoving(_ node: Slot<WatchedRoom>) {
+  private mutating func listLaterIfUnlisted(_ node: Slot<WatchedRoom>) {
     forEachPaging(of: node) { paging, isUnlisted in
       if isUnlisted { paging.missed.append(node) }
     }
   }
 
-  private mutating func noteGone(_ node: Slot<WatchedRoom>) {
+  private mutating func unlist(_ node: Slot<WatchedRoom>) {
     forEachPaging(of: node) { paging, _ in
       paging.missed.removeAll { $0 == node }
       for place in paging.page.indices where paging.page[place] == node { paging.page[place] = nil }
@@ -256,7 +256,7 @@ extension Shard {
       lists.users[watch].state = .idle
       forEachWaiting(of: user, ticket: 0) { shard, session, _ in
         shard.reply(
-          WireError.unavailable(re: "rooms", room: nil), ref: shard.takeReplyRef(session),
+          WireError.unavailable(re: "rooms", room: nil), ref: shard.endReply(to: session),
           to: session)
       }
       return

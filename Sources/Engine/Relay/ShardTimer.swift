@@ -11,8 +11,6 @@ struct ShardTimer: Comparable {
     case expiry(SessionID)
     /// A user whose last session has ended may have come back.
     case departure(String)
-    /// The next change of a user's presence may be sent.
-    case presence(Handle<WatchedUser>)
   }
   /// Milliseconds of the monotonic clock.
   var at: Int64

@@ -3,12 +3,14 @@ import DequeModule
 /// Limits messages to one per key and interval: a later value replaces the one that waits.
 struct Throttle<Key: Hashable, Value> {
   /// The interval.
-  static var milliseconds: Int64 { 100 }
+  let milliseconds: Int64
 
   /// The keys whose interval lasts, each with the value that waits, if any.
   private var values: [Key: Value?] = [:]
   /// The ends of these intervals, in milliseconds of the monotonic clock.
   private var ends = Deque<(at: Int64, key: Key)>()
+
+  init(milliseconds: Int64 = 100) { self.milliseconds = milliseconds }
 
   /// When `takeDue` has something to do.
   var nextDeadline: Int64? { ends.first?.at }
@@ -26,7 +28,7 @@ struct Throttle<Key: Hashable, Value> {
 
   private mutating func begin(_ key: Key, _ now: Int64) {
     values.updateValue(nil, forKey: key)
-    ends.append((now + Self.milliseconds, key))
+    ends.append((now + milliseconds, key))
   }
 
   /// Ends intervals that are over, up to the first whose key has a value.
