@@ -1,7 +1,7 @@
 # make run · make test · make help
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: run build check test test-browsers test-machine test-fresh bench bench-full conformance faults simulate \
+.PHONY: run build check quick test test-browsers test-machine test-fresh bench bench-full conformance faults simulate \
   simulate-bugs fuzz fuzz-coverage fuzz-bugs test-tsan test-asan pictures bench-screen bench-hostile format lint \
   install uninstall help bench-baseline bench-figures docs release
 
@@ -118,6 +118,16 @@ test-browsers:
 	@config/setup browsers
 	@$(SWIFT) build --build-tests
 	@TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" $(TEST) --filter $(BROWSERS)
+
+# Builds what changed, and tests the modules with changes that are not committed, or MODULE ("Relay|Gateway").
+MODULE ?= $(shell git status --porcelain -uall | \
+  sed -nE 's,^...(Sources/[A-Za-z]+|LoadTests)/([A-Za-z]+)/.*,\2,p; s,^...Tests/([A-Za-z]+)Tests/.*,\1,p' | \
+  sed -E 's/^(SQLite|Postgres)Log$$/Log/; s/^swarm$$/Swarm/' | sort -u | paste -sd '|')
+quick:
+	@test -n '$(MODULE)' || { echo 'make quick: no module has changes; give MODULE=NAME' >&2; exit 2; }
+	@$(SWIFT) build --build-tests
+	@TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" \
+	  $(TEST) --filter '^($(MODULE))Tests\.' --skip $(MEASURED)
 
 # The checks to run before each commit.
 PURE := ^(Package|Mixing|Folding|WebSocket|Wire|Relay|Gateway)Tests\.

@@ -17,9 +17,9 @@ import Testing
 
   @Test func `end at retry-after, in seconds or as a date`() {
     var limits = limits()
-    let seconds = limits.noteRefused(answer(403, ["retry-after": "90"]), "core", now: now)
+    let seconds = limits.recordRefused(answer(403, ["retry-after": "90"]), "core", now: now)
     #expect(seconds == RateLimit(until: now + 90_000, isKnown: true))
-    let date = limits.noteRefused(
+    let date = limits.recordRefused(
       answer(429, ["Retry-After": "Thu, 20 Nov 2025 15:00:00 GMT"]), "core", now: now)
     #expect(date == RateLimit(until: 1_763_650_800_000, isKnown: true))
     #expect(limits.limit("core", now: now + 1) == date)
@@ -31,20 +31,20 @@ import Testing
   @Test func `end at the reset only if no requests remain`() {
     var limits = limits()
     let primary = answer(403, ["x-ratelimit-remaining": "0", "x-ratelimit-reset": reset])
-    #expect(limits.noteRefused(primary, "core", now: now).until == now + 600_000)
+    #expect(limits.recordRefused(primary, "core", now: now).until == now + 600_000)
     let secondary = answer(403, ["x-ratelimit-remaining": "12", "x-ratelimit-reset": reset])
-    let guess = limits.noteRefused(secondary, "core", now: now)
+    let guess = limits.recordRefused(secondary, "core", now: now)
     #expect(guess == RateLimit(until: now + 60_000, isKnown: false))
   }
 
   @Test func `last at least a minute, and longer each time, if no end is given`() {
     var limits = limits()
     let waits = (0..<8).map { _ in
-      limits.noteRefused(answer(429, [:]), "core", now: now).until - now
+      limits.recordRefused(answer(429, [:]), "core", now: now).until - now
     }
     #expect(waits.map { $0 / 60_000 } == [1, 2, 4, 8, 16, 32, 60, 60])
-    limits.noteServed(WebHeaders(), "core", now: now)
-    #expect(limits.noteRefused(answer(429, [:]), "core", now: now).until == now + 60_000)
+    limits.recordServed(WebHeaders(), "core", now: now)
+    #expect(limits.recordRefused(answer(429, [:]), "core", now: now).until == now + 60_000)
   }
 
   @Test func `are ignored if they are absurd`() {
@@ -54,11 +54,11 @@ import Testing
     ] {
       var limits = limits()
       let headers = ["x-ratelimit-remaining": "0", "x-ratelimit-reset": value]
-      #expect(!limits.noteRefused(answer(403, headers), "core", now: now).isKnown)
-      limits.noteServed(WebHeaders(headers), "core", now: now)
+      #expect(!limits.recordRefused(answer(403, headers), "core", now: now).isKnown)
+      limits.recordServed(WebHeaders(headers), "core", now: now)
       #expect(limits.limit("core", now: now) == nil)
       // Immediately, or after a guess: never for longer than a day.
-      let refused = limits.noteRefused(answer(429, ["retry-after": value]), "core", now: now)
+      let refused = limits.recordRefused(answer(429, ["retry-after": value]), "core", now: now)
       #expect((now...now + 86_400_000).contains(refused.until))
     }
   }

@@ -82,7 +82,7 @@ import Wire
 
   @Test func `the last sixteen cleared texts are kept`() {
     var texts = WrittenTexts()
-    for number in 1...20 { texts.noteCleared(TextEditor("\(number)"), in: "general") }
+    for number in 1...20 { texts.recordCleared(TextEditor("\(number)"), in: "general") }
     var back: [String] = []
     while let text = texts.takeCleared(in: "general") { back.append(text.text) }
     #expect(back == (5...20).reversed().map { "\($0)" })
@@ -203,12 +203,12 @@ import Wire
 
   @Test func `texts are kept up to a number and a size`() {
     var texts = WrittenTexts()
-    for number in 1...300 { texts.noteSent("\(number)", in: "general") }
+    for number in 1...300 { texts.recordSent("\(number)", in: "general") }
     #expect(texts.sent.map(\.text) == (101...300).map { "\($0)" })
     let long = String(repeating: "a", count: WrittenTexts.sentLimitBytes / 2)
-    for _ in 1...3 { texts.noteSent(long, in: "general") }
+    for _ in 1...3 { texts.recordSent(long, in: "general") }
     #expect(texts.sent.map(\.text) == [long, long])
-    texts.noteSent(long + long + "a", in: "general")
+    texts.recordSent(long + long + "a", in: "general")
     #expect(texts.sent.count == 2)
   }
 }

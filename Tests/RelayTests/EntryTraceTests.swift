@@ -77,7 +77,7 @@ import Wire
     mutating func submit(_ requests: LogRequest...) -> [TraceResult] {
       let outcome = base.submit(requests)
       time += 10
-      base.sequencer.note(
+      base.sequencer.record(
         CommitStages(batched: time, committed: time + 1, synced: time + 2), of: outcome)
       return base.sequencer.takeTraces(&base.store).map { _, answer in
         guard case .traced(_, let result) = answer else { preconditionFailure("no trace") }

@@ -4,110 +4,161 @@ import Wire
 @testable import Relay
 
 @Suite struct `Throttled messages` {
-  private let key = EphemeralKey(kind: .typing, room: nil, user: "ada")
+  private var throttle = Throttle<String, Int>(milliseconds: 100)
+  private let interval: Int64 = 100
 
-  private func isTyping(_ value: EphemeralValue?) -> Bool? {
-    if case .typing(let on)? = value { on } else { nil }
+  private mutating func due(at now: Int64) -> [Int] {
+    var due: [Int] = []
+    while let next = throttle.takeDue(now: now) { due.append(next.value) }
+    return due
   }
 
-  @Test func `go out immediately, then the latest of each interval`() {
-    var throttles = Throttles()
-    let admitted = [true, false, true].map { throttles.admit(.typing($0), key) }
+  @Test mutating func `go out immediately, then the latest of each interval`() {
+    let admitted = [1, 2, 3].map { throttle.admit($0, for: "a", now: 0) }
     #expect(admitted == [true, false, false])
-    let first = throttles.due(key)
-    #expect(isTyping(first) == true)
-    let waits = throttles.admit(.typing(false), key)
+    let dues = [interval - 1, interval, interval].map { due(at: $0) }
+    #expect(dues == [[], [3], []])
+    let waits = throttle.admit(4, for: "a", now: interval + 1)
     #expect(!waits)
-    let second = throttles.due(key)
-    #expect(isTyping(second) == false)
-    let third = throttles.due(key)
-    #expect(isTyping(third) == nil)
-    let again = throttles.admit(.typing(true), key)
+    let later = [2 * interval, 3 * interval].map { due(at: $0) }
+    #expect(later == [[4], []])
+    #expect(throttle.nextDeadline == nil)
+    let again = throttle.admit(5, for: "a", now: 3 * interval)
     #expect(again)
   }
 
-  @Test func `do not go out if they are canceled`() {
-    var throttles = Throttles()
-    _ = throttles.admit(.typing(true), key)
-    _ = throttles.admit(.typing(false), key)
-    throttles.cancel(key)
-    let due = throttles.due(key)
-    #expect(isTyping(due) == nil)
+  @Test mutating func `do not go out if they are canceled`() {
+    _ = throttle.admit(1, for: "a", now: 0)
+    _ = throttle.admit(2, for: "a", now: 0)
+    throttle.cancel("a")
+    let due = due(at: interval)
+    #expect(due.isEmpty)
   }
 
-  @Test func `of one key do not delay those of another`() {
-    var throttles = Throttles()
-    let other = EphemeralKey(kind: .typing, room: nil, user: "bo")
-    let admitted = [key, other].map { throttles.admit(.typing(true), $0) }
+  @Test mutating func `of one key do not delay those of another`() {
+    let admitted = ["a", "b"].map { throttle.admit(1, for: $0, now: 0) }
     #expect(admitted == [true, true])
   }
 }
 
 @Suite struct `Users who type` {
-  private let key = EphemeralKey(kind: .typing, room: nil, user: "ada")
+  private let key = EphemeralKey(.typing, nil, "ada")
   private var typers = Typers()
 
-  private func isLater(_ due: Typers.Due, _ at: Int64) -> Bool {
-    if case .later(at) = due { true } else { false }
-  }
-
   @Test mutating func `need one timer, however often they repeat it`() {
-    let timers = [typers.start(key, now: 0), typers.start(key, now: 10)]
-    #expect(timers == [Typers.milliseconds, nil])
-    let due = typers.due(key, now: Typers.milliseconds)
-    #expect(isLater(due, Typers.milliseconds + 10))
+    for now: Int64 in [0, 10] { typers.start(key, now: now) }
+    #expect(typers.timerCount == 1)
+    let expired = typers.takeExpired(now: Typers.milliseconds)
+    #expect(expired == nil)
+    #expect(typers.nextDeadline == Typers.milliseconds + 10)
   }
 
   @Test mutating func `have stopped after a while`() {
-    _ = typers.start(key, now: 0)
-    guard case .expired = typers.due(key, now: Typers.milliseconds) else {
-      Issue.record("typing has not expired")
-      return
-    }
+    typers.start(key, now: 0)
+    let expired = typers.takeExpired(now: Typers.milliseconds)
+    #expect(expired == key)
     #expect(!typers.isTyping(key))
     #expect(typers.isEmpty)
   }
 
   @Test mutating func `stop once`() {
-    _ = typers.start(key, now: 0)
+    typers.start(key, now: 0)
     let stops = [typers.stop(key), typers.stop(key)]
     #expect(stops == [true, false])
-    guard case .ended = typers.due(key, now: Typers.milliseconds) else {
-      Issue.record("typing has not ended")
-      return
-    }
+    let expired = typers.takeExpired(now: Typers.milliseconds)
+    #expect(expired == nil)
     #expect(typers.isEmpty)
+  }
+}
+
+/// A feature needs no shard: this is all that it sees.
+@Suite struct `Typing, without a shard` {
+  private struct Room: Audience {
+    let handle = Handle<Relay.Room>(slot: Slot(0), generation: 1)
+    var isSubscribed = true
+    var told: [ServerMessage] = []
+    var errors: [ErrorCode] = []
+    var submitted: [LogRequest] = []
+    private var encoded: ServerMessage?
+
+    func room(named name: String) -> Handle<Relay.Room>? { name == "r" ? handle : nil }
+    func name(of room: Handle<Relay.Room>?) -> String? { room == handle ? "r" : nil }
+    func id(of session: Slot<Session>) -> SessionID { SessionID(index: 0, generation: 1) }
+    func user(of session: Slot<Session>) -> String { "ada" }
+    func presence(of user: String) -> Presence { .online }
+    func hasSubscribed(to room: String, _ session: Slot<Session>) -> Bool { isSubscribed }
+    func checkAccess(to room: String, re: String, _ session: Slot<Session>) {}
+    func rightsAllowReading(_ room: String, _ session: Slot<Session>) -> Bool { true }
+    mutating func reply(_ message: ServerMessage, ref: String?, to session: Slot<Session>) {}
+    mutating func length(_ write: (inout [UInt8]) -> Void) -> Int { 0 }
+    mutating func reply(_ error: WireError, ref: String?, to session: Slot<Session>) {
+      errors.append(error.code)
+    }
+    mutating func origin(_ re: String, ref: String?, _ session: Slot<Session>) -> LogRequest.Origin
+    {
+      LogRequest.Origin(session: id(of: session), re: re, ref: ref)
+    }
+    mutating func submit(_ request: LogRequest) { submitted.append(request) }
+    mutating func read(_ request: ReadRequest) {}
+    mutating func awaitReply(ref: String?, _ session: Slot<Session>) {}
+    mutating func endReply(to session: Slot<Session>) -> String? { nil }
+    mutating func encode(_ message: ServerMessage) { encoded = message }
+    mutating func inform(_ recipients: Recipients, _ key: EphemeralKey) {
+      if let encoded { told.append(encoded) }
+    }
+    mutating func inform(_ session: Slot<Session>, _ key: EphemeralKey) {}
+  }
+
+  private func at(_ milliseconds: Int64) -> Moment { Moment(monotonic: milliseconds, wall: 0) }
+
+  @Test func `is told to the others, and that it has ended`() {
+    let typing = Typing()
+    var room = Room()
+    typing.apply(Commit.TypingChange(room: "r", user: "ada", on: true), in: &room, at(0))
+    #expect(room.told == [.typing(room: "r", user: "ada", on: true)])
+    while let deadline = typing.nextDeadline { typing.tick(in: &room, at(deadline)) }
+    #expect(room.told.last == .typing(room: "r", user: "ada", on: false))
+    #expect(room.told.count == 2)
+  }
+
+  @Test func `is refused to a session that has not joined`() {
+    let typing = Typing()
+    var room = Room()
+    room.isSubscribed = false
+    typing.receive("r", true, ref: nil, from: Slot(0), in: &room)
+    #expect(room.errors == [.notJoined])
+    #expect(room.submitted.isEmpty)
   }
 }
 
 @Suite final class `Watched users` {
   private var users = WatchedUsers()
-  private var sessions = Sessions()
+  private var sessions: UInt32 = 0
 
   private func add() -> SessionID {
-    let slot = sessions.insert(Session(connection: 1))
-    return sessions.id(of: slot)
+    sessions += 1
+    return SessionID(index: 0, generation: sessions)
   }
 
   @Test func `are forgotten with the last session that watches them`() {
     let (a, b) = (add(), add())
-    for session in [a, b] { users.watch("bo", .online, lastSeen: nil, session, &sessions) }
-    sessions.remove(a.slot)
+    for session in [a, b] { users.watch("bo", .online, lastSeen: nil, session) }
+    users.end(a)
     let bo = users.find("bo")
-    if let bo { users.releaseIfUnwatched(bo, sessions) }
+    if let bo { users.releaseIfUnwatched(bo) }
     #expect(bo.map { users[$0].watchers } == [b])
-    sessions.remove(b.slot)
-    if let bo { users.releaseIfUnwatched(bo, sessions) }
+    users.end(b)
+    if let bo { users.releaseIfUnwatched(bo) }
     #expect(users.find("bo") == nil)
   }
 
   @Test func `do not pile up sessions that have gone`() {
     let stays = add()
-    users.watch("bo", .online, lastSeen: nil, stays, &sessions)
+    users.watch("bo", .online, lastSeen: nil, stays)
     for _ in 0..<10_000 {
       let session = add()
-      users.watch("bo", .online, lastSeen: nil, session, &sessions)
-      sessions.remove(session.slot)
+      users.watch("bo", .online, lastSeen: nil, session)
+      users.end(session)
     }
     let watchers = users.find("bo").map { users[$0].watchers }
     #expect((watchers?.count ?? 0) < 16)
@@ -117,7 +168,7 @@ import Wire
   @Test func `lose the oldest one beyond a session's limit`() {
     let session = add()
     for number in 0...WatchedUsers.limitPerSession {
-      users.watch("u\(number)", .offline, lastSeen: nil, session, &sessions)
+      users.watch("u\(number)", .offline, lastSeen: nil, session)
     }
     #expect(users.find("u0") == nil)
     #expect(users.find("u1") != nil)
@@ -174,11 +225,11 @@ import Wire
   @Test func `follows what large fan-outs take, and ignores small ones and stalls`() {
     var cost = WriteCost()
     let before = cost.nanoseconds
-    cost.note(connections: 31, nanoseconds: 31_000_000)
+    cost.record(connections: 31, nanoseconds: 31_000_000)
     #expect(cost.nanoseconds == before)
-    for _ in 0..<100 { cost.note(connections: 100, nanoseconds: 800_000) }
+    for _ in 0..<100 { cost.record(connections: 100, nanoseconds: 800_000) }
     #expect((7900...8000).contains(cost.nanoseconds))
-    cost.note(connections: 100, nanoseconds: 60_000_000_000)
+    cost.record(connections: 100, nanoseconds: 60_000_000_000)
     #expect(cost.nanoseconds < 20_000)
     #expect(WriteCost().microseconds(connections: 1000) == before)
   }

@@ -50,8 +50,7 @@ private let templates = [
         $0.update(
           people: DirectoryUpdate(
             people: PeopleList(
-              (0..<3).map { Person(user: "user-\($0)", name: "\($0)") }, source: "s", asOf: 1)),
-          now: relay.now)
+              (0..<3).map { Person(user: "user-\($0)", name: "\($0)") }, source: "s", asOf: 1)))
       }
       let bo = relay.connect("bo")
       for number in 0..<9 {

@@ -15,16 +15,16 @@ import Testing
     polls.begin(bo, "b")
     let waits = [polls.wait(ada, after: 3), polls.wait(bo, after: 0)]
     #expect(waits == [true, true])
-    polls.note("a", head: 3)
+    polls.wake("a", head: 3)
     #expect(takeWoken() == [])
-    polls.note("a", head: 5)
+    polls.wake("a", head: 5)
     #expect(takeWoken() == [ada])
     #expect(takeWoken() == [])
   }
 
   @Test func `do not wait if the entry was committed while the room was read`() {
     polls.begin(ada, "a")
-    polls.note("a", head: 4)
+    polls.wake("a", head: 4)
     #expect(takeWoken() == [])
     var waits = polls.wait(ada, after: 3)
     #expect(!waits)
@@ -36,8 +36,8 @@ import Testing
     polls.begin(ada, "a")
     for head in 1...3 as ClosedRange<Int64> {
       _ = polls.wait(ada, after: head - 1)
-      polls.note("a", head: head)
-      polls.note("a", head: head)
+      polls.wake("a", head: head)
+      polls.wake("a", head: head)
       #expect(takeWoken() == [ada])
     }
   }
@@ -47,7 +47,7 @@ import Testing
     let waits = polls.wait(ada, after: 0)
     #expect(waits)
     polls.end(ada)
-    polls.note("a", head: 1)
+    polls.wake("a", head: 1)
     #expect(takeWoken() == [])
     #expect(polls.isEmpty)
     let waitsStill = polls.wait(ada, after: 1)
@@ -62,7 +62,7 @@ import Testing
       polls.begin(id, "a")
       polls.end(id)
     }
-    polls.note("a", head: 1)
+    polls.wake("a", head: 1)
     #expect(takeWoken() == [ada])
     #expect(polls.count == 1)
   }

@@ -15,7 +15,7 @@ import Wire
       $0.verifyToken = { token, wall throws(WireError) in
         let parts = token.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 4 else { throw WireError(.unauthorized, "No such token.") }
-        if parts[0] == "eve" { throw Shard.banned("eve") }
+        if parts[0] == "eve" { throw WireError.banned("eve") }
         func list(_ text: String) -> [String]? {
           text.isEmpty ? nil : text.split(separator: ",").map(String.init)
         }

@@ -94,12 +94,12 @@ import Wire
       shard.sessions[session].isBlocked = true
       for user in 0..<5000 {
         let room = kind == .presence ? nil : shard.rooms.find("r").map { shard.rooms.handle($0) }
-        shard.emit(EphemeralKey(kind: kind, room: room, user: "u\(user)"), to: session)
+        shard.inform(session, EphemeralKey(kind, room, "u\(user)"))
       }
       #expect(shard.sessions[session].extras?.ephemera.count == limit)
       // What the users of a room do displaces nothing else.
       if kind == .typing {
-        shard.emit(EphemeralKey(kind: .presence, room: nil, user: "ada"), to: session)
+        shard.inform(session, EphemeralKey(.presence, nil, "ada"))
         #expect(shard.sessions[session].extras?.ephemera.count == limit + 1)
       }
     }

@@ -29,7 +29,7 @@ private func directory(
 
 extension SimulatedRelay {
   fileprivate func update(_ update: DirectoryUpdate) {
-    for loop in 0..<loops { shard(loop) { $0.update(people: update, now: now) } }
+    for loop in 0..<loops { shard(loop) { $0.update(people: update) } }
     run()
   }
 
@@ -370,7 +370,7 @@ extension SimulatedRelay {
     relay.disconnect(ada)
     for number in 500..<2500 { _ = relay.connect("user-\(number)") }
     relay.run(forMilliseconds: 2000)
-    #expect(relay.shard { $0.watchedUsers.names.sorted() } == ["user-2499", "user-500"])
+    #expect(relay.shard { $0.presenceNews.names } == ["user-2499", "user-500"])
   }
 
   @Test func `the session of a request does not affect presence`() throws {

@@ -249,7 +249,7 @@ import Wire
     let budgets = budgets()
     for _ in 1...3 {
       #expect(budgets.take(.send, bytes: 0, from: "ada", now: 0) == nil)
-      budgets.noteDuplicate(of: "ada")
+      budgets.refundDuplicate(of: "ada")
     }
     #expect(budgets.take(.request, bytes: 0, from: "ada", now: 0) == 334)
   }

@@ -75,7 +75,7 @@ import Wire
     #expect(outcome(byToken, request) == "ada")
     byToken.ban(["ada"])
     #expect(outcome(byToken, request) == "forbidden")
-    #expect(throws: Shard.banned("ada")) {
+    #expect(throws: WireError.banned("ada")) {
       try byToken.identify(token: try token("ada"), wall: Self.wall)
     }
     byToken.ban([])

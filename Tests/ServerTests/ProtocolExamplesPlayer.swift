@@ -98,7 +98,7 @@ struct TranscriptPlayer {
         guard let place, place <= inOrder || isEarly(expected[place]) else {
           throw Unexpected("\(first.place): \(text) came instead")
         }
-        if case .receive(let shown) = expected[place].step { noteEpoch(shown, message) }
+        if case .receive(let shown) = expected[place].step { recordEpoch(shown, message) }
         expected.remove(at: place)
       }
     }
@@ -135,7 +135,7 @@ struct TranscriptPlayer {
     }
   }
 
-  private mutating func noteEpoch(_ shown: JSON, _ received: JSON) {
+  private mutating func recordEpoch(_ shown: JSON, _ received: JSON) {
     if let name = shown["epoch"]?.text, let epoch = received["epoch"]?.text { epochs[name] = epoch }
   }
 

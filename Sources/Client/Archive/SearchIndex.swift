@@ -147,7 +147,7 @@ final class SearchIndex {
       try deleteUnindexing.bind(1, row.position)
       try deleteUnindexing.run()
     }
-    if !rows.isEmpty { try noteRemoved(rows.count, isUrgent: true) }
+    if !rows.isEmpty { try recordRemoved(rows.count, isUrgent: true) }
     return !rows.isEmpty
   }
 
@@ -222,7 +222,7 @@ final class SearchIndex {
     let through = try through()
     let indexed = rows.filter { $0.position <= through && !$0.terms.isEmpty }
     for row in indexed { try delete(row.terms, at: row.position) }
-    if !indexed.isEmpty { try noteRemoved(indexed.count, isUrgent: isUrgent) }
+    if !indexed.isEmpty { try recordRemoved(indexed.count, isUrgent: isUrgent) }
   }
 
   /// Records that entries were deleted.
@@ -239,7 +239,7 @@ final class SearchIndex {
     try deleteTerms.run()
   }
 
-  private func noteRemoved(_ count: Int, isUrgent: Bool) throws(SQLiteError) {
+  private func recordRemoved(_ count: Int, isUrgent: Bool) throws(SQLiteError) {
     try addRemoved.bind(1, Int64(count))
     try addRemoved.bind(2, isUrgent)
     try addRemoved.run()

@@ -3,7 +3,7 @@ internal import SQLite
 /// Texts that leave the file, and with them the index. The drawing thread only notes their terms:
 /// the maintenance thread removes them.
 extension Store {
-  /// Notes the terms of a message and of its edits, which are about to be overwritten.
+  /// Records the terms of a message and of its edits, which are about to be overwritten.
   func unindex(_ target: Int64, range: Int64) throws(SQLiteError) {
     try statements.selectIndexed.bind(1, range)
     try statements.selectIndexed.bind(2, target)

@@ -27,7 +27,7 @@ extension Chat {
     } catch {
       return complain(Self.describe(error))
     }
-    if editor.isEmpty { written.noteCleared(composer, in: room) }
+    if editor.isEmpty { written.recordCleared(composer, in: room) }
     composer = editor
     enter(.composer)
     composed(&effects)
@@ -41,7 +41,7 @@ extension Chat {
   /// The screen is seen again.
   private mutating func endEditor(_ effects: inout [Effect]) {
     editorRoom = nil
-    noteInput(&effects)
+    recordInput(&effects)
     markRead(&effects)
   }
 }

@@ -6,7 +6,7 @@ extension Chat {
   /// - Parameter now: Milliseconds since 1970.
   public mutating func handle(_ event: Event, at now: Int64, _ effects: inout [Effect]) {
     if now < self.now { setBack(by: self.now - now) }
-    notePause(until: now)
+    recordPause(until: now)
     self.now = now
     switch event {
     case .input(let input): take(input, &effects)
@@ -97,7 +97,7 @@ extension Chat {
       times.nextQuery = .max
       if isLive, let query = peopleQuery {
         peopleAsked.append(.query)
-        noteAsked(.people)
+        recordAsked(.people)
         effects.append(.request(.people(.init(query: query))))
       }
     }

@@ -18,16 +18,16 @@ extension Chat {
     enum Question: Sendable { case people, history }
   }
 
-  /// Notes a request that the user waits for.
-  mutating func noteAsked(_ question: Asked.Question) {
+  /// Records a request that the user waits for.
+  mutating func recordAsked(_ question: Asked.Question) {
     asked.append(.init(question: question, at: now))
   }
 
-  /// Notes that the driver has requested older entries.
-  public mutating func historyIsAsked() { noteAsked(.history) }
+  /// Records that the driver has requested older entries.
+  public mutating func historyIsAsked() { recordAsked(.history) }
 
-  /// Notes the answer to the oldest such request.
-  mutating func noteAnswered(_ question: Asked.Question) {
+  /// Records the answer to the oldest such request.
+  mutating func recordAnswered(_ question: Asked.Question) {
     guard let place = asked.firstIndex(where: { $0.question == question }) else { return }
     asked.remove(at: place)
   }
@@ -90,8 +90,8 @@ extension Chat {
   /// was stopped, or the machine slept.
   static let pauseMilliseconds: Int64 = 5000
 
-  /// Notes a time in which the process did not run, which does not count as the relay's.
-  mutating func notePause(until now: Int64) {
+  /// Records a time in which the process did not run, which does not count as the relay's.
+  mutating func recordPause(until now: Int64) {
     guard now - self.now > Self.pauseMilliseconds, let deadline,
       now - max(self.now, deadline) > Self.pauseMilliseconds
     else { return }

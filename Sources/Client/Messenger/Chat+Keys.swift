@@ -6,28 +6,28 @@ extension Chat {
   mutating func take(_ input: InputEvent, _ effects: inout [Effect]) {
     switch input {
     case .key(let key):
-      noteInput(&effects)
+      recordInput(&effects)
       take(key, &effects)
     case .paste(let text):
-      noteInput(&effects)
+      recordInput(&effects)
       pendingKeys = nil
       paste(text, &effects)
     case .mouse(let mouse):
-      noteInput(&effects)
+      recordInput(&effects)
       pendingKeys = nil
       take(mouse, &effects)
     case .focus(let has):
       hasFocus = has
       times.lastInput = now
       if has {
-        noteInput(&effects)
+        recordInput(&effects)
         markRead(&effects)
       }
     case .reply: break
     }
   }
 
-  mutating func noteInput(_ effects: inout [Effect]) {
+  mutating func recordInput(_ effects: inout [Effect]) {
     let wasWatched = isWatched
     times.lastInput = now
     if !wasWatched, isWatched {
@@ -142,7 +142,7 @@ extension Chat {
   /// Handles a change of the composer's text.
   mutating func composed(_ effects: inout [Effect]) {
     completion = nil
-    noteTyping(&effects)
+    recordTyping(&effects)
   }
 
   // MARK: Global commands

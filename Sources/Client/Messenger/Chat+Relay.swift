@@ -149,7 +149,7 @@ extension Chat {
     case .receipt(let room, let marks): take(marks, in: room, &effects)
     case .pong: takePong()
     case .history(let page):
-      noteAnswered(.history)
+      recordAnswered(.history)
       let isForTimeline = historyAsked == page.room
       if isForTimeline { historyAsked = nil }
       // The driver has stored the page in the archive.
@@ -166,8 +166,8 @@ extension Chat {
 
   private mutating func take(_ error: WireError, _ effects: inout [Effect]) {
     switch error.re {
-    case "people": noteAnswered(.people)
-    case "history": noteAnswered(.history)
+    case "people": recordAnswered(.people)
+    case "history": recordAnswered(.history)
     default: break
     }
     switch (error.re, error.code) {
@@ -310,7 +310,7 @@ extension Chat {
     isListStale = true
     let question = peopleAsked.isEmpty ? .list : peopleAsked.removeFirst()
     updateSwitcher()
-    if question == .query { return noteAnswered(.people) }
+    if question == .query { return recordAnswered(.people) }
     if page.asOf == 0, page.people.allSatisfy(\.isBot) {
       // Either the relay is still reading the directory for the first time, or there is none; the
       // answer tells neither which nor when the reading is done.

@@ -248,7 +248,7 @@ extension Chat {
   }
 
   /// Sends a typing notice, at most one every three seconds.
-  mutating func noteTyping(_ effects: inout [Effect]) {
+  mutating func recordTyping(_ effects: inout [Effect]) {
     guard let room = timeline?.room, isLive, conversations[room]?.isJoined == true else { return }
     var isEdit = false
     if case .edit = composition { isEdit = true }

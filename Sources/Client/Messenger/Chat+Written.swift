@@ -10,7 +10,7 @@ extension Chat {
     sendComposed(&effects)
     guard !isEdit, let room, composer.text != text else { return }
     let sent = Self.trimmed(text)
-    if !sent.isEmpty { written.noteSent(sent, in: room) }
+    if !sent.isEmpty { written.recordSent(sent, in: room) }
     guard let draft, !draft.isEmpty, timeline?.room == room, composer.isEmpty else { return }
     composer = draft
     // With the message, so that neither is lost.
@@ -33,7 +33,7 @@ extension Chat {
       }
       text = cleared
     } else {
-      written.noteCleared(composer, in: room)
+      written.recordCleared(composer, in: room)
       text = TextEditor()
     }
     write(text, &effects)
@@ -88,7 +88,7 @@ extension Chat {
   /// Ends the going through sent texts; one that was changed can be brought back.
   mutating func endRecall() {
     if let recall, recall.isChanged(composer), let room = timeline?.room, !composer.isBlank {
-      written.noteCleared(composer, in: room)
+      written.recordCleared(composer, in: room)
     }
     recall = nil
   }

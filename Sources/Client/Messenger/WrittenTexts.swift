@@ -15,7 +15,7 @@ struct WrittenTexts: Sendable {
   private var cleared: [(room: String, text: TextEditor)] = []
 
   /// Remembers a text as it was written, a command with its slash.
-  mutating func noteSent(_ text: String, in room: String) {
+  mutating func recordSent(_ text: String, in room: String) {
     guard text.utf8.count <= Self.sentLimitBytes else { return }
     sent.append((room, text))
     sentBytes += text.utf8.count
@@ -24,7 +24,7 @@ struct WrittenTexts: Sendable {
     }
   }
 
-  mutating func noteCleared(_ text: TextEditor, in room: String) {
+  mutating func recordCleared(_ text: TextEditor, in room: String) {
     cleared.append((room, text))
     if cleared.count > Self.clearedLimit { cleared.removeFirst() }
   }

@@ -93,7 +93,7 @@ public struct InputParser: Sendable {
   /// Returns the events of these bytes, together with earlier ones.
   public mutating func parse(_ bytes: some Collection<UInt8>) -> [InputEvent] {
     let before = state
-    if before == .paste { notePressed(bytes) }
+    if before == .paste { recordPressed(bytes) }
     for byte in bytes { take(byte) }
     if state == .ground { text.flush(isEnd: false, into: &events) }
     hasProgressed =
@@ -106,8 +106,8 @@ public struct InputParser: Sendable {
     return plain.join(events, isEnd: isEnd)
   }
 
-  /// Notes a key that is not text. It is part of the paste as well, whose end may be cut anywhere.
-  private mutating func notePressed(_ bytes: some Collection<UInt8>) {
+  /// Records a key that is not text. It is part of the paste as well, whose end may be cut anywhere.
+  private mutating func recordPressed(_ bytes: some Collection<UInt8>) {
     guard bytes.count < Self.progressBytes else { return }
     var other = InputParser(pasteLimitBytes: 0)
     let events = other.parse(bytes)

@@ -34,7 +34,7 @@ extension LineChat {
 
   func take(_ page: ServerMessage.PeoplePage) {
     guard var search, !search.awaitsList else { return }
-    noteProgress()
+    recordProgress()
     switch search.take(page) {
     case .ask(let request):
       client.request(request)

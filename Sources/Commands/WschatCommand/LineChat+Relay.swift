@@ -62,7 +62,7 @@ extension LineChat: ClientHandler {
     switch result {
     case .success(let token):
       isLockedOut = false
-      noteProgress()
+      recordProgress()
       client.renew(token: token)
     case .failure(let failure):
       complain("\(failure)")
@@ -72,7 +72,7 @@ extension LineChat: ClientHandler {
 
   private func welcomed(_ welcome: ServerMessage.Welcome) {
     lastConnectionError = ""
-    noteProgress()
+    recordProgress()
     guard !wasWelcomed else {
       // The answer to a request is lost with its connection.
       if let search { self.search(for: search.name) }
@@ -108,7 +108,7 @@ extension LineChat: ClientHandler {
   }
 
   private func joined(_ joined: ServerMessage.Joined) {
-    noteProgress()
+    recordProgress()
     switch joined.resume {
     case .ok: break
     case .truncated:
@@ -139,7 +139,7 @@ extension LineChat: ClientHandler {
     position = entry.seq
     if let end = historyEnd, entry.seq >= end { historyEnd = nil }
     if wasWaiting {
-      noteProgress()
+      recordProgress()
       finishIfDone()
     }
   }

@@ -137,7 +137,7 @@ final class LineChat {
     client.close()
   }
 
-  func noteProgress() { progressAt = loop.now }
+  func recordProgress() { progressAt = loop.now }
 
   private func scheduleTimeout() {
     timeoutDue = progressAt.adding(milliseconds: options.timeoutMilliseconds)
@@ -245,7 +245,7 @@ final class LineChat {
             "\(name) is no command, and was not sent; begin the line with // to send it as text")
         }
       }
-      if pending.isEmpty { noteProgress() }
+      if pending.isEmpty { recordProgress() }
       let id = client.send(text, to: room)
       pending[id] = Pending(number: number, bytes: text.utf8.count)
       pendingBytes += text.utf8.count
@@ -261,7 +261,7 @@ final class LineChat {
   func finish(_ id: String) -> Int? {
     guard let line = pending.removeValue(forKey: id) else { return nil }
     pendingBytes -= line.bytes
-    noteProgress()
+    recordProgress()
     return line.number
   }
 

@@ -76,7 +76,7 @@ package final class Authenticator: Sendable {
   }
 
   private func allowed(_ identity: Identity) throws(WireError) -> Identity {
-    if banned.withLock({ $0.contains(identity.user) }) { throw Shard.banned(identity.user) }
+    if banned.withLock({ $0.contains(identity.user) }) { throw WireError.banned(identity.user) }
     return identity
   }
 

@@ -57,7 +57,7 @@ extension ConnectionLoop {
     }
     guard context.addressBudgets.take(.request, bytes: 0, from: host, now: now.monotonic) == nil
     else {
-      context.violations.note(.unauthenticatedPerSecond)
+      context.violations.count(.unauthenticatedPerSecond)
       connections[index].arrival[.isHeld] = true
       held.append(index)
       return false
@@ -90,13 +90,13 @@ extension ConnectionLoop {
     guard let host = connections[index].host,
       let wait = budgets.take(.request, bytes: 0, from: host, now: now.monotonic)
     else { return nil }
-    context.violations.note(rule)
+    context.violations.count(rule)
     return Self.tooManyRequests(wait)
   }
 
-  /// Notes that a connection has authenticated, and gives back what its address has paid for it.
-  func noteEstablished(_ index: ConnectionSlot) {
-    noteAuthenticated(index)
+  /// Records that a connection has authenticated, and gives back what its address has paid for it.
+  func recordEstablished(_ index: ConnectionSlot) {
+    recordAuthenticated(index)
     connections[index].arrival[.isEstablished] = true
     let paid =
       (connections[index].arrival[.hasPaidForHandshake] ? 1 : 0)

@@ -9,7 +9,7 @@ extension ConnectionLoop {
   func takeEchoes(_ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ index: ConnectionSlot) {
     guard let session = connections[index].session else { return }
     guard shard.mayReceive(session, now: now) else {
-      if shard.hasOutput(session) { context.violations.note(.queueBytes) }
+      if shard.hasOutput(session) { context.violations.count(.queueBytes) }
       pause(index, with: input.span.extracting(offset..<input.count))
       return
     }
@@ -30,7 +30,7 @@ extension ConnectionLoop {
       closeFlooding(index)
       takeFrames(&input, &offset, index)
     case .violation(let violation):
-      context.violations.note(violation.rule)
+      context.violations.count(violation.rule)
       close(index, violation.closeCode, "\(violation)")
     }
   }

@@ -19,7 +19,7 @@ extension ConnectionLoop {
   /// Begins a request whose head is complete.
   func begin(_ call: HTTPCall, _ rest: Span<UInt8>, _ index: ConnectionSlot) {
     let exchange = addExchange(call, index)
-    if call.isAuthenticated { noteEstablished(index) } else { noteAuthenticated(index) }
+    if call.isAuthenticated { recordEstablished(index) } else { recordAuthenticated(index) }
     connections[index].deadline = requestDeadline
     if call.expectsContinue, rest.count == 0, call.contentBytes > 0 {
       let interim = HTTPResponse(status: 100).bytes
@@ -88,8 +88,8 @@ extension ConnectionLoop {
       let wait = context.budgets.take(
         sends: sends, requests: requests, bytes: bytes, from: user, now: now.monotonic)
     else { return nil }
-    shard.counters.note(.rateLimited)
-    context.violations.note(sends > 0 ? .sendsPerSecond : .requestsPerSecond)
+    shard.counters.count(.rateLimited)
+    context.violations.count(sends > 0 ? .sendsPerSecond : .requestsPerSecond)
     return Self.tooManyRequests(wait)
   }
 
@@ -194,7 +194,7 @@ extension ConnectionLoop {
       connections[index].session = nil
     }
     if exchange.duplicates > 0, let user = exchange.call.user {
-      for _ in 0..<exchange.duplicates { context.budgets.noteDuplicate(of: user) }
+      for _ in 0..<exchange.duplicates { context.budgets.refundDuplicate(of: user) }
     }
     exchange.state = .answering
     exchange.content = []
@@ -255,7 +255,7 @@ extension ConnectionLoop {
     }
     switch exchange.state {
     case .reading:
-      context.violations.note(.handshakeTimeout)
+      context.violations.count(.handshakeTimeout)
       // The end of the content is unknown.
       exchange.endsConnection = true
       var problem = HTTPProblem(
@@ -276,7 +276,7 @@ extension ConnectionLoop {
     case .delayed: sendResponse(exchange, index)
     case .streaming: break
     case .answering:
-      context.violations.note(.idleTimeout)
+      context.violations.count(.idleTimeout)
       remove(index)
     }
   }

@@ -15,7 +15,7 @@ extension ConnectionLoop {
       }
       offset = length
       if let refusal = assignToClient(request, index) {
-        context.violations.note(refusal.rule)
+        context.violations.count(refusal.rule)
         answer(HTTPResponse(status: 503, text: refusal.text), index)
         return false
       }
@@ -30,7 +30,7 @@ extension ConnectionLoop {
         answerUnauthenticated(response, index)
         return false
       case .refuse(let response, let rule):
-        context.violations.note(rule)
+        context.violations.count(rule)
         answerUnauthenticated(response, index)
         return false
       case .call(let call):
@@ -48,11 +48,11 @@ extension ConnectionLoop {
       case .echo(let opening):
         _ = open(index, opening)
         connections[index].phase = .echo
-        noteEstablished(index)
+        recordEstablished(index)
         return true
       }
     } catch {
-      context.violations.note(error.rule)
+      context.violations.count(error.rule)
       let isTooLarge = error.status == 414 || error.status == 431
       let code = isTooLarge ? ErrorCode.tooLarge : .badField
       answerUnauthenticated(
@@ -83,20 +83,20 @@ extension ConnectionLoop {
   ) {
     switch answer {
     case .known(let identity):
-      noteEstablished(index)
+      recordEstablished(index)
       shard.identify(session, as: identity, now: now)
     case .unknown: break
     case .refused(let error): shard.reject(session, error)
     }
   }
 
-  /// Notes that the client has authenticated, if the message just received did that.
-  func noteIfAuthenticated(_ session: SessionID, _ index: ConnectionSlot) {
-    if shard.isAuthenticated(session) { noteEstablished(index) }
+  /// Records that the client has authenticated, if the message just received did that.
+  func recordIfAuthenticated(_ session: SessionID, _ index: ConnectionSlot) {
+    if shard.isAuthenticated(session) { recordEstablished(index) }
   }
 
   /// Ends the limits that apply to an unauthenticated connection.
-  func noteAuthenticated(_ index: ConnectionSlot) {
+  func recordAuthenticated(_ index: ConnectionSlot) {
     connections[index].isAuthenticated = true
     connections[index].deadline = 0
     if connections[index].isCountedAsUnauthenticated, let host = connections[index].host {

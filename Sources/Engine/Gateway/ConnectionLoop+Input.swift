@@ -20,7 +20,7 @@ extension ConnectionLoop {
       }
       if isSlowed(index) {
         if readiness.contains(.failed) {
-          context.violations.note(.reset)
+          context.violations.count(.reset)
           remove(index)
           return
         }
@@ -61,7 +61,7 @@ extension ConnectionLoop {
     case .wouldBlock: connections[index].isReadable = false
     case .end: endInput(index)
     case .reset:
-      context.violations.note(.reset)
+      context.violations.count(.reset)
       remove(index)
     case .flooded: remove(index)
     case .unusable: linger(index)
@@ -209,17 +209,17 @@ extension ConnectionLoop {
       switch pause {
       case .nothingLeft: return
       case .full:
-        if shard.hasOutput(session) { context.violations.note(.queueBytes) }
+        if shard.hasOutput(session) { context.violations.count(.queueBytes) }
         self.pause(index, with: input.span.extracting(offset..<input.count))
         return
       case .binary:
-        context.violations.note(.framing)
+        context.violations.count(.framing)
         close(index, .unsupportedData, "only text messages are supported")
       case .closedByPeer: beginClosing(session, index)
       case .tooManyControlFrames:
         closeFlooding(index)
       case .violation(let violation):
-        context.violations.note(violation.rule)
+        context.violations.count(violation.rule)
         close(index, violation.closeCode, "\(violation)")
         return
       }
@@ -253,11 +253,11 @@ extension ConnectionLoop {
         case .message(.text, .input(let range)):
           observer?.loopTakes(input.span.extracting(range), from: index.stream, session)
           shard.receive(session, input.span.extracting(range), now: now)
-          if !connections[index].isAuthenticated { noteIfAuthenticated(session, index) }
+          if !connections[index].isAuthenticated { recordIfAuthenticated(session, index) }
         case .message(.text, .assembled):
           observer?.loopTakes(webSocket.assembled.span, from: index.stream, session)
           shard.receive(session, webSocket.assembled.span, now: now)
-          if !connections[index].isAuthenticated { noteIfAuthenticated(session, index) }
+          if !connections[index].isAuthenticated { recordIfAuthenticated(session, index) }
         case .message: return .binary
         case .close: return .closedByPeer
         case .ping, .pong: guard mayTakeControlFrame(index) else { return .tooManyControlFrames }
@@ -280,7 +280,7 @@ extension ConnectionLoop {
   }
 
   func closeFlooding(_ index: ConnectionSlot) {
-    context.violations.note(.controlFramesPerSecond)
+    context.violations.count(.controlFramesPerSecond)
     let limit = context.limits.controlFramesPerSecond
     close(
       index, CloseCode(rawValue: CloseReason.abuse.rawValue),

@@ -46,7 +46,7 @@ extension ConnectionLoop {
   /// Records the latency of the acks of a batch, now that they are written. Each is recorded with
   /// that of the batch's first send: an upper bound for all of them, at the cost of one clock
   /// reading.
-  func noteAcks() {
+  func recordAcks() {
     guard let (count, since) = shard.takeAcknowledged() else { return }
     counts.ackSeconds.add(Double(max(0, world.microseconds - since)) / 1e6, times: count)
   }

@@ -25,7 +25,7 @@ extension ConnectionLoop {
 
   /// Writes to a stream; returns the number of accepted bytes.
   func writeToStream(_ index: ConnectionSlot, _ bytes: Span<UInt8>) -> Int {
-    let taken = note(world.write(index.stream, bytes), index)
+    let taken = apply(world.write(index.stream, bytes), index)
     if connections[index].isClosing, taken == bytes.count, !world.hasBacklog(index.stream) {
       toReap.append(index)
     }
@@ -34,13 +34,13 @@ extension ConnectionLoop {
 
   /// Sends the backlog of a stream.
   func drain(_ index: ConnectionSlot) {
-    _ = note(world.drain(index.stream), index)
+    _ = apply(world.drain(index.stream), index)
     if connections[index].isClosing, !world.hasBacklog(index.stream) {
       toReap.append(index)
     }
   }
 
-  private func note(_ outcome: StreamWrite, _ index: ConnectionSlot) -> Int {
+  private func apply(_ outcome: StreamWrite, _ index: ConnectionSlot) -> Int {
     switch outcome {
     case .taken(let count, let sent):
       if sent > 0 {
@@ -185,7 +185,7 @@ extension ConnectionLoop {
           silence = now.monotonic - connections[index].heardAt
         }
         if idle > 0, silence >= idle, now.monotonic - connections[index].takenAt >= idle {
-          context.violations.note(.idleTimeout)
+          context.violations.count(.idleTimeout)
           remove(index)
         } else if heartbeat > 0, silence >= heartbeat, !connections[index].wasPinged {
           ping(index)
@@ -205,7 +205,7 @@ extension ConnectionLoop {
   }
 
   /// Charges users for what they have spent on other nodes.
-  func noteSpending(_ told: [NodeSpending]) {
+  func recordSpending(_ told: [NodeSpending]) {
     for told in told { context.budgets.apply(told, now: now.monotonic) }
   }
 
@@ -248,7 +248,7 @@ extension ConnectionLoop {
   private func sweepIdle(_ index: ConnectionSlot) {
     let deadline = connections[index].deadline
     guard deadline > 0, now.monotonic >= deadline else { return }
-    if connections[index].unfinishedHead != nil { context.violations.note(.handshakeTimeout) }
+    if connections[index].unfinishedHead != nil { context.violations.count(.handshakeTimeout) }
     remove(index)
   }
 
@@ -257,7 +257,7 @@ extension ConnectionLoop {
   private func sweepUnauthenticated(_ index: ConnectionSlot) {
     let deadline = connections[index].deadline
     if deadline > 0, now.monotonic >= deadline {
-      context.violations.note(.handshakeTimeout)
+      context.violations.count(.handshakeTimeout)
       if connections[index].awaitsRequest {
         remove(index)
       } else {
@@ -279,7 +279,7 @@ extension ConnectionLoop {
     if context.admission.countUnauthenticated(host) {
       connections[index].isCountedAsUnauthenticated = true
     } else {
-      context.violations.note(.unauthenticatedPerAddress)
+      context.violations.count(.unauthenticatedPerAddress)
       reject(index)
     }
   }

@@ -135,7 +135,7 @@ extension ConnectionLoop {
     let idle = Int64(context.limits.idleTimeoutSeconds) * 1000
     guard exchange.output.isEmpty, !world.hasBacklog(index.stream) else {
       if idle > 0, silence >= idle {
-        context.violations.note(.idleTimeout)
+        context.violations.count(.idleTimeout)
         remove(index)
       }
       return
@@ -146,7 +146,7 @@ extension ConnectionLoop {
       world.millisecondsSinceAcknowledgement(index.stream)
         >= max(idle, 2 * EventStream.commentMilliseconds)
     {
-      context.violations.note(.idleTimeout)
+      context.violations.count(.idleTimeout)
       return remove(index)
     }
     exchange.output = EventStream.comment

@@ -169,7 +169,7 @@ import Wire
     for message in messages {
       switch message {
       case .log(let delivery):
-        if index == 0 { noteSpending(delivery.commit?.spendingElsewhere ?? []) }
+        if index == 0 { recordSpending(delivery.commit?.spendingElsewhere ?? []) }
         shard.apply(delivery, now: now)
       case .connectBot(let bot): connect(bot)
       case .fromBot(let bot, let json): receive(json, from: bot)
@@ -182,7 +182,7 @@ import Wire
       case .countsGathered(let gathering): answerMetrics(gathering)
       case .fanOutWanted(let gathering): addFanOut(to: gathering)
       case .fanOutsGathered(let gathering): answerTrace(gathering)
-      case .people(let update): shard.update(people: update, now: now)
+      case .people(let update): shard.update(people: update)
       case .ban(let users): shard.ban(users)
       case .shutDown: beginShutdown()
       }
@@ -227,7 +227,7 @@ import Wire
     let resumable = shard.takeResumable()
     for connection in resumable { resume(ConnectionSlot(connection)) }
     reap()
-    noteSlowdowns()
+    countSlowdowns()
     if endIfOver() { return .over }
     // The requests of resumed connections have to reach the log, too, before the loop may sleep.
     if shard.hasWork || !unfinished.isEmpty || !resumable.isEmpty || !nextRequests.isEmpty
@@ -245,16 +245,16 @@ import Wire
       write(ConnectionSlot(connection), bytes)
     }
     if count > 1 {
-      shard.noteFlush(connections: count, nanoseconds: (world.microseconds - began) * 1000)
+      shard.recordFlush(connections: count, nanoseconds: (world.microseconds - began) * 1000)
     }
-    noteAcks()
+    recordAcks()
   }
 
-  private func noteSlowdowns() {
+  private func countSlowdowns() {
     let slowdowns = shard.takeSlowdowns()
-    if slowdowns.sends > 0 { context.violations.note(.sendsPerSecond, slowdowns.sends) }
-    if slowdowns.requests > 0 { context.violations.note(.requestsPerSecond, slowdowns.requests) }
-    if slowdowns.bytes > 0 { context.violations.note(.bytesPerSecond, slowdowns.bytes) }
+    if slowdowns.sends > 0 { context.violations.count(.sendsPerSecond, slowdowns.sends) }
+    if slowdowns.requests > 0 { context.violations.count(.requestsPerSecond, slowdowns.requests) }
+    if slowdowns.bytes > 0 { context.violations.count(.bytesPerSecond, slowdowns.bytes) }
   }
 
   // MARK: - The table

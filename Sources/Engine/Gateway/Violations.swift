@@ -45,7 +45,7 @@ package final class Violations: Sendable {
 
   private let counts = Mutex([Rule: Int]())
 
-  package func note(_ rule: Rule, _ count: Int = 1) {
+  package func count(_ rule: Rule, _ count: Int = 1) {
     counts.withLock { $0[rule, default: 0] += count }
   }
 

@@ -190,8 +190,8 @@ struct Batch {
     return indices[Place(room: room, seq: seq)]
   }
 
-  /// Notes that the last entry refers to another one.
-  mutating func noteChange(of target: Int64, room: Int) {
+  /// Records that the last entry refers to another one.
+  mutating func recordChange(of target: Int64, room: Int) {
     changes[Place(room: room, seq: target), default: []].append(entries.count - 1)
   }
 

@@ -58,8 +58,8 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
   }
 
   /// Charges the last send as a request instead, because it was a duplicate.
-  public func noteDuplicate(of payer: Payer) {
-    table.withLock { $0.budgets[payer] }?.noteDuplicate()
+  public func refundDuplicate(of payer: Payer) {
+    table.withLock { $0.budgets[payer] }?.refundDuplicate()
   }
 
   /// Gives back what the payer has paid for requests, which then cost nothing.

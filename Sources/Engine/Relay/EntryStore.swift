@@ -113,11 +113,11 @@ public struct MemberMarks: Equatable, Sendable {
     self.sent = sent
   }
 
-  /// Notes an entry of the member's own: it moves a mark if all entries after the mark are the
+  /// Records an entry of the member's own: it moves a mark if all entries after the mark are the
   /// member's own.
   /// - Parameter others: the last `seq` that the member did not send.
   /// - Returns: whether a mark moved.
-  mutating func noteSend(_ seq: Int64, others: Int64) -> Bool {
+  mutating func recordSend(_ seq: Int64, others: Int64) -> Bool {
     sent = seq
     if read >= others { read = seq }
     guard received >= others else { return false }
@@ -134,7 +134,7 @@ public struct MemberMarks: Equatable, Sendable {
   ) -> MemberMarks {
     guard user == last.sender, since < head else { return self }
     var marks = self
-    _ = marks.noteSend(head, others: last.others)
+    _ = marks.recordSend(head, others: last.others)
     return marks
   }
 }

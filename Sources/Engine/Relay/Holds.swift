@@ -42,13 +42,13 @@ struct Holds {
     if earlier == nil { lineCount += 1 }
   }
 
-  /// Notes that the session is no longer read.
+  /// Records that the session is no longer read.
   mutating func pause(now: Int64) {
     passPause(now)
     if holds.values.contains(where: { $0.until > now }) { pausedAt = now }
   }
 
-  /// Notes that the session is read again.
+  /// Records that the session is read again.
   mutating func resume(now: Int64) {
     passPause(now)
     pausedAt = nil

@@ -39,7 +39,7 @@ package struct ImportedRoom {
       throw ExportLine.Malformed(
         reason: "room \(entry.room) goes back to the epoch \(line.epoch)")
     }
-    last.note(entry.from, seq: entry.seq, isContent: entry.kind.isContent)
+    last.record(entry.from, seq: entry.seq, isContent: entry.kind.isContent)
     var change: StoreChanges.Change?
     if let target = entry.target, !entry.kind.isContent {
       changes += 1
@@ -64,7 +64,7 @@ package struct ImportedRoom {
     head = line.first - 1
   }
 
-  package mutating func note(_ marks: MarksLine) throws(ExportLine.Malformed) {
+  package mutating func record(_ marks: MarksLine) throws(ExportLine.Malformed) {
     guard max(marks.read, marks.received, marks.since) <= head else {
       throw ExportLine.Malformed(
         reason: "the marks of \(marks.user) exceed the last entry of \(marks.room), \(head)")

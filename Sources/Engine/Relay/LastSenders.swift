@@ -10,9 +10,9 @@ public struct LastSenders: Equatable, Sendable {
 
   public init() {}
 
-  /// Notes the next entry of the room.
+  /// Records the next entry of the room.
   @inline(__always)
-  public mutating func note(_ user: String, seq: Int64, isContent: Bool) {
+  public mutating func record(_ user: String, seq: Int64, isContent: Bool) {
     if sender != user {
       sender = user
       others = seq - 1

@@ -75,9 +75,3 @@ public struct SessionID: Hashable, Sendable {
 
 /// The positions up to which a user has read and received entries of a room.
 public typealias Marks = ServerMessage.Marks
-
-/// The refusal of a log to store.
-public enum Refusal {
-  /// How long a client waits before it sends again, in order.
-  public static let retryAfterMilliseconds: Int64 = 1000
-}

@@ -18,11 +18,11 @@ package final class LogMeter: Sendable {
   ///   - nanoseconds: the duration of the whole batch.
   ///   - syncNanoseconds: how much of that the sync took; `nil` if nothing was stored.
   ///   - rooms: the number of rooms.
-  package func note(
+  package func record(
     _ outcome: Sequencer.Outcome, nanoseconds: Int64, syncNanoseconds: Int64?, rooms: Int
   ) {
     state.withLock { statistics in
-      statistics.note(outcome)
+      statistics.count(outcome)
       statistics.rooms = rooms
       guard let syncNanoseconds else { return }
       statistics.batchSeconds.add(Double(nanoseconds) / 1e9)
@@ -31,7 +31,7 @@ package final class LogMeter: Sendable {
   }
 
   /// Changes the statistics of a node.
-  package func note(_ change: (inout NodeStatistics) -> Void) {
+  package func record(_ change: (inout NodeStatistics) -> Void) {
     state.withLock { statistics in
       guard var node = statistics.node else { return }
       // Its histograms are not copied.

@@ -119,7 +119,7 @@ package struct LogNode<Store: NodeStore> {
       try store.lookUp(rooms: sequencer.unknownRooms(of: followed, batches))
       let commit = try sequencer.follow(
         followed, gone: beginning.gone, store: &store, now: now, framing: framing)
-      store.noteFollowed()
+      store.recordFollowed()
       checksNodes = false
       if let commit { publish(commit) }
     } catch {
@@ -137,13 +137,13 @@ package struct LogNode<Store: NodeStore> {
       : sequencer.answer(batches, store: &store, now: now, framing: framing)
     let stored = store.state.batches > batchesBefore
     if purpose == .commit {
-      meter?.note(
+      meter?.record(
         outcome, nanoseconds: clock().monotonic - began.monotonic,
         syncNanoseconds: stored ? Int64(store.sync.count) : nil, rooms: store.roomCount)
     }
     held += outcome.deliveries(completing: submitters)
     if stored {
-      sequencer.note(CommitStages(batchedAt: began.monotonic, sync: store.sync), of: outcome)
+      sequencer.record(CommitStages(batchedAt: began.monotonic, sync: store.sync), of: outcome)
     }
     for (loop, answer) in sequencer.takeTraces(&store) {
       held.append((loop, LogDelivery(commit: nil, answers: [answer], completesSubmit: false)))

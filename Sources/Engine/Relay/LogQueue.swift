@@ -58,7 +58,7 @@ struct LogQueue {
   }
 
   /// The log has answered the batch.
-  mutating func noteAnswered() {
+  mutating func completeBatch() {
     isLogBusy = false
     answeredSince = submittedSince
   }
@@ -86,7 +86,7 @@ struct LogQueue {
     return removed
   }
 
-  mutating func noteAck() { acknowledged += 1 }
+  mutating func countAck() { acknowledged += 1 }
 
   /// The number of sends that were acknowledged since the last call, and when the first send of
   /// their batch was received, in microseconds of the monotonic clock.

@@ -34,7 +34,7 @@ public struct LogStatistics: Sendable {
   public init() {}
 
   /// Records the outcome of a batch.
-  public mutating func note(_ outcome: Sequencer.Outcome) {
+  public mutating func count(_ outcome: Sequencer.Outcome) {
     if outcome.failure != nil {
       failures += 1
       return

@@ -67,7 +67,7 @@ public final class MemoryLog: Log {
       let began = microseconds?()
       let outcome = state.sequencer.process(
         [(loop, requests)], store: &state.store, now: clock(), framing: state.framing)
-      state.statistics.note(outcome)
+      state.statistics.count(outcome)
       for index in 0..<state.loops where outcome.commit != nil || index == loop {
         state.publish(
           index,
@@ -76,7 +76,7 @@ public final class MemoryLog: Log {
             completesSubmit: index == loop))
       }
       if let began {
-        state.sequencer.note(
+        state.sequencer.record(
           CommitStages(batched: began, committed: began, synced: began), of: outcome)
       }
       for (loop, answer) in state.sequencer.takeTraces(&state.store) {

@@ -26,7 +26,7 @@ public struct MemoryStore: EntryStore, EntryReader {
       /// The users who currently give each emoji, with the `seq` of their reaction, ascending.
       var reactions: [String: [(user: String, seq: Int64)]] = [:]
 
-      mutating func note(_ entry: Entry) {
+      mutating func record(_ entry: Entry) {
         if entry.kind == .edit { edits.append(entry.seq) }
         guard let (emoji, isOn) = entry.reaction else { return }
         let index = reactions[emoji]?.firstIndex { $0.user == entry.from }
@@ -237,9 +237,9 @@ public struct MemoryStore: EntryStore, EntryReader {
       rooms[new.room]?.entries.append(entry)
       rooms[new.room]?.predecessors.append((new.others, new.content))
       rooms[new.room]?.identities[Identity(sender: entry.from, id: entry.id)] = entry.seq
-      _ = rooms[new.room]?.members[entry.from]?.noteSend(entry.seq, others: new.others)
+      _ = rooms[new.room]?.members[entry.from]?.recordSend(entry.seq, others: new.others)
       if let change = new.change {
-        rooms[new.room]?.targets[change.target, default: .init()].note(entry)
+        rooms[new.room]?.targets[change.target, default: .init()].record(entry)
         rooms[new.room]?.changeSeqs.append(entry.seq)
       }
     }

@@ -50,8 +50,8 @@ struct NodePresences {
     news.asksForPresences = asks
   }
 
-  /// Notes that a batch with this news was stored.
-  mutating func noteTold(_ news: StoreChanges.News) {
+  /// Records that a batch with this news was stored.
+  mutating func recordTold(_ news: StoreChanges.News) {
     if news.hasAllPresences { tellsAll = false }
     if news.asksForPresences { asks = false }
     untold = []

@@ -65,9 +65,9 @@ package struct NodeState {
 
   // MARK: - Applying batches
 
-  /// Notes what a transaction has read.
+  /// Records what a transaction has read.
   /// - Returns: whether there is no gap.
-  mutating func noteRead(_ batches: [FeedBatch]) -> Bool {
+  mutating func recordRead(_ batches: [FeedBatch]) -> Bool {
     read = []
     var next = position + 1
     for batch in batches {
@@ -81,13 +81,13 @@ package struct NodeState {
   }
 
   /// The batches that the transaction has read are applied.
-  mutating func noteFollowed() {
+  mutating func recordFollowed() {
     unconfirmed += read
     read = []
   }
 
-  /// Notes a batch of this node that is stored.
-  mutating func noteCommitted(_ batch: FeedBatch, isCertain: Bool) {
+  /// Records a batch of this node that is stored.
+  mutating func recordCommitted(_ batch: FeedBatch, isCertain: Bool) {
     batches += 1
     let isDurable = batch.changes.isDurable
     unconfirmed.append(

@@ -16,7 +16,7 @@ extension NodeStore {
           purpose, after: state.position, lookingUp: identities, checksNodes: checksNodes)
         if beginning.epoch != state.lineage.current.number {
           state.mustRegister = "Another relay has begun a new epoch of the log"
-        } else if !state.noteRead(beginning.batches) {
+        } else if !state.recordRead(beginning.batches) {
           state.mustRegister =
             "It was stopped or cut off for so long that it has missed batches"
         } else {
@@ -29,8 +29,8 @@ extension NodeStore {
     throw fail(DatabaseFailure(state.mustRegister ?? ""), "follow the other relays")
   }
 
-  /// Notes that the batches of `begin` were applied.
-  func noteFollowed() { state.noteFollowed() }
+  /// Records that the batches of `begin` were applied.
+  func recordFollowed() { state.recordFollowed() }
 
   /// Ends a transaction that has changed nothing.
   func endTransaction() {
@@ -40,7 +40,7 @@ extension NodeStore {
     try? rollBack()
   }
 
-  /// Notes that the current batch cannot be processed: everything fails until the next `begin`.
+  /// Records that the current batch cannot be processed: everything fails until the next `begin`.
   package func fail(_ error: DatabaseFailure, _ action: String) -> StoreFailure {
     if !error.isConnectionLost { endTransaction() }
     state.transaction = nil
@@ -94,7 +94,7 @@ extension NodeStore {
       }
       isCertain = true
     }
-    state.noteCommitted(batch, isCertain: isCertain)
+    state.recordCommitted(batch, isCertain: isCertain)
   }
 
   /// Finds out whether a commit whose answer was lost was carried out, and makes certain that it stays.

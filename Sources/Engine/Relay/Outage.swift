@@ -24,7 +24,7 @@ package struct Outage {
   }
 
   /// Records the result of the last attempt; `nil` if it succeeded.
-  package mutating func note(_ failure: StoreFailure?) {
+  package mutating func update(_ failure: StoreFailure?) {
     guard isFailing != (failure != nil) else { return }
     isFailing.toggle()
     if let failure {

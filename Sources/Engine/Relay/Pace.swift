@@ -43,8 +43,8 @@ struct Pace {
   private var pause: Int16 = 0
   private var nextPause: Int16 = 1
 
-  /// Notes that an entry for the room goes to the log with this batch.
-  mutating func note(batch number: UInt32) {
+  /// Records that an entry for the room goes to the log with this batch.
+  mutating func record(batch number: UInt32) {
     guard batch != number else { return }
     batchBefore = batch
     batch = number
@@ -60,7 +60,7 @@ struct Pace {
   ) -> Bool {
     if isWaiting {
       guard now >= dueAt || awaited != 0 && awaited != batchInLog else { return true }
-      noteWait(gained: count > countBefore)
+      endWait(gained: count > countBefore)
     } else if limits.hold, batchInLog != 0, batchInLog == batch || batchInLog == batchBefore {
       begin(count, until: now + Self.holdMicroseconds, awaiting: batchInLog)
       return true
@@ -85,7 +85,7 @@ struct Pace {
     countBefore = count
   }
 
-  private mutating func noteWait(gained: Bool) {
+  private mutating func endWait(gained: Bool) {
     guard awaited == 0 else { return }
     if gained {
       nextPause = 1

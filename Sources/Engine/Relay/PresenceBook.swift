@@ -44,8 +44,8 @@ struct Seen {
 extension Sequencer {
   private static let seenToRetryLimit = 100_000
 
-  /// Notes when users came or went, for the store; it does not record whether a user is away.
-  mutating func noteSeen(_ batch: Batch) {
+  /// Records when users came or went, for the store; it does not record whether a user is away.
+  mutating func recordSeen(_ batch: Batch) {
     for (user, before) in batch.presences
     where seenToRetry.count < Self.seenToRetryLimit || seenToRetry[user] != nil {
       let presence = presences[user]

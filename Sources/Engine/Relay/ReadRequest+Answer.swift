@@ -20,7 +20,7 @@ extension ReadRequest {
     case .history(let session, let request, let ref, let mayCreate, let limitBytes):
       let reply = try? Self.history(request, mayCreate: mayCreate, limitBytes, lineage, &reader)
       let message =
-        reply ?? .error(Sequencer.unavailable(re: "history", room: request.room))
+        reply ?? .error(WireError.unavailable(re: "history", room: request.room))
       return .reply(session, json: message.json(ref: ref))
     case .lastEntries(let session, let places):
       return .lastEntries(session, Self.lastEntries(places, &reader))

@@ -57,13 +57,13 @@ struct SequencedRoom {
 
   /// Moves the marks of the last entry's sender, if they move.
   /// - Parameter member: the place of that user in `members`.
-  mutating func noteSend(by member: Int) {
-    if members[place: member].noteSend(head, others: last.others) { hasDerivedMarks = true }
+  mutating func recordSend(by member: Int) {
+    if members[place: member].recordSend(head, others: last.others) { hasDerivedMarks = true }
   }
 
   /// The same by name: nothing if the user is not a member.
-  mutating func noteSend(by user: String) {
-    if let member = members.place(of: user) { noteSend(by: member) }
+  mutating func recordSend(by user: String) {
+    if let member = members.place(of: user) { recordSend(by: member) }
   }
 
   mutating func restore(_ stored: StoredRoom) {

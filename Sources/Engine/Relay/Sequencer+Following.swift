@@ -40,7 +40,7 @@ extension Sequencer {
     history = CommitHistory()
     batchNumber += 1
     var batch = Batch(number: batchNumber, now: now, requests: 0, loops: loops)
-    note(nodes.startAgain(), &batch)
+    recordPresences(nodes.startAgain(), &batch)
     return commit(of: batch, &store, framing)
   }
 
@@ -100,7 +100,7 @@ extension Sequencer {
     batchNumber += 1
     var batch = Batch(number: batchNumber, now: now, requests: 0, loops: loops)
     for followed in followed { apply(followed, loaded, &batch) }
-    for node in gone { note(nodes.forget(node), &batch) }
+    for node in gone { recordPresences(nodes.forget(node), &batch) }
     return commit(of: batch, &store, framing)
   }
 
@@ -165,11 +165,11 @@ extension Sequencer {
       batch.spendingElsewhere.append(
         NodeSpending(node: followed.node, spending: news.spending))
     }
-    note(nodes.apply(news, of: followed.node), &batch)
+    recordPresences(nodes.apply(news, of: followed.node), &batch)
   }
 
-  /// Notes changes of presence on another node.
-  private mutating func note(
+  /// Records changes of presence on another node.
+  private mutating func recordPresences(
     _ changes: [(user: String, from: Presence, to: Presence)], _ batch: inout Batch
   ) {
     for (user, from, to) in changes {
@@ -190,9 +190,9 @@ extension Sequencer {
     rooms[room].head = entry.seq
     rooms[room].lastAt = entry.at
     if rooms[room].last.sender != entry.from { rooms[room].hasDerivedMarks = false }
-    rooms[room].last.note(entry.from, seq: entry.seq, isContent: entry.kind.isContent)
+    rooms[room].last.record(entry.from, seq: entry.seq, isContent: entry.kind.isContent)
     if let change = new.change { rooms[room].changes = change.number }
-    rooms[room].noteSend(by: entry.from)
+    rooms[room].recordSend(by: entry.from)
   }
 
   /// Another node has stored a room that this one has in memory only. Its members here are stored
@@ -201,7 +201,7 @@ extension Sequencer {
     guard rooms[room].number == nil else { return }
     rooms[room].number = number
     for user in rooms[room].members.keys.sorted() {
-      noteStored(rooms[room].name, user)
+      recordStored(rooms[room].name, user)
       membershipCounts[user] = nil
       keep(MemberRetry(belongs: true), for: MemberKey(room: room, user: user))
     }

@@ -136,7 +136,7 @@ extension Sequencer {
   }
 
   /// Adjusts the user's counts after they became a member of a room or left one.
-  mutating func noteMembership(_ user: String, _ change: Int, isStored: Bool, _ batch: inout Batch)
+  mutating func countMembership(_ user: String, _ change: Int, isStored: Bool, _ batch: inout Batch)
   {
     if isStored { batch.unwritten[user, default: 0] += change }
     if let count = membershipCounts[user] { membershipCounts[user] = count + change }

@@ -5,7 +5,7 @@ import Wire
 /// published a batch, so that it delays no entry.
 extension Sequencer {
   /// Keeps the times of the batch that was processed last, if it was stored.
-  public mutating func note(_ stages: CommitStages, of outcome: Outcome) {
+  public mutating func record(_ stages: CommitStages, of outcome: Outcome) {
     guard outcome.failure == nil, let commit = outcome.commit else { return }
     history.append(commit, stages)
   }
@@ -48,7 +48,7 @@ extension Sequencer {
       }
       return .found(trace)
     } catch {
-      return .refused(Self.unavailable(re: "trace", room: request.room))
+      return .refused(WireError.unavailable(re: "trace", room: request.room))
     }
   }
 

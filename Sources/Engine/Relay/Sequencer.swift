@@ -125,18 +125,18 @@ public struct Sequencer {
       loops: loops)
     for (loop, requests) in submissions { batch.acks[loop].reserveCapacity(requests.count) }
     retryMembers(&batch, &store)
-    for (loop, requests) in submissions { handle(requests, from: loop, &batch, &store) }
+    for (loop, requests) in submissions { applyRequests(requests, from: loop, &batch, &store) }
     trimRooms(&batch, exactly: trimming, &store)
-    noteSeen(batch)
+    recordSeen(batch)
     let changes = changes(of: batch, withNews: store.isShared)
     var failure = batch.failure
     if failure == nil, !changes.isEmpty {
       do throws(StoreFailure) { try store.commit(changes) } catch { failure = error }
     }
     if let failure { return refuse(batch, failure, &store) }
-    noteAudiences(&batch)
+    recordAudiences(&batch)
     seenToRetry = [:]
-    if let news = changes.news { nodes.noteTold(news) }
+    if let news = changes.news { nodes.recordTold(news) }
     return publish(batch, &store, framing)
   }
 
@@ -147,7 +147,7 @@ public struct Sequencer {
   ) -> Outcome {
     batchNumber += 1
     var batch = Batch(number: batchNumber, now: now, requests: 0, loops: loops)
-    for (loop, requests) in submissions { handle(requests, from: loop, &batch, &store) }
+    for (loop, requests) in submissions { applyRequests(requests, from: loop, &batch, &store) }
     return publish(batch, &store, framing)
   }
 
@@ -173,7 +173,7 @@ public struct Sequencer {
     return Outcome(commit: commit(of: batch, &store, framing), answers: answers, failure: nil)
   }
 
-  /// Notes that the stored state of a room changes.
+  /// Records that the stored state of a room changes.
   @inline(__always)
   mutating func touch(_ room: Int, _ batch: inout Batch) {
     guard rooms[room].touchedIn != batch.number else { return }
@@ -269,7 +269,7 @@ public struct Sequencer {
       for var refusal in refusals(of: batch, for: loop) {
         if refusal.error.isAboutEntries, let room = refusal.error.room {
           // The entry that it refers to may have been of this batch: the next batch decides.
-          refusal.error = Self.unavailable(
+          refusal.error = WireError.unavailable(
             re: "send", room: room, id: refusal.error.id, ref: refusal.error.ref)
         }
         if refusal.error.re == "send", refusal.error.code == .unavailable,
@@ -294,7 +294,7 @@ public struct Sequencer {
         answer = .subscribed(request.session, self.subscribed(again))
       } else {
         unsubscribe(subscribing.room, request.user)
-        answer = .refused(request.session, Self.unavailable(re: "join", room: request.room))
+        answer = .refused(request.session, WireError.unavailable(re: "join", room: request.room))
       }
       answers[subscribing.loop].append(answer)
     }
@@ -302,7 +302,7 @@ public struct Sequencer {
     for question in batch.questions {
       answers[question.loop].append(memberships(question, &store))
     }
-    noteAudiences(&batch)
+    recordAudiences(&batch)
     // Memberships that are not in the store are published nevertheless.
     let changes = batch.membershipChanges.filter { change in
       guard let room = indices[change.room], rooms[room].number == nil else { return false }
@@ -327,18 +327,6 @@ public struct Sequencer {
     again.resumption = resumption
     again.head = rooms[subscribing.room].head
     return again
-  }
-
-  static func unavailable(
-    re: String, room: String?, id: String? = nil, ref: String? = nil,
-    retryAfterMilliseconds: Int64 = Refusal.retryAfterMilliseconds
-  ) -> WireError {
-    var error = WireError(
-      .unavailable,
-      "The log is unavailable. Nothing was stored; retry, a send with the same id.",
-      re: re, room: room, id: id, retryAfterMilliseconds: retryAfterMilliseconds)
-    error.ref = ref
-    return error
   }
 
   private func subscribed(_ subscribing: Batch.Subscribing) -> LogAnswer.Subscribed {

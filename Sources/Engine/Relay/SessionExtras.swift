@@ -1,4 +1,3 @@
-import DequeModule
 import Wire
 
 /// State that only some sessions have.
@@ -26,11 +25,4 @@ final class SessionExtras {
   var joinRefs: [Slot<Subscription>: String] = [:]
   /// The `ref` of the request whose answer is awaited: see `Session.awaitsReply`.
   var replyRef: String?
-  /// Whether the session has requested `people`.
-  var asksForPeople = false
-  /// The answer to `people` while the times at which offline users were last online are being read.
-  var people: PeopleAnswer?
-  /// The users whose presence the session receives, the latest last.
-  var watchedUsers = Deque<Slot<WatchedUser>>()
-  var watchedUserSet: Set<Slot<WatchedUser>> = []
 }

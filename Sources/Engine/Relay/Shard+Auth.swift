@@ -65,7 +65,7 @@ extension Shard {
     }
     sessions.link(session, to: user)
     sessions[session].isPresence = isPresence
-    notePresence(of: user)
+    updatePresence(of: user)
     let name = Lineage.randomName(using: &random)
     if configuration.verifyToken != nil {
       let grant = Grant(session: name, identity)
@@ -243,14 +243,9 @@ extension Shard {
   public mutating func ban(_ users: Set<String>) {
     for user in users.sorted() {
       forEachSession(of: user) { shard, session in
-        shard.reject(shard.sessions.id(of: session), Self.banned(user))
+        shard.reject(shard.sessions.id(of: session), .banned(user))
       }
     }
-  }
-
-  /// The error for a banned user.
-  public static func banned(_ user: String) -> WireError {
-    WireError(.forbidden, "\(user) is banned from this relay.")
   }
 
   private mutating func scheduleExpiry(of grant: Grant, _ id: SessionID, _ now: Moment) {

@@ -72,7 +72,7 @@ extension Shard {
   }
 
   /// Queues a page from storage.
-  mutating func apply(_ page: EntriesPage, to session: Slot<Session>, now: Moment) {
+  mutating func queuePage(_ page: EntriesPage, for session: Slot<Session>, _ now: Moment) {
     sessions[session].isReading = false
     guard !page.failed else {
       timers.insert(

@@ -12,7 +12,7 @@ extension Shard {
     }
     for slot in rooms.slots where !rooms[slot].subscribers.isEmpty { gauges.rooms += 1 }
     gauges.users = sessions.users.values.count { !$0.firstSession.isNone }
-    gauges.directory = roster.directory
+    gauges.directory = people.directory
     gauges.tailBytes = recent.bytes
     return gauges
   }

@@ -61,7 +61,7 @@ extension Shard {
   }
 
   /// Resumes a paused session as soon as nothing delays it.
-  mutating func noteProgress(_ session: Slot<Session>, _ now: Moment) {
+  mutating func resumeIfPossible(_ session: Slot<Session>, _ now: Moment) {
     guard sessions[session].isPaused, !sessions[session].isSlowed else { return }
     resume(session, now)
   }
@@ -71,12 +71,6 @@ extension Shard {
     sessions[session].isPaused = false
     sessions[session].extras?.holds.resume(now: now.monotonic)
     resumable.append(sessions[session].connection)
-  }
-
-  /// Returns the connections whose input may be read again.
-  public mutating func takeResumable() -> [Int32] {
-    defer { resumable.removeAll(keepingCapacity: true) }
-    return resumable
   }
 }
 
@@ -90,7 +84,7 @@ extension Shard {
       sessions[session].isSlowed = false
       return true
     }
-    if !sessions[session].isSlowed, let bucket = delay.bucket { slowdowns.note(bucket) }
+    if !sessions[session].isSlowed, let bucket = delay.bucket { slowdowns.count(bucket) }
     pause(session, now)
     sessions[session].isSlowed = true
     wake(sessions[session].user, afterMilliseconds: delay.milliseconds, now)
@@ -158,7 +152,7 @@ extension Shard {
     public internal(set) var requests = 0
     public internal(set) var bytes = 0
 
-    mutating func note(_ bucket: UserBudget.Bucket) {
+    mutating func count(_ bucket: UserBudget.Bucket) {
       switch bucket {
       case .sends: sends += 1
       case .requests: requests += 1

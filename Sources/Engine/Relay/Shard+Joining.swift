@@ -100,7 +100,7 @@ extension Shard {
       // Only membership is required; the log checks it.
       log.append(.forget(room: room, user: user, from: origin("leave", ref: ref, session)))
     } else {
-      reply(Self.notJoined(room, re: "leave"), ref: ref, to: session)
+      reply(.notJoined(room, re: "leave"), ref: ref, to: session)
     }
   }
 
@@ -119,7 +119,7 @@ extension Shard {
       end(index, tellLog: true)
       return
     }
-    noteJoined(index, false)
+    setJoined(index, false)
     subscriptions[index].state = state
     guard let ref = takeJoinRef(index) else { return }
     subscriptions[index].state = .abandoned

@@ -2,30 +2,15 @@ import Wire
 
 /// The deliveries of the log.
 extension Shard {
-  /// Applies one delivery. To be called in the order in which the deliveries were posted.
-  public mutating func apply(_ delivery: LogDelivery, now: Moment) {
-    if delivery.completesSubmit { log.noteAnswered() }
-    if let commit = delivery.commit { apply(commit, now) }
-    if let epoch = delivery.newEpoch { startAgain(epoch, now) }
-    var hasRefused = false
-    // A span's elements are not copied for each access.
-    let answers = delivery.answers.span
-    for place in answers.indices {
-      apply(answers[place], now)
-      if case .refused = answers[place] { hasRefused = true }
-    }
-    if hasRefused { refuseGathered(after: delivery.answers, now) }
-  }
-
   /// The log has become another one: forgets its entries, and has every client join again. Only then
   /// is a client told whether it holds entries that the log has lost.
-  private mutating func startAgain(_ epoch: String, _ now: Moment) {
+  mutating func startAgain(_ epoch: String, _ now: Moment) {
     self.epoch = epoch
     // They would overtake sends before them that were not answered.
     for send in log.removeSends() {
       refused(
         send.session,
-        Sequencer.unavailable(re: "send", room: send.room, id: send.id, ref: send.ref), now)
+        WireError.unavailable(re: "send", room: send.room, id: send.id, ref: send.ref), now)
     }
     announceClosing(
       "the log has started again",
@@ -51,7 +36,7 @@ extension Shard {
     for send in log.removeSends(held) {
       refused(
         send.session,
-        Sequencer.unavailable(re: "send", room: send.room, id: send.id, ref: send.ref), now)
+        WireError.unavailable(re: "send", room: send.room, id: send.id, ref: send.ref), now)
     }
   }
 
@@ -60,39 +45,9 @@ extension Shard {
     if !spending.isEmpty { log.append(.spent(spending)) }
   }
 
-  private mutating func apply(_ commit: Commit, _ now: Moment) {
-    for change in commit.membershipChanges { apply(change) }
-    for redaction in commit.redactions { forget(redaction) }
-    applyEntries(commit, now)
-    for change in commit.marks { apply(change, now) }
-    for change in commit.typing { apply(change, now) }
-    for change in commit.audiences { apply(change, now) }
-    for change in commit.presences { apply(change, now) }
-  }
-
-  private mutating func applyEntries(_ commit: Commit, _ now: Moment) {
-    guard !commit.spans.isEmpty else { return }
-    var handles: [Handle<Room>] = []
-    handles.reserveCapacity(commit.spans.count)
-    let all = commit.spans
-    // A span's elements are not copied for each access.
-    let spans = all.span
-    for place in spans.indices {
-      let room = rooms.findOrInsert(spans[place].room)
-      handles.append(rooms.handle(room))
-      keep(commit, spans[place], place, in: room)
-      noteSenders(commit, spans[place], in: room)
-      turn.stage(commit, span: place, of: room, in: &rooms[room].staged)
-      noteActivity(in: room, now)
-    }
-    if !polls.isEmpty { notePolls(commit) }
-    recent.append(RecentCommits.Element(commit: commit, rooms: handles))
-    evict()
-  }
-
   // MARK: - Recent entries
 
-  private mutating func keep(
+  mutating func keep(
     _ commit: Commit, _ span: Commit.RoomSpan, _ place: Int, in room: Slot<Room>
   ) {
     rooms[room].head = span.lastSeq
@@ -101,7 +56,7 @@ extension Shard {
     rooms[room].tail.append(commit, span: place)
   }
 
-  private mutating func evict() {
+  mutating func evict() {
     while let oldest = recent.popExcess() {
       let all = oldest.commit.spans
       let spans = all.span
@@ -119,7 +74,7 @@ extension Shard {
   }
 
   /// Removes deleted entries from memory; storage has what remains of them.
-  private mutating func forget(_ redaction: Commit.Redaction) {
+  mutating func forget(_ redaction: Commit.Redaction) {
     guard let room = rooms.find(redaction.room) else { return }
     rooms[room].tail.removeAll(through: redaction.through)
     // The deleting entry follows in the same commit, and is then the last one.
@@ -128,13 +83,24 @@ extension Shard {
 
   // MARK: - Answers
 
-  private mutating func apply(_ answer: LogAnswer, _ now: Moment) {
+  mutating func applyAnswers(_ all: [LogAnswer], _ now: Moment) {
+    var hasRefused = false
+    // A span's elements are not copied for each access.
+    let answers = all.span
+    for place in answers.indices {
+      applyAnswer(answers[place], now)
+      if case .refused = answers[place] { hasRefused = true }
+    }
+    if hasRefused { refuseGathered(after: all, now) }
+  }
+
+  private mutating func applyAnswer(_ answer: LogAnswer, _ now: Moment) {
     switch answer {
     case .ack(let id, let ack):
       guard isCurrent(id) else { return }
       release(id, Self.owedBytes(room: ack.room, id: ack.id))
       // The limit on sends counts entries.
-      if ack.duplicate { sessions[id.slot].budget?.noteDuplicate() }
+      if ack.duplicate { sessions[id.slot].budget?.refundDuplicate() }
       acknowledge(ack, to: id.slot)
     case .refused(let id, let error): refused(id, error, now)
     case .answer(let origin, let message):
@@ -144,13 +110,14 @@ extension Shard {
       reply(message, ref: origin.ref, to: origin.session.slot)
     case .subscribed(let id, let subscribed): self.subscribed(id, subscribed)
     case .memberships(let ticket, let user, let memberships, let next, let isComplete):
-      apply(memberships, of: user, ticket: ticket, next: next, isComplete: isComplete, now)
+      continueLoading(
+        memberships, of: user, ticket: ticket, next: next, isComplete: isComplete, now)
     case .entries(let id, let page):
       guard isCurrent(id) else { return }
-      apply(page, to: id.slot, now: now)
+      queuePage(page, for: id.slot, now)
     case .reply(let id, let json):
       guard isActive(id) else { return }
-      counters.note(reply: json)
+      counters.count(reply: json)
       let session = id.slot
       encoder.append(
         json: json, compresses: sessions[session].compresses, to: &sessions[session].outbox)
@@ -159,10 +126,14 @@ extension Shard {
     case .lastEntries(let id, let lastEntries):
       guard isActive(id) else { return }
       answerRooms(lastEntries, id.slot, now)
-    case .traced(let ticket, let result): traced.append((ticket, result))
+    case .traced(let ticket, let result): traces.record(result, for: ticket)
     case .lastSeen(let id, let seen):
       guard isActive(id) else { return }
-      apply(seen, to: id.slot)
+      switch seen.purpose {
+      case .people: people.answer(seen.at, to: id.slot, in: &self)
+      case .rooms: answerRoomsSeen(seen.at, id.slot)
+      case .peer: presenceNews.answerPeers(seen, to: id.slot, in: &self)
+      }
     }
   }
 
@@ -171,7 +142,7 @@ extension Shard {
     let isAlone =
       room != nil
       && (sessions[session].queuedBytes == 0 || sessions[session].ackedRoom.slot == room)
-    log.noteAck()
+    log.countAck()
     counters.acks += 1
     queue(to: session) { ack.append(to: &$0) }
     if isAlone { sessions[session].ackedRoom = OptionalSlot(room) }
@@ -227,10 +198,10 @@ extension Shard {
     rooms[room].firstKept = max(rooms[room].firstKept, joined.first)
     subscriptions[index].cursor =
       sessions[session].skipsEntries ? rooms[room].head : joined.after
-    noteJoined(index, true)
+    setJoined(index, true)
     subscriptions.add(index, to: &rooms[room].subscribers)
     reply(.joined(answer), ref: ref, to: session)
-    watchPeer(inRoom: joined.room, session)
+    presenceNews.watchPeer(inRoom: joined.room, session, in: &self)
     if subscriptions[index].cursor < rooms[room].head {
       lag(index)
     } else {

@@ -1,11 +1,11 @@
 import Wire
 
-/// From rooms to sockets: the end of a turn.
+/// From rooms to sockets.
 extension Shard {
   /// Appends a message to a session's queue.
   /// - Parameter ref: of the request that it answers.
   mutating func reply(_ message: ServerMessage, ref: String? = nil, to session: Slot<Session>) {
-    counters.note(reply: message)
+    counters.count(reply: message)
     queue(to: session) { message.append(to: &$0, ref: ref) }
   }
 
@@ -66,37 +66,9 @@ extension Shard {
     dirty.append(session)
   }
 
-  /// Whether another turn has work to do without an event.
-  public var hasWork: Bool {
-    !dirty.isEmpty || !resumable.isEmpty || !reads.isEmpty || !closings.isEmpty
-      || !departures.isEmpty || log.isReady
-  }
-
-  /// Ends the turn: lays out the new entries, and writes once to each socket that has output.
-  /// - Parameters:
-  ///   - began: the current time in microseconds of the monotonic clock; by default that of `now`.
-  ///   - write: passes bytes to a connection's socket and returns how many it accepted. If not all,
-  ///     the socket is blocked until `unblock`.
-  /// - Returns: the number of connections that were processed; see `noteFlush`.
-  @discardableResult
-  public mutating func flush(
-    now: Moment, began: Int64? = nil, write: (_ connection: Int32, _ bytes: Span<UInt8>) -> Int
-  ) -> Int {
-    layOut(now)
-    fanOut(began ?? now.microseconds)
-    // Sessions that become dirty from here on are for the next turn.
-    let due = dirty
-    dirty.removeAll(keepingCapacity: true)
-    for session in due {
-      flush(session, now: now, write: write)
-    }
-    turn.clear()
-    return due.count
-  }
-
-  /// Notes the duration of a `flush`, which predicts that of the next fan-out.
-  public mutating func noteFlush(connections: Int, nanoseconds: Int64) {
-    writeCost.note(connections: connections, nanoseconds: nanoseconds)
+  /// Records the duration of a `flush`, which predicts that of the next fan-out.
+  public mutating func recordFlush(connections: Int, nanoseconds: Int64) {
+    writeCost.record(connections: connections, nanoseconds: nanoseconds)
   }
 
   /// When entries that wait must be sent, in microseconds of the monotonic clock.
@@ -105,7 +77,7 @@ extension Shard {
   // MARK: - Fan-out
 
   /// Lays out what this turn sends, and stages again what waits for a later one.
-  private mutating func layOut(_ now: Moment) {
+  mutating func layOut(_ now: Moment) {
     guard !turn.rooms.isEmpty else { return }
     var waiting: [(room: Slot<Room>, chain: Turn.Chain)] = []
     for room in turn.rooms {
@@ -138,7 +110,7 @@ extension Shard {
       limits: paceLimits)
   }
 
-  private mutating func fanOut(_ began: Int64) {
+  mutating func fanOut(_ began: Int64) {
     // Packing appends slices; these are for the sessions for which they were made.
     for place in turn.slices.indices {
       let slice = turn.slices[place]
@@ -170,7 +142,12 @@ extension Shard {
         sessions[session].delivery = OptionalSlot(delivery)
         markDirty(session)
       }
-      noteFanOut(slice, at: began, sessions: turn.deliveries.count - before)
+      let sessions = turn.deliveries.count - before
+      traces.record(
+        FanOut(
+          room: rooms[room].name, firstSeq: slice.firstSeq, lastSeq: slice.lastSeq, at: began,
+          sessions: Int32(sessions),
+          lagging: Int32(rooms[room].subscribers.count - sessions)))
     }
   }
 
@@ -182,17 +159,19 @@ extension Shard {
 
   // MARK: - One session
 
-  private mutating func flush(
-    _ session: Slot<Session>, now: Moment, write: (Int32, Span<UInt8>) -> Int
-  ) {
+  /// Writes what is queued for a session, and this turn's deliveries to it.
+  /// - Returns: whether it was written; not if the session has ended, is blocked, or its acks wait.
+  mutating func writeQueued(
+    _ session: Slot<Session>, write: (Int32, Span<UInt8>) -> Int
+  ) -> Bool {
     // It may have ended in this turn, and another session may have its slot.
-    guard sessions.contains(session), sessions[session].isDirty else { return }
+    guard sessions.contains(session), sessions[session].isDirty else { return false }
     sessions[session].isDirty = false
-    if acksWait(session) { return }
+    if acksWait(session) { return false }
     let delivery = sessions[session].delivery
     if sessions[session].isBlocked {
       precondition(delivery.isNone, "the cursors of a blocked session lag")
-      return
+      return false
     }
     sessions[session].delivery = .none
     if let only = delivery.slot, turn.deliveries[only].next.isNone,
@@ -204,12 +183,7 @@ extension Shard {
       queueDeliveries(session, delivery)
       writeOutbox(session, write: write)
     }
-    if !sessions[session].isBlocked {
-      noteDrained(session)
-      catchUp(session, now: now, write: write)
-      continueJoining(session)
-    }
-    noteProgress(session, now)
+    return true
   }
 
   /// Whether there are only acks to write, and the entries that they acknowledge wait: then the acks

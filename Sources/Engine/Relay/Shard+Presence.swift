@@ -6,13 +6,11 @@ import Wire
 extension Shard {
   /// How long a user stays online after the last session, because connections are lost and made again.
   static let departureMilliseconds: Int64 = 3000
-  /// Changes of one user are sent at most once per interval.
-  static let presenceMilliseconds: Int64 = 1000
 
   // MARK: - The sessions of this loop
 
   /// A session began or ended, or `isAway` has changed.
-  mutating func notePresence(of user: String) {
+  mutating func updatePresence(of user: String) {
     let presence = sessions.presence(of: user)
     if presence == .offline {
       departures.append(user)
@@ -33,7 +31,7 @@ extension Shard {
   }
 
   /// Gives users whose last session has ended some time to come back.
-  mutating func noteDepartures(_ now: Moment) {
+  mutating func waitForDepartures(_ now: Moment) {
     for user in departures where sessions.presence(of: user) == .offline {
       guard let published = sessions.users[user]?.published else { continue }
       if published == .offline || isShuttingDown {
@@ -60,73 +58,6 @@ extension Shard {
   mutating func setAway(_ isAway: Bool, _ session: Slot<Session>) {
     guard sessions[session].isAway != isAway else { return }
     sessions[session].isAway = isAway
-    notePresence(of: sessions[session].user)
-  }
-
-  // MARK: - All users
-
-  func presence(of user: String) -> Presence { sessions.overallPresence(of: user) }
-
-  mutating func apply(_ change: Commit.PresenceChange, _ now: Moment) {
-    sessions.setOverallPresence(of: change.user, change.presence)
-    guard let user = watchedUsers.find(change.user) else { return }
-    watchedUsers[user].presence = change.presence
-    watchedUsers[user].at = change.at
-    if watchedUsers[user].isHeld {
-      watchedUsers[user].hasChanged = true
-    } else {
-      broadcastPresence(user, now)
-    }
-  }
-
-  private mutating func broadcastPresence(_ user: Slot<WatchedUser>, _ now: Moment) {
-    watchedUsers.releaseIfUnwatched(user, sessions)
-    guard watchedUsers.contains(user) else { return }
-    let key = EphemeralKey(kind: .presence, room: nil, user: watchedUsers[user].name)
-    encodePresence(user)
-    for watcher in watchedUsers[user].watchers { emit(key, to: watcher.slot) }
-    watchedUsers[user].isHeld = true
-    watchedUsers[user].hasChanged = false
-    timers.insert(
-      ShardTimer(
-        at: now.monotonic + Self.presenceMilliseconds, kind: .presence(watchedUsers.handle(user))))
-  }
-
-  mutating func sendLatePresence(_ user: Handle<WatchedUser>, _ now: Moment) {
-    guard watchedUsers.contains(user) else { return }
-    watchedUsers[user.slot].isHeld = false
-    if watchedUsers[user.slot].hasChanged { broadcastPresence(user.slot, now) }
-  }
-
-  private mutating func encodePresence(_ user: Slot<WatchedUser>) {
-    let watched = watchedUsers[user]
-    encoder.encode {
-      ServerMessage.presence(
-        ServerMessage.UserPresence(
-          user: watched.name, presence: watched.presence, lastSeen: watched.at)
-      ).append(to: &$0)
-    }
-  }
-
-  /// Encodes a user's presence for a session that reads again.
-  /// - Returns: whether the session still watches the user.
-  mutating func encodePresence(of user: String, to session: Slot<Session>) -> Bool {
-    guard isWatching(user, session), let watched = watchedUsers.find(user) else { return false }
-    encodePresence(watched)
-    return true
-  }
-
-  // MARK: - Watching
-
-  /// Makes the session receive a user's presence.
-  /// - Parameter lastSeen: when the user was last online, if known.
-  mutating func watch(_ user: String, lastSeen: Int64?, _ session: Slot<Session>) {
-    watchedUsers.watch(
-      user, presence(of: user), lastSeen: lastSeen, sessions.id(of: session), &sessions)
-  }
-
-  func isWatching(_ user: String, _ session: Slot<Session>) -> Bool {
-    guard let watched = watchedUsers.find(user) else { return false }
-    return sessions[session].extras?.watchedUserSet.contains(watched) == true
+    updatePresence(of: sessions[session].user)
   }
 }

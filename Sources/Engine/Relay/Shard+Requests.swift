@@ -17,7 +17,7 @@ extension Shard {
       refuse(error, to: session)
       return
     }
-    counters.note(received: request.message)
+    counters.count(received: request.message)
     if case .send = request.message {
       charge(.send, bytes: json.count, session)
     } else {
@@ -30,9 +30,11 @@ extension Shard {
     let ref = request.ref
     switch request.message {
     case .send(let send): self.send(send, ref: ref, session, now)
-    case .received(let room, let seq): received(room, seq, ref: ref, session)
-    case .read(let room, let seq): read(room, seq, ref: ref, session)
-    case .typing(let room, let on): typing(room, on, ref: ref, session)
+    case .received(let room, let seq):
+      receipts.receive(received: seq, in: room, ref: ref, from: session, in: &self)
+    case .read(let room, let seq):
+      receipts.receive(read: seq, in: room, ref: ref, from: session, in: &self)
+    case .typing(let room, let on): typing.receive(room, on, ref: ref, from: session, in: &self)
     case .presence(let isAway):
       setAway(isAway, session)
       if ref != nil { reply(.ok, ref: ref, to: session) }
@@ -41,7 +43,7 @@ extension Shard {
     case .leave(let room, let forget): leave(room, forget: forget, ref: ref, session)
     case .history(let request): history(request, ref: ref, session)
     case .rooms(let request): askForRooms(request, ref: ref, session)
-    case .people(let request): people(request, ref: ref, session)
+    case .people(let request): people.receive(request, ref: ref, from: session, in: &self)
     case .ping(let t): reply(.pong(t: t, time: now.wall), ref: ref, to: session)
     case .auth(let token): renew(token, ref: ref, session, now)
     }
@@ -110,7 +112,7 @@ extension Shard {
         ref, wait, session, now)
       return
     }
-    noteSend(to: send.room, session)
+    pace(sendTo: send.room, session)
     sessions[session].owedBytes += Self.owedBytes(room: send.room, id: send.id)
     log.append(
       LogRequest.Append(
@@ -131,14 +133,14 @@ extension Shard {
       re: "send", room: send.room, field: "forward")
   }
 
-  /// Notes that entries for the room are on their way, if this loop knows the room.
-  private mutating func noteSend(to name: String, _ session: Slot<Session>) {
+  /// Records that entries for the room are on their way, if this loop knows the room.
+  private mutating func pace(sendTo name: String, _ session: Slot<Session>) {
     var room = sendRoom(of: session, named: name)
     if room == nil {
       room = rooms.find(name)
       if room != nil { sessions[session].sendRoom = OptionalSlot(room) }
     }
-    if let room { rooms[room].pace.note(batch: log.nextNumber) }
+    if let room { rooms[room].pace.record(batch: log.nextNumber) }
   }
 
   /// The name of the room of the session's last send, or of one that has its slot since; empty if there
@@ -177,51 +179,6 @@ extension Shard {
       now: now.monotonic)
   }
 
-  // MARK: - Marks and typing
-
-  private mutating func received(
-    _ room: String, _ seq: Int64, ref: String?, _ session: Slot<Session>
-  ) {
-    guard subscription(of: session, to: room) != nil else {
-      reply(Self.notJoined(room, re: "received"), ref: ref, to: session)
-      return
-    }
-    let marks = Marks(user: sessions[session].user, read: 0, received: seq)
-    let asked = ref == nil ? nil : origin("received", ref: ref, session)
-    log.append(.mark(room: room, marks, from: asked))
-  }
-
-  /// Moves the user's read mark. Only membership is required; the log checks it.
-  private mutating func read(
-    _ room: String, _ seq: Int64, ref: String?, _ session: Slot<Session>
-  ) {
-    let isJoined = subscription(of: session, to: room) != nil
-    do throws(WireError) {
-      if !isJoined { try checkAccess(to: room, re: "read", session) }
-    } catch {
-      reply(error, ref: ref, to: session)
-      return
-    }
-    let marks = Marks(user: sessions[session].user, read: seq, received: seq)
-    let asked = isJoined && ref == nil ? nil : origin("read", ref: ref, session)
-    log.append(.mark(room: room, marks, from: asked))
-  }
-
-  private mutating func typing(
-    _ room: String, _ on: Bool, ref: String?, _ session: Slot<Session>
-  ) {
-    guard subscription(of: session, to: room) != nil else {
-      reply(Self.notJoined(room, re: "typing"), ref: ref, to: session)
-      return
-    }
-    let asked = ref == nil ? nil : origin("typing", ref: ref, session)
-    log.append(.typing(room: room, user: sessions[session].user, on: on, from: asked))
-  }
-
-  static func notJoined(_ room: String, re: String) -> WireError {
-    WireError(.notJoined, "This connection has not joined \(room).", re: re, room: room)
-  }
-
   /// Returns the origin of a request whose answer comes from the log, and reserves its place in the
   /// queue.
   mutating func origin(
@@ -247,37 +204,5 @@ extension Shard {
       .history(
         sessions.id(of: session), request, ref: ref, mayCreate: mayCreate(request.room),
         limitBytes: Self.replyBytes))
-  }
-
-  /// The session's input waits for an answer from storage.
-  mutating func awaitReply(ref: String?, _ session: Slot<Session>) {
-    sessions[session].awaitsReply = true
-    if ref != nil || sessions[session].extras != nil {
-      sessions.extras(of: session).replyRef = ref
-    }
-  }
-
-  func takeReplyRef(_ session: Slot<Session>) -> String? {
-    defer { sessions[session].extras?.replyRef = nil }
-    return sessions[session].extras?.replyRef
-  }
-
-  // MARK: - To the log
-
-  /// Returns the requests that have gathered, if the log is ready for the next batch.
-  public mutating func takeRequests(now: Moment) -> [LogRequest]? {
-    guard let requests = log.takeBatch() else { return nil }
-    for id in congested where isCurrent(id) {
-      noteProgress(id.slot, now)
-      markDirty(id.slot)
-    }
-    congested.removeAll()
-    return requests
-  }
-
-  /// Returns the requests to read from storage.
-  public mutating func takeReads() -> [ReadRequest] {
-    defer { reads.removeAll(keepingCapacity: true) }
-    return reads
   }
 }

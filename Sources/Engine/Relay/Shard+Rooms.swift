@@ -16,7 +16,7 @@ extension Shard {
     _ request: ClientMessage.RoomsRequest, ref: String?, _ session: Slot<Session>
   ) {
     if let cursor = request.cursor, RoomsCursor(cursor) == nil {
-      reply(Self.badCursor(re: "rooms"), ref: ref, to: session)
+      reply(.badCursor(re: "rooms"), ref: ref, to: session)
       return
     }
     beginWatching(session)
@@ -104,8 +104,8 @@ extension Shard {
       room: room.name, title: title ?? room.name, head: room.head, read: watched.read,
       unread: 0, listed: title != nil, peer: nil, last: nil)
     (summary.unread, summary.unreadMore) = unread(watched)
-    if let peer = peer(in: room.name, of: user) {
-      let profile = roster.profile(of: peer)
+    if let peer = RoomName.peer(in: room.name, of: user) {
+      let profile = people.profile(of: peer)
       summary.peer = peer
       summary.title = profile?.name ?? peer
       summary.avatar = profile?.avatar
@@ -143,12 +143,13 @@ extension Shard {
       included.append(summary)
     }
     for row in included {
-      if let peer = row.peer { watch(peer, lastSeen: row.lastSeen, session) }
+      if let peer = row.peer {
+        presenceNews.watch(peer, lastSeen: row.lastSeen, session, in: self)
+      }
     }
     let last = paging.page.prefix(included.count).compactMap { $0 }.last
     paging.page = []
     extras.summaries = []
-    sessions[session].awaitsReply = false
     var next: String?
     if paging.isAtEnd {
       endPaging(session)
@@ -161,13 +162,13 @@ extension Shard {
           room: included.last?.room ?? "-"
         ).text
     }
-    reply(.rooms(included, next: next), ref: takeReplyRef(session), to: session)
+    reply(.rooms(included, next: next), ref: endReply(to: session), to: session)
   }
 
   // MARK: - Activity
 
   /// Sends `activity` for a room with new entries, or schedules it.
-  mutating func noteActivity(in room: Slot<Room>, _ now: Moment) {
+  mutating func sendActivity(in room: Slot<Room>, _ now: Moment) {
     for place in rooms[room].watchers.indices {
       let node = rooms[room].watchers[place]
       let watched = lists.rooms[node]
@@ -195,9 +196,9 @@ extension Shard {
   private mutating func sendActivity(_ node: Slot<WatchedRoom>) {
     let watched = lists.rooms[node]
     encodeActivity(node)
-    let key = key(.activity, watched.room, "")
+    let key = EphemeralKey(.activity, rooms.handle(watched.room), "")
     forEachSession(of: lists.users[watched.watch].user) { shard, session in
-      if shard.wantsActivity(watched, session) { shard.emit(key, to: session) }
+      if shard.wantsActivity(watched, session) { shard.inform(session, key) }
     }
   }
 
@@ -209,7 +210,14 @@ extension Shard {
       && rightsAllowReading(rooms[watched.room].name, session)
   }
 
-  mutating func encodeActivity(_ node: Slot<WatchedRoom>) {
+  /// Encodes the activity of a watched room for a session that reads again.
+  mutating func encodeActivity(_ key: EphemeralKey, _ session: Slot<Session>) {
+    if let room = key.room, let node = lists.find(sessions[session].user, room.slot) {
+      encodeActivity(node)
+    }
+  }
+
+  private mutating func encodeActivity(_ node: Slot<WatchedRoom>) {
     let watched = lists.rooms[node]
     let room = rooms[watched.room]
     let last = room.tail.lastEntry ?? room.last[...]

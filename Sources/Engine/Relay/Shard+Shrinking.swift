@@ -5,7 +5,8 @@ extension Shard {
 
   /// Whether its tables are much larger than their content.
   public var isLoose: Bool {
-    sessions.isLoose || lists.isLoose || rooms.isLoose || throttles.isLoose || typers.isLoose
+    sessions.isLoose || lists.isLoose || rooms.isLoose || typing.isLoose
+      || receipts.isLoose || subscriberCounts.isLoose || presenceNews.isLoose || people.isLoose
   }
 
   /// Releases the memory of the tables' unused ends. To be called when there is no work.
@@ -15,7 +16,10 @@ extension Shard {
     subscriptions.shrink()
     lists.shrink()
     rooms.shrink()
-    throttles.shrink()
-    typers.shrink()
+    typing.shrink()
+    receipts.shrink()
+    subscriberCounts.shrink()
+    presenceNews.shrink()
+    people.shrink()
   }
 }

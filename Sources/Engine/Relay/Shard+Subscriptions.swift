@@ -46,7 +46,7 @@ extension Shard {
     let subscription = subscriptions[index]
     let session = subscription.session
     let room = subscription.room
-    noteJoined(index, false)
+    setJoined(index, false)
     _ = takeJoinRef(index)
     subscriptions.remove(index, from: &rooms[room].subscribers)
     sessions[session].lagging.removeAll { $0 == index }

@@ -45,7 +45,7 @@ extension Shard {
   }
 
   /// A subscription starts or ceases to count as joined.
-  mutating func noteJoined(_ index: Slot<Subscription>, _ isJoined: Bool) {
+  mutating func setJoined(_ index: Slot<Subscription>, _ isJoined: Bool) {
     let subscription = subscriptions[index]
     guard subscription.isJoined != isJoined else { return }
     subscriptions[index].isJoined = isJoined
@@ -79,7 +79,7 @@ extension Shard {
       node = lists.insert(room, on: watch, watchers: &rooms[room].watchers)
       let count = joined(&self, room)
       lists.rooms[node].joined = count
-      if lists.users[watch].pagings > 0 { noteMissed(node) }
+      if lists.users[watch].pagings > 0 { listLater(node) }
     }
     lists.rooms[node].belongs = membership.belongs
     lists.rooms[node].unread = membership.unread
@@ -89,7 +89,7 @@ extension Shard {
   }
 
   /// A user became a member of a room or left it.
-  mutating func apply(_ change: Commit.MembershipChange) {
+  mutating func updateList(with change: Commit.MembershipChange) {
     guard let watch = lists.find(change.user) else { return }
     if change.belongs {
       let membership = LogAnswer.Membership(
@@ -102,6 +102,38 @@ extension Shard {
       lists.rooms[node].read = 0
       lists.rooms[node].belongs = false
       if listedTitles[change.room] == nil { remove(node) }
+    }
+  }
+
+  /// A user's marks in a room have moved.
+  mutating func updateList(with change: Commit.MarkChange) {
+    guard let room = rooms.find(change.room), let node = lists.find(change.marks.user, room)
+    else { return }
+    lists.rooms[node].unread = change.unread
+    lists.rooms[node].read = change.marks.read
+  }
+
+  /// Applies new entries to the lists that have the room: an entry is unread for all but its sender,
+  /// whose marks it may move (as `MemberMarks.recordSend`).
+  mutating func countUnread(_ commit: Commit, _ span: Commit.RoomSpan, in room: Slot<Room>) {
+    guard !rooms[room].watchers.isEmpty else { return }
+    let new = commit.contents(of: span.frames)
+    for place in rooms[room].watchers.indices {
+      let node = rooms[room].watchers[place]
+      if lists.rooms[node].belongs { lists.rooms[node].unread.count += new }
+      moveToFront(node, lastAt: span.lastAt)
+    }
+    // The last `seq` that the sender of the current entry did not send.
+    var others = span.others
+    for frame in span.frames {
+      let user = commit.senders[frame]
+      let seq = span.firstSeq + Int64(frame - span.frames.lowerBound)
+      if frame > span.frames.lowerBound, commit.senders[frame - 1] != user { others = seq - 1 }
+      guard let node = lists.find(user, room), lists.rooms[node].belongs else { continue }
+      lists.rooms[node].unread.count -= commit.contents(of: frame..<frame + 1)
+      if lists.rooms[node].read >= others {
+        lists.rooms[node].read = max(lists.rooms[node].read, seq)
+      }
     }
   }
 
@@ -118,7 +150,7 @@ extension Shard {
 
   private mutating func remove(_ node: Slot<WatchedRoom>) {
     let room = lists.rooms[node].room
-    if lists.users[lists.rooms[node].watch].pagings > 0 { noteGone(node) }
+    if lists.users[lists.rooms[node].watch].pagings > 0 { unlist(node) }
     lists.remove(node, watchers: &rooms[room].watchers)
     rooms.releaseIfUnused(room)
   }
@@ -129,7 +161,7 @@ extension Shard {
     lists.rooms[node].lastAt = lastAt
     let isPaged = lists.users[watch].pagings > 0
     if !isPaged, lists.users[watch].newest.slot == node { return }
-    if isPaged { noteMoving(node) }
+    if isPaged { listLaterIfUnlisted(node) }
     lists.moveToFront(node)
   }
 
@@ -161,17 +193,17 @@ extension Shard {
     }
   }
 
-  private mutating func noteMissed(_ node: Slot<WatchedRoom>) {
+  private mutating func listLater(_ node: Slot<WatchedRoom>) {
     forEachPaging(of: node) { paging, _ in paging.missed.append(node) }
   }
 
-  private mutating func noteMoving(_ node: Slot<WatchedRoom>) {
+  private mutating func listLaterIfUnlisted(_ node: Slot<WatchedRoom>) {
     forEachPaging(of: node) { paging, isUnlisted in
       if isUnlisted { paging.missed.append(node) }
     }
   }
 
-  private mutating func noteGone(_ node: Slot<WatchedRoom>) {
+  private mutating func unlist(_ node: Slot<WatchedRoom>) {
     forEachPaging(of: node) { paging, _ in
       paging.missed.removeAll { $0 == node }
       for place in paging.page.indices where paging.page[place] == node { paging.page[place] = nil }
@@ -205,7 +237,7 @@ extension Shard {
   }
 
   /// Takes a slice. What the log has committed since follows it.
-  mutating func apply(
+  mutating func continueLoading(
     _ memberships: [LogAnswer.Membership], of user: String, ticket: UInt32,
     next: MembershipsCursor?, isComplete: Bool, _ now: Moment
   ) {
@@ -224,7 +256,7 @@ extension Shard {
       lists.users[watch].state = .idle
       forEachWaiting(of: user, ticket: 0) { shard, session, _ in
         shard.reply(
-          Sequencer.unavailable(re: "rooms", room: nil), ref: shard.takeReplyRef(session),
+          WireError.unavailable(re: "rooms", room: nil), ref: shard.endReply(to: session),
           to: session)
       }
       return

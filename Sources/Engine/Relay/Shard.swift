@@ -13,7 +13,7 @@ public import Wire
 ///
 /// The parts, which know nothing of each other: `Sessions`, `Rooms` and `Subscriptions` (the
 /// cursors), `LogQueue`, `Turn` (the fan-out), `RecentCommits`, `RoomLists` and `RoomsLoads`
-/// (`rooms` and `activity`), `Polls`, `WatchedUsers`, `Roster` (`people`), `Throttles` and `Typers`.
+/// (`rooms` and `activity`), and the features, which see the shard as an `Audience`.
 public struct Shard: ~Copyable {
   /// The limits of a client; 0 = no limit.
   public struct Limits: Equatable, Sendable {
@@ -92,10 +92,6 @@ public struct Shard: ~Copyable {
   /// Connections to close when their queues have been written.
   var closings: [Closing] = []
 
-  /// For traces of entries, as are the answers of the log.
-  var fanOuts = FanOuts()
-  var traced: [(ticket: LogRequest.Trace.Ticket, result: TraceResult)] = []
-
   // From the sockets.
   let budgets: Budgets<String>
   /// When the slowed sessions of users are checked, in milliseconds of the monotonic clock.
@@ -109,15 +105,18 @@ public struct Shard: ~Copyable {
   // Presence, people and lists of rooms.
   /// Users whose last session on this loop has ended in this turn.
   var departures: [String] = []
-  var watchedUsers = WatchedUsers()
-  var roster: Roster
   var lists = RoomLists()
   var loads = RoomsLoads()
-  var polls = Polls()
 
-  // Ephemeral messages and time.
-  var throttles = Throttles()
-  var typers = Typers()
+  // Features, each with a state of its own: see `Audience`.
+  let typing = Typing()
+  let receipts = Receipts()
+  let subscriberCounts = SubscriberCounts()
+  let presenceNews = PresenceNews()
+  let people: People
+  var polls = Polls()
+  var traces = Traces()
+
   var timers = Heap<ShardTimer>()
 
   /// A type that has an atomic is always passed by its address. Without one, each call of a method
@@ -152,7 +151,7 @@ public struct Shard: ~Copyable {
     random = SplitMix64(seed: seed)
     encoder = FrameEncoder(framing, compression)
     recent = RecentCommits(limitBytes: configuration.tailBytes)
-    roster = Roster(bots: configuration.bots)
+    people = People(bots: configuration.bots, presence: presenceNews)
     listedTitles = Dictionary(
       configuration.listed.map { ($0.room, $0.title) }, uniquingKeysWith: { first, _ in first })
     paceLimits = Pace.Limits(
@@ -189,9 +188,11 @@ public struct Shard: ~Copyable {
     if let (budget, rank) = sessions[session].extras?.connection {
       budgets.disconnect(budget, rank: rank)
     }
-    if !polls.isEmpty { polls.end(id) }
+    polls.end(id)
+    presenceNews.end(id)
+    people.end(id)
     sessions.remove(session)
-    if !user.isEmpty { notePresence(of: user) }
+    if !user.isEmpty { updatePresence(of: user) }
   }
 
   private mutating func endSubscriptions(of session: Slot<Session>) {
@@ -215,12 +216,6 @@ public struct Shard: ~Copyable {
   func isActive(_ id: SessionID) -> Bool { isCurrent(id) && !sessions[id.slot].isClosing }
 
   // MARK: - Closing
-
-  /// Returns the connections to close when their queues have been written.
-  public mutating func takeClosings() -> [Closing] {
-    defer { closings.removeAll() }
-    return closings
-  }
 
   /// Ends a session with a close frame, and with an `error` before it if there is one.
   mutating func end(

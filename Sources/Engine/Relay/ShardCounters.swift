@@ -18,26 +18,26 @@ public struct ShardCounters: Sendable {
   public init() {}
 
   /// A refusal that no session was told.
-  public mutating func note(_ code: ErrorCode) { refusals[code, default: 0] += 1 }
+  public mutating func count(_ code: ErrorCode) { refusals[code, default: 0] += 1 }
 
   @inline(__always)
-  mutating func note(received message: ClientMessage) {
+  mutating func count(received message: ClientMessage) {
     if case .send = message { sends += 1 } else { received[message.type, default: 0] += 1 }
   }
 
-  mutating func note(reply message: ServerMessage) {
-    if case .error(let error) = message { note(error.code) } else { replies += 1 }
+  mutating func count(reply message: ServerMessage) {
+    if case .error(let error) = message { count(error.code) } else { replies += 1 }
   }
 
-  /// Notes an answer that came from the log ready to be sent.
-  mutating func note(reply json: [UInt8]) {
+  /// Records an answer that came from the log ready to be sent.
+  mutating func count(reply json: [UInt8]) {
     guard json.starts(with: #"{"type":"error""#.utf8),
       let message = try? ServerMessage(decoding: json.span)
     else {
       replies += 1
       return
     }
-    note(reply: message)
+    count(reply: message)
   }
 
   public static func += (a: inout Self, b: Self) {

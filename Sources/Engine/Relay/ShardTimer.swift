@@ -5,18 +5,12 @@ struct ShardTimer: Comparable {
     case budget(String)
     /// A page from storage could not be read, and is read again.
     case readAgain(SessionID)
-    /// The next message of this key may be sent.
-    case throttle(EphemeralKey)
-    /// A user's typing may have lasted long enough.
-    case typing(EphemeralKey)
     /// Activity that came too soon after the last is sent.
     case activity(Handle<WatchedRoom>)
     /// A token may have expired.
     case expiry(SessionID)
     /// A user whose last session has ended may have come back.
     case departure(String)
-    /// The next change of a user's presence may be sent.
-    case presence(Handle<WatchedUser>)
   }
   /// Milliseconds of the monotonic clock.
   var at: Int64

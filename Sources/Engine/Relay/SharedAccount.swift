@@ -47,9 +47,9 @@ final class SharedAccount {
 
   // MARK: - To tell
 
-  /// Notes what the user has spent here.
+  /// Records what the user has spent here.
   /// - Returns: whether the budget has to be listed in the report.
-  func note(sends: Int, requests: Int, bytes: Int) -> Bool {
+  func record(sends: Int, requests: Int, bytes: Int) -> Bool {
     untold.sends += sends
     untold.requests += requests
     untold.bytes += bytes
@@ -60,9 +60,9 @@ final class SharedAccount {
   /// Takes back a send that is charged as something else.
   func refundSend() { untold.sends = max(0, untold.sends - 1) }
 
-  /// Notes the number of connections here.
+  /// Records the number of connections here.
   /// - Returns: whether the budget has to be listed in the report.
-  func note(connections: Int) -> Bool {
+  func record(connections: Int) -> Bool {
     let connections = report.areMany(connections) ? connections : 0
     guard connections != toldConnections else { return false }
     return list()

@@ -145,7 +145,7 @@ public final class UserBudget: Sendable {
       sends.charge(sent, at: terms.sends)
       requests.charge(asked, at: terms.requests)
       bytes.charge(count, at: terms.bytes)
-      return shared?.note(sends: sent, requests: asked, bytes: count) ?? false
+      return shared?.record(sends: sent, requests: asked, bytes: count) ?? false
     }
 
     mutating func setWaiting(_ rank: UInt64, _ isWaiting: Bool) {
@@ -193,7 +193,7 @@ public final class UserBudget: Sendable {
       let limit = state.terms.limits.connections
       if limit > 0, Int(state.connections) + elsewhere >= limit { return (nil, false) }
       state.connections += 1
-      return (state.nextRank(), state.shared?.note(connections: Int(state.connections)) ?? false)
+      return (state.nextRank(), state.shared?.record(connections: Int(state.connections)) ?? false)
     }
   }
 
@@ -205,7 +205,7 @@ public final class UserBudget: Sendable {
       state.setWaiting(rank, false)
       return (
         state.connections == 0,
-        state.shared?.note(connections: Int(state.connections)) ?? false
+        state.shared?.record(connections: Int(state.connections)) ?? false
       )
     }
   }
@@ -262,8 +262,8 @@ public final class UserBudget: Sendable {
     change { ((), $0.charge(requests: count)) }
   }
 
-  /// See `Budgets.noteDuplicate`.
-  func noteDuplicate() {
+  /// See `Budgets.refundDuplicate`.
+  func refundDuplicate() {
     change { state in
       state.sends.refund(at: state.terms.sends)
       state.shared?.refundSend()

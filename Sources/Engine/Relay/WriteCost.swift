@@ -2,8 +2,8 @@
 struct WriteCost {
   private(set) var nanoseconds: Int64 = 4000
 
-  /// Notes the duration of a `flush` to a number of connections.
-  mutating func note(connections: Int, nanoseconds total: Int64) {
+  /// Records the duration of a `flush` to a number of connections.
+  mutating func record(connections: Int, nanoseconds total: Int64) {
     // Few connections tell little, and stalls of the machine nothing at all.
     guard connections >= 32 else { return }
     let each = min(100_000, total / Int64(connections))

@@ -26,6 +26,11 @@ public enum RoomName {
     )
   }
 
+  /// Returns the other user of a direct room of `user`; `nil` for any other room.
+  public static func peer(in room: String, of user: String) -> String? {
+    peers(of: room).map { $0.0 == user ? $0.1 : $0.0 }
+  }
+
   /// Returns the direct room of two different users.
   public static func direct(_ a: String, _ b: String) -> String {
     a.utf8.lexicographicallyPrecedes(b.utf8) ? "dm:\(a):\(b)" : "dm:\(b):\(a)"

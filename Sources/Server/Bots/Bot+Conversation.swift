@@ -10,7 +10,7 @@ extension Bot {
       if !isBot(entry.from) { conversations[room]?.phase = .leaving(again: true) }
       return
     }
-    guard !isBot(entry.from) else { return noteEntryOfBot(entry) }
+    guard !isBot(entry.from) else { return recordEntryOfBot(entry) }
     guard conversation.take(entry) else {
       conversations[room] = conversation
       return
@@ -24,7 +24,7 @@ extension Bot {
   }
 
   /// Records an entry of a bot, which is not answered.
-  private func noteEntryOfBot(_ entry: Entry) {
+  private func recordEntryOfBot(_ entry: Entry) {
     guard var conversation = conversations[entry.room], conversation.phase == .following,
       !conversation.isLagging, let taken = conversation.taken, entry.seq > taken
     else { return }

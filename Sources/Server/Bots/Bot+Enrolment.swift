@@ -192,7 +192,7 @@ extension Bot {
           case .history(let page)? = await retriedReply(
             to: .history(request), as: .history(room: room))
         else { break }
-        recollection.note(page, of: description.user, lastStep: description.lastSaying)
+        recollection.record(page, of: description.user, lastStep: description.lastSaying)
       }
       conversations[room]?.sent = recollection.sent
       conversations[room]?.scriptEnd = recollection.scriptEnd

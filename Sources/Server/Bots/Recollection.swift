@@ -25,7 +25,7 @@ struct Recollection: Sendable {
 
   /// Processes a page; pages are read from the newest to the oldest.
   /// - Parameter lastStep: the script's last step that sends a message.
-  mutating func note(_ page: ServerMessage.HistoryPage, of user: String, lastStep: Int?) {
+  mutating func record(_ page: ServerMessage.HistoryPage, of user: String, lastStep: Int?) {
     pages += 1
     before = page.entries.first?.seq ?? before
     isWhole = page.entries.isEmpty || (before ?? 0) <= page.first

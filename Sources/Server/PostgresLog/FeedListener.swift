@@ -43,10 +43,10 @@ final class FeedListener: Sendable {
   }
 
   /// The writer has taken its tasks, and follows with the next transaction.
-  func noteTaken() { isAwaited.store(false, ordering: .releasing) }
+  func recordTaken() { isAwaited.store(false, ordering: .releasing) }
 
   /// The writer has registered again.
-  func note(node: Int64) { self.node.store(node, ordering: .relaxed) }
+  func identify(node: Int64) { self.node.store(node, ordering: .relaxed) }
 
   func stop() {
     hasEnded.store(true, ordering: .relaxed)
@@ -106,7 +106,7 @@ final class FeedListener: Sendable {
           try made.run(PostgresStatement(once: "LISTEN \(Schema.quoted(connector.channel))")())
           leadKey = try connector.leadKey(on: made)
           connection = made
-          meter.note { $0.canListen = true }
+          meter.record { $0.canListen = true }
           follow()
         }
         guard let connection else { continue }
@@ -118,7 +118,7 @@ final class FeedListener: Sendable {
         try wait(connection)
       } catch {
         connection = nil
-        meter.note { $0.canListen = false }
+        meter.record { $0.canListen = false }
         if leads { lead(false) }
         leads = false
         _ = ending.wait(timeoutMilliseconds: 500)
@@ -136,7 +136,7 @@ final class FeedListener: Sendable {
       Statements.begin(), Statements.commitsLater(),
       Self.beat(.int(node.load(ordering: .relaxed))),
       Self.selectState(.int(Int64(Self.lifeSeconds))), Statements.commit())[3]
-    meter.note { node in
+    meter.record { node in
       node.nodes = Int(rows.int(0, 0))
       // After a fork the log may be shorter than this node was.
       node.head = rows.int(0, 1)

@@ -135,7 +135,7 @@ private struct Importer {
     guard rooms[marks.room] != nil else {
       throw ExportLine.Malformed(reason: "no entry of the room \(marks.room) precedes the marks")
     }
-    try rooms[marks.room]?.note(marks)
+    try rooms[marks.room]?.record(marks)
   }
 
   mutating func trim(_ line: TrimLine) throws {

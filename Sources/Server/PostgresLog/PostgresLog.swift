@@ -123,7 +123,7 @@ public final class PostgresLog: Log {
       let listener = try FeedListener(
         connector, node: node, tasks: submissions, meter: meter,
         lead: { [meter, lead] leads in
-          meter.note { $0.leads = leads }
+          meter.record { $0.leads = leads }
           lead(leads)
         })
       self.listener.withLock { $0 = listener }
@@ -158,7 +158,7 @@ public final class PostgresLog: Log {
           while let batch = reads.takeAll() {
             for (loop, request) in batch {
               let answer = reader.answer(request, framing)
-              outage.note(reader.failure)
+              outage.update(reader.failure)
               publishers[loop].post(
                 LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
             }

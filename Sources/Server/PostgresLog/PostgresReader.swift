@@ -78,7 +78,7 @@ final class PostgresReader: EntryReader {
       let rows = try connection?.run(Statements.beginSnapshot(), Statements.selectPosition())
       if let row = rows?[1] { (position, epoch) = (row.int(0, 0), row.int(0, 1)) }
     } catch {
-      _ = note(error)
+      _ = failure(of: error)
     }
     if failure == nil, epoch != progress.lineage.current.number {
       follow()
@@ -90,7 +90,7 @@ final class PostgresReader: EntryReader {
     var reader = self
     let answer = failure == nil ? request.answer(from: &reader, progress.lineage, framing) : nil
     do throws(PostgresError) { try connection?.run(Statements.rollback()) } catch {
-      _ = note(error)
+      _ = failure(of: error)
     }
     source.connection = connection
     if failure == nil, hidesUnreplicated, progress.position < position {
@@ -108,7 +108,7 @@ final class PostgresReader: EntryReader {
     return request.answer(from: &reader, progress.lineage, framing)
   }
 
-  private func note(_ error: PostgresError) -> StoreFailure {
+  private func failure(of error: PostgresError) -> StoreFailure {
     if error.isConnectionLost { connection = nil }
     let failure = StoreFailure("could not read from PostgreSQL: \(error)")
     self.failure = failure
@@ -118,7 +118,7 @@ final class PostgresReader: EntryReader {
   private func read(_ call: PostgresCall) throws(StoreFailure) -> PostgresRows {
     if let failure { throw failure }
     guard let connection else { throw StoreFailure("there is no connection to PostgreSQL") }
-    do throws(PostgresError) { return try connection.run(call)[0] } catch { throw note(error) }
+    do throws(PostgresError) { return try connection.run(call)[0] } catch { throw failure(of: error) }
   }
 
   func bounds(

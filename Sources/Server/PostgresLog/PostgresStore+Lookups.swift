@@ -41,7 +41,7 @@ extension PostgresStore {
     for (name, room) in byNumber.values { lookedUp.rooms[name] = .some(room) }
   }
 
-  func note(_ identities: [EntryIdentity], _ rows: PostgresRows) {
+  func remember(_ identities: [EntryIdentity], _ rows: PostgresRows) {
     for identity in identities { lookedUp.identities[identity] = [] }
     for row in 0..<rows.count {
       lookedUp.identities[EntryIdentity(hash: rows.int(row, 0)), default: []].append(
@@ -62,7 +62,7 @@ extension PostgresStore {
     _ identity: EntryIdentity, room: Int64, named name: String, sender: String, id: String
   ) throws(StoreFailure) -> Entry? {
     if lookedUp.identities[identity] == nil {
-      note([identity], try read(Statements.selectIdentities(.ints([identity.hash]))))
+      remember([identity], try read(Statements.selectIdentities(.ints([identity.hash]))))
     }
     let found = lookedUp.identities[identity]?.first {
       $0.room == room && $0.entry.from == sender && $0.entry.id == id

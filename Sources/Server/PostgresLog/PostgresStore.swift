@@ -10,7 +10,7 @@ package final class PostgresStore: NodeStore {
   private let connector: Connector
   private let name: String
   private var connection: PostgresConnection? {
-    didSet { meter.note { [isConnected] in $0.canWrite = isConnected } }
+    didSet { meter.record { [isConnected] in $0.canWrite = isConnected } }
   }
   private let meter: LogMeter
   /// The key of the commit lock of the connected store.
@@ -74,7 +74,7 @@ package final class PostgresStore: NodeStore {
 
   /// Throws if a setting of the server is wrong, so that nothing may be committed.
   private func checkSettings() throws(DatabaseFailure) {
-    defer { meter.note { [settings] in $0.settingsAreRight = settings.failure == nil } }
+    defer { meter.record { [settings] in $0.settingsAreRight = settings.failure == nil } }
     try attempt { connection throws(PostgresError) in try settings.check(connection) }
   }
 
@@ -165,11 +165,11 @@ package final class PostgresStore: NodeStore {
     let rows = try run(calls)
     let gone =
       checksNodes ? rows.last.map { last in (0..<last.count).map { last.int($0, 0) } } : nil
-    if !identities.isEmpty { note(identities, rows[time + 2]) }
+    if !identities.isEmpty { remember(identities, rows[time + 2]) }
     let beginning = NodeBeginning(
       now: rows[time].int(0, 0), epoch: rows[time].int(0, 1), batches: try batches(rows[time + 1]),
       gone: gone ?? [])
-    meter.note { node in
+    meter.record { node in
       if purpose == .commit {
         node.lockSeconds.add(Double(Instant.now().nanoseconds - began) / 1e9)
       }
@@ -225,7 +225,7 @@ package final class PostgresStore: NodeStore {
     }
     sync = began..<max(began, Int64(Instant.now().nanoseconds))
     lastRoom = max(lastRoom, newRoom)
-    meter.note { node in
+    meter.record { node in
       node.position = batch.position
       node.head = max(node.head, batch.position)
     }

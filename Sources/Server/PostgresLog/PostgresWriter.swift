@@ -18,18 +18,18 @@ struct PostgresWriter: Sendable {
       "Writing", path: "the log", check: "PostgreSQL and the network between",
       meanwhile: "Clients are told to retry", report: report)
     while let taken = tasks.takeAll() {
-      listener.noteTaken()
+      listener.recordTaken()
       let result = node.process(taken)
       if let reason = result.reasonToStartAgain {
-        listener.note(node: store.state.node)
+        listener.identify(node: store.state.node)
         report("\(reason). Clients are told to join again.")
       }
       for (loop, delivery) in result.deliveries { publishers[loop].post(delivery) }
-      progress.note(node.lineage, position: store.state.shownPosition)
+      progress.record(node.lineage, position: store.state.shownPosition)
       if let failure = result.failure {
-        outage.note(failure)
+        outage.update(failure)
       } else {
-        if result.hasCommitted { outage.note(nil) }
+        if result.hasCommitted { outage.update(nil) }
         // A node that has just started asks for them.
         if node.hasPresencesToTell { listener.follow() }
       }

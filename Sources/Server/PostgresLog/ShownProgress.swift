@@ -23,7 +23,7 @@ final class ShownProgress: Sendable {
   var position: Int64 { state.withLock { $0.position } }
 
   /// - Parameter position: up to here batches may be shown to clients.
-  func note(_ lineage: Lineage, position: Int64) {
+  func record(_ lineage: Lineage, position: Int64) {
     let wakes = state.withLock { state in
       state.lineage = lineage
       state.position = position

@@ -27,7 +27,7 @@ struct ChangeStatements: ~Copyable {
         on: database))
   }
 
-  mutating func note(
+  mutating func record(
     _ entry: Entry, room: Int64, position: Int64, _ change: StoreChanges.Change
   ) throws(SQLiteError) {
     try insertChange.bind(1, room)

@@ -49,7 +49,7 @@ struct IndexLoader {
       if filter != nil {
         try forEachKey(of: indexSegment, in: index) { filter?.insert($0) }
       }
-      store.tail.note(Tail.FilteredSegment(indexSegment: indexSegment, filter: filter))
+      store.tail.add(Tail.FilteredSegment(indexSegment: indexSegment, filter: filter))
     }
     return try IndexSchema.progress(of: index).position
   }

@@ -101,7 +101,7 @@ struct IndexerLoop: Sendable {
         submissions.append(.delete(slice, answers))
         // A lasting failure shows in the next commit, and this is tried again at the next tick.
         guard answers.takeAll()?.first == true else {
-          store.tail.noteTrim()
+          store.tail.recordTrim()
           return
         }
       }
@@ -127,7 +127,7 @@ struct IndexerLoop: Sendable {
         try indexAll(indexer, requests, &outage)
       }
     } catch {
-      outage.note(error)
+      outage.update(error)
     }
   }
 
@@ -136,7 +136,7 @@ struct IndexerLoop: Sendable {
   ) throws(StoreFailure) {
     while !requests.isEnding {
       guard try indexer.indexNext() else { break }
-      outage.note(nil)
+      outage.update(nil)
       checkpoint(indexer)
     }
   }

@@ -63,22 +63,22 @@ struct LogWriter: Sendable {
       let outcome = sequencer.process(
         batches, trimming: trims.flatMap(\.rooms), store: &store, now: options.clock(),
         framing: framing)
-      meter.note(
+      meter.record(
         outcome, nanoseconds: MonotonicClock.nanoseconds - began,
         syncNanoseconds: store.commits > commits ? Int64(store.sync.count) : nil,
         rooms: store.roomCount)
       publishers.post(outcome, completing: Set(batches.map(\.loop)))
       if store.commits > commits {
-        sequencer.note(CommitStages(batchedAt: began, sync: store.sync), of: outcome)
+        sequencer.record(CommitStages(batchedAt: began, sync: store.sync), of: outcome)
       }
       for (loop, answer) in sequencer.takeTraces(&store) {
         publishers[loop].post(
           LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
       }
       if let failure = outcome.failure {
-        outage.note(failure)
+        outage.update(failure)
       } else if store.commits > commits {
-        outage.note(nil)
+        outage.update(nil)
       }
       for (_, done) in trims { done.append(outcome.failure == nil) }
       if store.hasSealed { indexWork.append(()) }

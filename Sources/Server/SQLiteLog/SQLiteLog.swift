@@ -157,7 +157,7 @@ public final class SQLiteLog: Log {
           while let batch = reads.takeAll() {
             for (loop, request) in batch {
               let answer = reader.answer(request, framing)
-              outage.note(reader.failure)
+              outage.update(reader.failure)
               publishers[loop].post(
                 LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
             }

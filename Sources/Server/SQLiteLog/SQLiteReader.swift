@@ -121,7 +121,7 @@ package final class SQLiteReader: EntryReader {
   package func bounds(
     of room: String
   ) throws(StoreFailure) -> (number: Int64, first: Int64, head: Int64)? {
-    do throws(SQLiteError) { return try state.bounds(of: room) } catch { throw note(error) }
+    do throws(SQLiteError) { return try state.bounds(of: room) } catch { throw failure(error) }
   }
 
   package func forEachEntry(
@@ -136,7 +136,7 @@ package final class SQLiteReader: EntryReader {
         lower = upper + 1
       }
     } catch {
-      throw note(error, ofRoom: number, in: seqs)
+      throw failure(error, ofRoom: number, in: seqs)
     }
   }
 
@@ -146,7 +146,7 @@ package final class SQLiteReader: EntryReader {
     do throws(SQLiteError) {
       return try state.lastSeq(ofRoom: number, in: seqs, throughEpoch: epoch)
     } catch {
-      throw note(error, ofRoom: number, in: seqs)
+      throw failure(error, ofRoom: number, in: seqs)
     }
   }
 
@@ -156,7 +156,7 @@ package final class SQLiteReader: EntryReader {
     do throws(SQLiteError) {
       return try state.changes(inRoom: number, through: seq)
     } catch {
-      throw note(error)
+      throw failure(error)
     }
   }
 
@@ -166,7 +166,7 @@ package final class SQLiteReader: EntryReader {
     do throws(SQLiteError) {
       return try state.firstTarget(inRoom: number, in: seqs)
     } catch {
-      throw note(error)
+      throw failure(error)
     }
   }
 
@@ -176,7 +176,7 @@ package final class SQLiteReader: EntryReader {
     do throws(SQLiteError) {
       return try state.targets.lastEdit(of: target, inRoom: number, named: room)
     } catch {
-      throw note(error)
+      throw failure(error)
     }
   }
 
@@ -186,7 +186,7 @@ package final class SQLiteReader: EntryReader {
     do throws(SQLiteError) {
       return try state.reactions(to: target, inRoom: number)
     } catch {
-      throw note(error)
+      throw failure(error)
     }
   }
 
@@ -196,29 +196,29 @@ package final class SQLiteReader: EntryReader {
     do throws(SQLiteError) {
       try state.forEachUser(giving: emoji, to: target, inRoom: number, body)
     } catch {
-      throw note(error)
+      throw failure(error)
     }
   }
 
   package func lastSeen(_ user: String) throws(StoreFailure) -> Int64? {
-    do throws(SQLiteError) { return try state.lastSeen(user) } catch { throw note(error) }
+    do throws(SQLiteError) { return try state.lastSeen(user) } catch { throw failure(error) }
   }
 
-  /// Notes an error of reading entries: those that were trimmed and deleted meanwhile are not
+  /// Records an error of reading entries: those that were trimmed and deleted meanwhile are not
   /// missing.
-  private func note(
+  private func failure(
     _ error: SQLiteError, ofRoom number: Int64, in seqs: ClosedRange<Int64>
   ) -> StoreFailure {
     state.endReading()
     let isSwept = (try? state.first(ofRoom: number)).map { $0 > seqs.lowerBound } ?? false
-    return note(error, isDamage: error.isCorruption && !isSwept)
+    return failure(error, isDamage: error.isCorruption && !isSwept)
   }
 
-  private func note(_ error: SQLiteError) -> StoreFailure {
-    note(error, isDamage: error.isCorruption)
+  private func failure(_ error: SQLiteError) -> StoreFailure {
+    failure(error, isDamage: error.isCorruption)
   }
 
-  private func note(_ error: SQLiteError, isDamage: Bool) -> StoreFailure {
+  private func failure(_ error: SQLiteError, isDamage: Bool) -> StoreFailure {
     let failure = StoreFailure("could not read \(path): \(error)")
     self.failure = failure
     isDamaged = isDamaged || isDamage

@@ -154,9 +154,9 @@ private struct Importer: ~Copyable {
     try insertEntry.bind(11, entry.seq - new.others)
     try insertEntry.bind(12, entry.seq - new.content)
     try insertEntry.run()
-    try note(new.identity, line: number)
+    try insert(new.identity, line: number)
     if let change = new.change {
-      try changes.note(entry, room: new.room, position: position, change)
+      try changes.record(entry, room: new.room, position: position, change)
     }
     count.entries += 1
   }
@@ -166,7 +166,7 @@ private struct Importer: ~Copyable {
     guard rooms[marks.room] != nil else {
       throw ExportLine.Malformed(reason: "no entry of the room \(marks.room) precedes the marks")
     }
-    try rooms[marks.room]?.note(marks)
+    try rooms[marks.room]?.record(marks)
   }
 
   mutating func trim(_ line: TrimLine) throws(ExportLine.Malformed) {
@@ -243,7 +243,7 @@ private struct Importer: ~Copyable {
   }
 
   /// Records every entry whose id may be a duplicate, and about one in a thousand others.
-  private mutating func note(_ identity: EntryIdentity, line: Int) throws {
+  private mutating func insert(_ identity: EntryIdentity, line: Int) throws {
     let key = IdentityFilter.Key(identity)
     if filters.contains(where: { $0.mayContain(key) }) {
       suspects[position] = Suspect(identity: identity, line: line)

@@ -45,7 +45,7 @@ extension StoreState {
   }
 
   /// Defers the deletion of reactions to entries that are no longer kept, if there are any.
-  mutating func noteTrimmedReactions(
+  mutating func recordTrimmedReactions(
     ofRoom room: Int64, before first: Int64
   ) throws(SQLiteError) {
     guard try hasReactions(inRoom: room, before: first) else { return }

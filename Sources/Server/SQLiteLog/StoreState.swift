@@ -266,7 +266,7 @@ struct StoreState: ~Copyable {
     }
     unstoredEpoch = nil
     if !changes.redactions.isEmpty { hasDeleted = true }
-    if !changes.trims.isEmpty { tail.noteTrim() }
+    if !changes.trims.isEmpty { tail.recordTrim() }
     // Only after the commit: entries must not be found before they are stored.
     for room in changes.newRooms { nextRoom = max(nextRoom, room.number + 1) }
     if changes.entries.isEmpty { return }
@@ -300,7 +300,7 @@ struct StoreState: ~Copyable {
       try insert(entries, place, at: next)
       if let change = entries[place].change {
         let room = entries[place].room
-        try statements.changes.note(entries[place].entry, room: room, position: next, change)
+        try statements.changes.record(entries[place].entry, room: room, position: next, change)
         totals[room] = change.number
       }
     }
@@ -346,7 +346,7 @@ struct StoreState: ~Copyable {
       try statements.deleteEdits.bind(1, trim.room)
       try statements.deleteEdits.bind(2, trim.first)
       try statements.deleteEdits.run()
-      try noteTrimmedReactions(ofRoom: trim.room, before: trim.first)
+      try recordTrimmedReactions(ofRoom: trim.room, before: trim.first)
     }
   }
 

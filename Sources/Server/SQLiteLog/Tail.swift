@@ -78,7 +78,7 @@ final class Tail: Sendable {
   }
 
   /// Records that rooms have entries that are no longer kept.
-  func noteTrim() { hasTrims.store(true, ordering: .releasing) }
+  func recordTrim() { hasTrims.store(true, ordering: .releasing) }
 
   /// Returns whether there were trims since the last call.
   func takeTrims() -> Bool { hasTrims.exchange(false, ordering: .acquiring) }
@@ -222,7 +222,7 @@ final class Tail: Sendable {
   }
 
   /// Adds an index segment that the index had before this process started.
-  func note(_ filtered: FilteredSegment) {
+  func add(_ filtered: FilteredSegment) {
     state.withLock { state in
       let place = state.indexSegments.partitioningIndex {
         $0.indexSegment.base > filtered.indexSegment.base

@@ -10,7 +10,7 @@ final class BotLead: Sendable {
   }
   private let state = Mutex(State())
 
-  /// Notes a change, and tells the observer.
+  /// Records a change, and tells the observer.
   func set(_ leads: Bool) {
     let observer = state.withLock { state in
       state.leads = leads

@@ -12,7 +12,7 @@ extension SocketLoop {
     let turnedAway = world.acceptor?.turnedAway ?? 0
     defer {
       if let acceptor = world.acceptor, acceptor.turnedAway > turnedAway {
-        connections.context.violations.note(.descriptors, acceptor.turnedAway - turnedAway)
+        connections.context.violations.count(.descriptors, acceptor.turnedAway - turnedAway)
       }
     }
     do {
@@ -69,7 +69,7 @@ extension SocketLoop {
   /// Tells a rejected client the reason: as plaintext without TLS; with TLS, where it could not
   /// read that, as an alert.
   private func reject(_ socket: borrowing Socket, _ refusal: Admission.Refusal) {
-    connections.context.violations.note(refusal.rule)
+    connections.context.violations.count(refusal.rule)
     switch refusal.rule {
     case .descriptors: reportShortage(of: "file descriptors", "; raise the limit with ulimit -n")
     case .memory: reportShortage(of: "memory", "")

@@ -17,7 +17,7 @@ public struct DeadlineTimer {
     timer = loop.schedule(at: deadline, token: token)
   }
 
-  /// Notes that a timer of the loop has fired; returns whether it was this one.
+  /// Records that a timer of the loop has fired; returns whether it was this one.
   public mutating func hasFired(_ fired: TimerID) -> Bool {
     guard fired == timer else { return false }
     self = DeadlineTimer()

@@ -143,7 +143,7 @@ struct RelayHarness: ~Copyable {
     let people = (0..<count).map { Person(user: "p\($0)", name: "Person \($0)") }
     let list = PeopleList(people, source: "fuzz", asOf: now.wall)
     for loop in shards.indices {
-      shards[loop].update(people: DirectoryUpdate(people: list), now: now)
+      shards[loop].update(people: DirectoryUpdate(people: list))
     }
   }
 
@@ -160,13 +160,13 @@ struct RelayHarness: ~Copyable {
       shards[loop].mayReceive(session, now: now)
     {
       let json = clients[client].waiting.removeFirst()
-      if shards[loop].isAuthenticated(session) { note(json, client) }
+      if shards[loop].isAuthenticated(session) { observe(json, client) }
       shards[loop].receive(session, json.span, now: now)
     }
   }
 
   /// Counts the answers that are due.
-  private mutating func note(_ json: [UInt8], _ client: Int) {
+  private mutating func observe(_ json: [UInt8], _ client: Int) {
     do throws(WireError) {
       let message = try ClientMessage(decoding: json.span, textLimitBytes: 8192)
       clients[client].due[message.type, default: 0] += 1

@@ -28,7 +28,7 @@ enum TrapReport {
     }
   }
 
-  /// Notes that this thread runs a seed from now on.
+  /// Records that this thread runs a seed from now on.
   static func begin(_ seed: UInt64, _ store: StoreKind) {
     let this = UInt(pthread_self())
     for slot in slots {

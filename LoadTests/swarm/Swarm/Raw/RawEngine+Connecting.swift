@@ -111,14 +111,14 @@ extension RawEngine {
           if atEnd { fail("\(url) closed the connection before it sent \(mark)") }
           return
         }
-        noteAnswer(index)
+        recordAnswer(index)
       }
       step += 1
     }
     open(index)
   }
 
-  private mutating func noteAnswer(_ index: Int) {
+  private mutating func recordAnswer(_ index: Int) {
     guard connections[index].askedAt > 0 else { return }
     result.latencies.record(
       .join, intended: connections[index].askedAt, happened: Instant.now().nanoseconds)

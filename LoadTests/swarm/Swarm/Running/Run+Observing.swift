@@ -15,9 +15,9 @@ extension Run: PeerObserver {
 
   func peer(_ peer: Peer, transmits message: ClientMessage) {
     switch message {
-    case .join(let join): note(join, of: peer)
+    case .join(let join): observe(join, of: peer)
     case .joinRooms(let joins):
-      for case .success(let join) in joins { note(join, of: peer) }
+      for case .success(let join) in joins { observe(join, of: peer) }
     case .leave(let room, forget: _):
       if let room = naming.room(room) { oracle.left(peer.receiver, room: room) }
     case .send(let send):
@@ -26,7 +26,7 @@ extension Run: PeerObserver {
     }
   }
 
-  private func note(_ join: ClientMessage.Join, of peer: Peer) {
+  private func observe(_ join: ClientMessage.Join, of peer: Peer) {
     guard let room = naming.room(join.room) else { return }
     oracle.asked(peer.receiver, toJoin: room, after: join.after)
   }

@@ -108,9 +108,9 @@ final class Exchange {
     }
     let now = WallClock.milliseconds
     if limits.isLimit(answer, saying: message(answer)) {
-      throw .limited(limits.noteRefused(answer, bucket, now: now))
+      throw .limited(limits.recordRefused(answer, bucket, now: now))
     }
-    if answer.status < 400 { limits.noteServed(answer.headers, bucket, now: now) }
+    if answer.status < 400 { limits.recordServed(answer.headers, bucket, now: now) }
     return answer
   }
 

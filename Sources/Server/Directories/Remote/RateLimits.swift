@@ -37,7 +37,7 @@ struct RateLimits {
   }
 
   /// Records a response that is not a refusal.
-  mutating func noteServed(_ headers: WebHeaders, _ bucket: String, now: Int64) {
+  mutating func recordServed(_ headers: WebHeaders, _ bucket: String, now: Int64) {
     guesses[bucket] = nil
     limits[bucket] = isExhausted(headers) ? reset(headers, now: now) : nil
   }
@@ -51,7 +51,7 @@ struct RateLimits {
   }
 
   /// Records a refusal.
-  mutating func noteRefused(_ answer: WebAnswer, _ bucket: String, now: Int64) -> RateLimit {
+  mutating func recordRefused(_ answer: WebAnswer, _ bucket: String, now: Int64) -> RateLimit {
     let headers = answer.headers
     // A 429 may omit the remaining count: then its reset time applies.
     let mayReset = isExhausted(headers) || headers["\(prefix)remaining"] == nil

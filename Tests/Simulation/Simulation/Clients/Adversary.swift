@@ -53,9 +53,9 @@ final class Plot {
     return "\(emoji ?? "edit")/\(life)/\(target)/\(idCount)"
   }
 
-  /// Notes that an edit or a reaction was accepted.
+  /// Records that an edit or a reaction was accepted.
   /// - Returns: the limit that this exceeds, if any.
-  func noteTaken(id: String, _ limits: EntryLimits) -> String? {
+  func recordTaken(id: String, _ limits: EntryLimits) -> String? {
     let parts = id.split(separator: "/")
     guard parts.count == 4 else { return nil }
     let place = "\(parts[1])/\(parts[2])"
@@ -184,7 +184,7 @@ final class Adversary: Participant {
       if ack.room == plot.room, ack.id.hasPrefix("\(user)/t") { plot.target = ack.seq }
       plot.grammar.head = ack.seq
       if ack.room == plot.room, !ack.duplicate, world.bounds.contains(.entries),
-        let fault = plot.noteTaken(id: ack.id, world.scenario.entryLimits)
+        let fault = plot.recordTaken(id: ack.id, world.scenario.entryLimits)
       {
         world.referee.fault(fault)
       }

@@ -106,7 +106,7 @@ final class BotParticipant: Participant {
   private func say(_ message: ClientMessage) {
     guard let bot else { return }
     if case .send(let send) = message {
-      world.referee.noteSent(send, by: user)
+      world.referee.recordSent(send, by: user)
       world.referee.tally.count(.botSaid)
       unanswered.insert(send.id)
     }

@@ -59,7 +59,7 @@ final class ClientEnd: LinkEnd {
       json += Array(#","ref":"\#(witness.open(message))"}"#.utf8)
     }
     referee.trace { "\(self.link.number) → \(String(decoding: json.prefix(200), as: UTF8.self))" }
-    witness.noteSent(message)
+    witness.recordSent(message)
     // Some messages are fragmented, as a proxy may do.
     webSocket.appendMessage(
       .text, json.span, compressing: deflateStreams, to: &output,
@@ -79,7 +79,7 @@ final class ClientEnd: LinkEnd {
     guard isOpen, !isOver else { return }
     referee.trace { "\(self.link.number) → \(String(decoding: json.prefix(200), as: UTF8.self))" }
     if case .send(let send) = try? ClientMessage(decoding: json.span, textLimitBytes: 0) {
-      referee.noteSent(send, by: link.user)
+      referee.recordSent(send, by: link.user)
     }
     webSocket.appendMessage(
       .text, json.span, compressing: deflateStreams, to: &output,
@@ -142,7 +142,7 @@ final class ClientEnd: LinkEnd {
           let message = webSocket.assembled
           take(message.span, &events)
         case .close(let code, _):
-          witness.noteClose()
+          witness.recordClose()
           isOver = true
           events.append(.closed(code))
           return

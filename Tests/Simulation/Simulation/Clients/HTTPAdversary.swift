@@ -69,10 +69,10 @@ final class HTTPAdversary: Participant {
     }
     let method = pick(["GET", "POST", "POST", "HEAD", "OPTIONS", "DELETE", "PRI"])
     var content = plot.message()
-    for room in rooms { noteSent(content, to: room) }
+    for room in rooms { recordSent(content, to: room) }
     if world.chance(20) {
       if case .send(let send) = try? ClientMessage(decoding: content.span, textLimitBytes: 0) {
-        world.referee.noteSent(send, by: user)
+        world.referee.recordSent(send, by: user)
       }
       content = [UInt8(ascii: "[")] + content + [UInt8(ascii: "]")]
     }
@@ -97,14 +97,14 @@ final class HTTPAdversary: Participant {
     if world.chance(20) { drop() }
   }
 
-  /// Notes the send that the content is as a post to `room`, whatever type and room it contains:
+  /// Records the send that the content is as a post to `room`, whatever type and room it contains:
   /// the path decides.
-  private func noteSent(_ content: [UInt8], to room: String) {
+  private func recordSent(_ content: [UInt8], to room: String) {
     guard content.last == UInt8(ascii: "}") else { return }
     let json = content.dropLast() + Array(#","type":"send","room":"\#(room)"}"#.utf8)
     guard case .send(let send) = try? ClientMessage(decoding: Array(json).span, textLimitBytes: 0)
     else { return }
-    world.referee.noteSent(send, by: user)
+    world.referee.recordSent(send, by: user)
   }
 
   private var rooms: [String] { Simulation.rooms + ["x-\(user)", "dm:\(user):u0", "x-none"] }

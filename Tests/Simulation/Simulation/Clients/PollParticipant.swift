@@ -100,7 +100,7 @@ final class PollParticipant: Participant {
           text: Speech.text(name, lines, using: &world.random)))
     }
     var batch: [ClientMessage] = outbox.map { .send($0) }
-    for line in outbox { world.referee.noteSent(line, by: user) }
+    for line in outbox { world.referee.recordSent(line, by: user) }
     let others: [ClientMessage] = [
       .join(.init(room: room, after: last)), .typing(room: room, on: true), .ping(t: nil),
       .received(room: room, seq: last), .read(room: room, seq: last), .rooms(.init()),
@@ -108,7 +108,7 @@ final class PollParticipant: Participant {
     ]
     batch += others.filter { _ in world.chance(30) }
     for case .read(_, let seq) in batch {
-      world.referee.ledger.noteReadAsked(seq, of: user, in: room)
+      world.referee.ledger.recordReadAsked(seq, of: user, in: room)
     }
     return batch.shuffled(using: &world.random)
   }
@@ -159,7 +159,7 @@ final class PollParticipant: Participant {
       return
     }
     if let since = hasEntrySince, page.entries.isEmpty {
-      world.noteWait(since: since, "for an entry by a long poll")
+      world.recordWait(since: since, "for an entry by a long poll")
     }
     var expected = max(after, page.first - 1)
     for entry in page.entries {

@@ -106,7 +106,7 @@ final class PosterParticipant: Participant {
   }
 
   private func post(_ line: ClientMessage.Send, over http: HTTPEnd) {
-    world.referee.noteSent(line, by: user)
+    world.referee.recordSent(line, by: user)
     world.referee.tally.count(.posted)
     let text = String(decoding: ClientMessage.send(line).json, as: UTF8.self)
     // Some requests have `Expect: 100-continue`.

@@ -79,7 +79,7 @@ final class StreamParticipant: Participant {
         target += "&after=\(seq)"
         if let epoch = place.epoch { target += "&epoch=\(epoch)" }
       }
-      stream.witness.noteSent(
+      stream.witness.recordSent(
         .join(ClientMessage.Join(room: room, after: place.seq, epoch: place.epoch)))
     }
     let isInQuery = world.chance(50)

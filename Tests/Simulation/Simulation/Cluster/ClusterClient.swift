@@ -71,7 +71,7 @@ final class ClusterClient: CustomStringConvertible {
     let living = world.nodes.compactMap(\.self)
     guard let node = living.randomElement(using: &world.random) else { return }
     self.node = node
-    world.note("\(user) connects to node \(node.index)")
+    world.trace("\(user) connects to node \(node.index)")
     session = SessionID(index: Int32(index + 1), generation: session.generation + 1)
     node.submit(.presence(user: user, from: .offline, to: .online))
   }
@@ -100,7 +100,7 @@ final class ClusterClient: CustomStringConvertible {
   /// Sends the first line of a room that is not acknowledged: the next one waits for its answer.
   private func send(_ room: String) {
     guard let node, let id = open[room]?.first, underWay.insert(room).inserted else { return }
-    world.note("\(user) sends \(room) \(id) to node \(node.index)")
+    world.trace("\(user) sends \(room) \(id) to node \(node.index)")
     node.submit(
       .append(
         LogRequest.Append(
@@ -148,7 +148,7 @@ final class ClusterClient: CustomStringConvertible {
       let key = EntryKey(entry)
       world.checkShown(key, by: "a page for \(user)")
       views[room]?.entries.append(key)
-      world.note("\(user) reads \(key) on node \(node.index)")
+      world.trace("\(user) reads \(key) on node \(node.index)")
     }
   }
 
@@ -158,7 +158,7 @@ final class ClusterClient: CustomStringConvertible {
     guard var view = views[entry.room], view.isJoined else { return }
     if entry.seq == view.cursor + 1, view.cursor == view.head {
       view.entries.append(EntryKey(entry))
-      world.note("\(user) is shown \(EntryKey(entry)) by node \(node?.index ?? -1)")
+      world.trace("\(user) is shown \(EntryKey(entry)) by node \(node?.index ?? -1)")
     } else if entry.seq > view.head + 1 {
       world.fault("\(user) was shown \(entry.room) \(entry.seq) after \(view.head)")
     }
@@ -168,7 +168,7 @@ final class ClusterClient: CustomStringConvertible {
 
   func join(_ joined: ServerMessage.Joined, head: Int64) {
     guard var view = views[joined.room] else { return }
-    world.note(
+    world.trace(
       "\(user) joins \(joined.room) on node \(node?.index ?? -1) in \(view.epoch ?? "") after "
         + "\(view.cursor): \(joined.resume) after \(joined.after) in \(joined.epoch)")
     switch joined.resume {
@@ -203,7 +203,7 @@ final class ClusterClient: CustomStringConvertible {
   }
 
   func refuse(_ error: WireError) {
-    world.note("\(user) is refused: \(error.code) \(error.room ?? "") \(error.id ?? "")")
+    world.trace("\(user) is refused: \(error.code) \(error.room ?? "") \(error.id ?? "")")
     guard let room = error.room else { return }
     switch (error.code, error.re) {
     case (.unavailable, "send"):

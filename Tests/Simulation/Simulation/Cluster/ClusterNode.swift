@@ -35,10 +35,10 @@ final class ClusterNode {
       framing: .webSocket, hidesUnreplicated: world.hidesUnreplicated, clock: { clock.read() })
     tasks = [.follow]
     shown = (0, 0)
-    noteShown()
+    recordShown()
   }
 
-  private func noteShown() {
+  private func recordShown() {
     shown = (store.state.shownPosition, store.state.lineage.current.number)
   }
 
@@ -97,12 +97,12 @@ final class ClusterNode {
     self.node = node
     guard !store.isKilled else { return }
     if let reason = result.reasonToStartAgain {
-      world.note("node \(index) starts again as \(store.state.node): \(reason)")
+      world.trace("node \(index) starts again as \(store.state.node): \(reason)")
       world.tally.count(.nodeStartedAgain)
     }
-    if let failure = result.failure { world.note("node \(index): \(failure)") }
+    if let failure = result.failure { world.trace("node \(index): \(failure)") }
     for (_, delivery) in result.deliveries { apply(delivery) }
-    noteShown()
+    recordShown()
   }
 
   private func apply(_ delivery: LogDelivery) {
@@ -111,7 +111,7 @@ final class ClusterNode {
     if let commit = delivery.commit {
       for change in commit.presences {
         presences[change.user] = change.presence
-        world.note("node \(index): \(change.user) is \(change.presence)")
+        world.trace("node \(index): \(change.user) is \(change.presence)")
       }
       for spending in commit.spendingElsewhere.flatMap(\.spending) {
         world.tally.count(.spendingTold)

@@ -73,12 +73,12 @@ final class ClusterSimulation {
     return "epoch-\(numbers + 1)"
   }
 
-  func note(_ text: @autoclosure () -> String) {
+  func trace(_ text: @autoclosure () -> String) {
     trace?("\(now) \(text())")
   }
 
   func fault(_ text: String) {
-    note("FAULT \(text)")
+    trace("FAULT \(text)")
     faults.append(text)
   }
 
@@ -137,15 +137,15 @@ final class ClusterSimulation {
         now + Int64.random(in: 1_000...120_000, using: &random)
       tally.count(.nodeFrozen)
     case 6, 7:
-      note("connections ended")
+      trace("connections ended")
       database.endConnections()
       tally.count(.connectionsEnded)
     case 8:
       idleNodes.randomElement(using: &random)?.cut()
     case 9, 10:
-      note("crash")
+      trace("crash")
       database.crash(keeping: Int.random(in: 0..<database.count, using: &random))
-      noteCertain()
+      recordCertain()
       tally.count(.databaseCrashed)
     case 11: database.stop()
     case 12, 13, 14: mend()
@@ -154,7 +154,7 @@ final class ClusterSimulation {
     case 17 where chance(30): restore()
     case 18, 19:
       database.replicate(through: Int.random(in: 0..<database.count, using: &random))
-      noteCertain()
+      recordCertain()
     case 20: trim()
     case 21, 22: now += Int64.random(in: 1_000...70_000, using: &random)
     default: clients.randomElement(using: &random)?.disconnect()
@@ -164,20 +164,20 @@ final class ClusterSimulation {
   private func promote() {
     let lost = database.promote(
       keeping: Int.random(in: max(0, database.count - 12)..<database.count, using: &random))
-    note("promoted: \(lost.count) commits lost")
-    noteLost(lost, isAllowed: database.standby == .asynchronous)
+    trace("promoted: \(lost.count) commits lost")
+    recordLost(lost, isAllowed: database.standby == .asynchronous)
     tally.count(lost.isEmpty ? .promoted : .promotedBehind)
   }
 
   private func restore() {
     let lost = database.restore(
       Int.random(in: max(0, database.count - 20)..<database.count, using: &random))
-    note("restored: \(lost.count) commits lost")
-    noteLost(lost, isAllowed: true)
+    trace("restored: \(lost.count) commits lost")
+    recordLost(lost, isAllowed: true)
     tally.count(.databaseRestored)
   }
 
-  private func noteLost(_ lost: [ModelDatabase.Version], isAllowed: Bool) {
+  private func recordLost(_ lost: [ModelDatabase.Version], isAllowed: Bool) {
     let kept = entries(database.current)
     for key in lost.reduce(into: Set<EntryKey>(), { $0.formUnion(entries($1)) })
     where !kept.contains(key) && everCertain.contains(key) {
@@ -189,7 +189,7 @@ final class ClusterSimulation {
         fault("the model has lost \(key), which was replicated")
       }
     }
-    noteCertain()
+    recordCertain()
   }
 
   /// Removes from the feed what no node needs, as the leader does.
@@ -224,16 +224,16 @@ final class ClusterSimulation {
     defer { starting.remove(index) }
     do throws(DatabaseFailure) {
       nodes[index] = try ClusterNode(self, index: index)
-      note("node \(index) starts as \(nodes[index]?.store.state.node ?? 0)")
+      trace("node \(index) starts as \(nodes[index]?.store.state.node ?? 0)")
       tally.count(.nodeStarted)
     } catch {
-      note("node \(index) cannot start: \(error)")
+      trace("node \(index) cannot start: \(error)")
     }
   }
 
   private func kill(_ index: Int) {
     guard let node = nodes[index] else { return }
-    note("node \(index) is killed")
+    trace("node \(index) is killed")
     node.kill()
     nodes[index] = nil
     for client in clients where client.node === node { client.disconnect() }
@@ -243,7 +243,7 @@ final class ClusterSimulation {
   // MARK: - What is certain
 
   /// To be called when more may have become certain.
-  func noteCertain() {
+  func recordCertain() {
     let certain = database.certain
     for batch in certain.feed.reversed() {
       guard certainMarks.insert(batch.mark).inserted else { break }
@@ -278,7 +278,7 @@ final class ClusterSimulation {
   /// Ends the faults, and waits until every node and client has everything.
   private func settle() {
     isStormy = false
-    note("the storm is over")
+    trace("the storm is over")
     mend()
     for round in 0..<400 {
       now += 250

@@ -148,7 +148,7 @@ final class ModelNodeStore: NodeStore {
     guard batch.position == version.position + 1 else {
       throw DatabaseFailure("the feed has batch \(batch.position) already")
     }
-    world.note("batch \(batch.position) of \(batch.node): \(Self.summary(batch.changes))")
+    world.trace("batch \(batch.position) of \(batch.node): \(Self.summary(batch.changes))")
     version.position = batch.position
     version.feed.append(batch)
     for (index, new) in batch.changes.newRooms.enumerated() {
@@ -191,7 +191,7 @@ final class ModelNodeStore: NodeStore {
     }
     let isReplicated = fate == .stored || fate == .unanswered
     let isCertain = database.append(version, waits: waits, standbyHasIt: isReplicated)
-    world.noteCertain()
+    world.recordCertain()
     if database.holder === self { database.holder = nil }
     snapshot = nil
     world.interlude()

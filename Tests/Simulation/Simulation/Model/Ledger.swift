@@ -242,7 +242,7 @@ struct Ledger {
 
   // MARK: - Marks
 
-  mutating func note(_ told: MemberMarks, of user: String, in room: String) {
+  mutating func record(_ told: MemberMarks, of user: String, in room: String) {
     let known = marks(of: user, in: room)
     marks["\(room) \(user)"] = MemberMarks(
       read: max(known.read, told.read), received: max(known.received, told.received))
@@ -250,7 +250,7 @@ struct Ledger {
 
   /// Moves the marks of the sender of an acknowledged entry if all entries after them are its own.
   /// - Parameter known: the marks when it was sent, or earlier ones.
-  mutating func noteSend(
+  mutating func recordSend(
     _ seq: Int64, of user: String, in room: String, _ known: MemberMarks
   ) {
     var moved = known
@@ -260,10 +260,10 @@ struct Ledger {
     if isAllOwn(after: known.received, through: seq, of: user, in: room, ifUnknown: false) {
       moved.received = seq
     }
-    if moved != known { note(moved, of: user, in: room) }
+    if moved != known { record(moved, of: user, in: room) }
   }
 
-  mutating func noteReadAsked(_ seq: Int64, of user: String, in room: String) {
+  mutating func recordReadAsked(_ seq: Int64, of user: String, in room: String) {
     readsAsked["\(room) \(user)", default: 0] = max(
       seq, readsAsked["\(room) \(user)"] ?? 0)
   }

@@ -49,7 +49,7 @@ final class Referee {
     digest.combine(json)
   }
 
-  func noteSent(_ send: ClientMessage.Send, by user: String) {
+  func recordSent(_ send: ClientMessage.Send, by user: String) {
     sent[.init(room: send.room, user: user, id: send.id), default: []].insert(send.body)
   }
 
@@ -79,21 +79,21 @@ final class Referee {
     forwards = []
   }
 
-  func noteLeft(_ room: String, _ user: String) { leavers.insert("\(room) \(user)") }
+  func recordLeft(_ room: String, _ user: String) { leavers.insert("\(room) \(user)") }
   func hasLeft(_ room: String, _ user: String) -> Bool { leavers.contains("\(room) \(user)") }
 
-  func noteOvertaken(_ room: String, _ user: String) { overtaken.insert("\(room) \(user)") }
+  func recordOvertaken(_ room: String, _ user: String) { overtaken.insert("\(room) \(user)") }
   func mayBeOvertaken(_ room: String, _ user: String) -> Bool {
     overtaken.contains("\(room) \(user)")
   }
 
-  func noteTaken(_ link: Int32) {
+  func recordTaken(_ link: Int32) {
     let readingTime = now - (pauses[link]?.before ?? 0)
     takenAt[link, default: []].append(Taken(at: now, readingTime: readingTime))
   }
 
-  /// Notes that the relay stops reading a connection, or resumes.
-  func note(_ link: Int32, isPaused: Bool) {
+  /// Records that the relay stops reading a connection, or resumes.
+  func pause(_ link: Int32, isPaused: Bool) {
     var pause = pauses[link] ?? Pause()
     if let began = pause.began, !isPaused { pause.before += now - began }
     pause.began = isPaused ? pause.began ?? now : nil

@@ -5,9 +5,9 @@ extension Witness {
   /// Whether all sends, and all requests with a `ref`, have been answered.
   var isAnswered: Bool { fates.allSatisfy { $0.answer != nil } && requests.isEmpty }
 
-  /// Notes the rooms in which a refusal took longer to arrive than its hold lasts, or never
+  /// Records the rooms in which a refusal took longer to arrive than its hold lasts, or never
   /// arrived: later sends may then be stored first.
-  private func noteOvertaken() {
+  private func recordOvertaken() {
     for (index, fate) in fates.enumerated() {
       guard let taken = referee.taken(link, fate.place) else { continue }
       var (heardAt, until) = (Int64.max, taken.readingTime + Refusal.retryAfterMilliseconds)
@@ -20,7 +20,7 @@ extension Witness {
       for later in fates[(index + 1)...] where later.room == fate.room {
         let laterTaken = referee.taken(link, later.place)?.readingTime ?? .max
         if later.sentAt <= heardAt, laterTaken >= until {
-          referee.noteOvertaken(fate.room, user)
+          referee.recordOvertaken(fate.room, user)
         }
       }
     }
@@ -28,7 +28,7 @@ extension Witness {
 
   /// Checks the order of this connection's sends. To be called when no more messages will arrive.
   func close() {
-    noteOvertaken()
+    recordOvertaken()
     // Per room: the end of the hold, the last `seq`, and the times at which the sends that may have
     // been refused first may be sent again.
     var places: [String: (until: Int64, seq: Int64, first: [String: Int64])] = [:]

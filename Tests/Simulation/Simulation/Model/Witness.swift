@@ -42,16 +42,16 @@ final class Witness {
   /// - Returns: the `ref` to send the request with.
   func open(_ message: ClientMessage) -> String { requests.open(message) }
 
-  func noteSent(_ message: ClientMessage) {
+  func recordSent(_ message: ClientMessage) {
     switch message {
-    case .join(let join): noteSent(join)
+    case .join(let join): recordSent(join)
     case .joinRooms(let joins):
-      for case .success(let join) in joins { noteSent(join) }
+      for case .success(let join) in joins { recordSent(join) }
     case .leave(let room, let forget):
       rooms[room, default: Room()].pending.append(.leave)
-      if forget { referee.noteLeft(room, user) }
+      if forget { referee.recordLeft(room, user) }
     case .send(let send):
-      referee.noteSent(send, by: user)
+      referee.recordSent(send, by: user)
       var fate = Fate(send: send, place: fates.count, sentAt: referee.now)
       fate.first = referee.ledger.seqs[.init(room: send.room, user: user, id: send.id)]
       fate.isFirstRedacted = fate.first.map { referee.ledger.isRedacted(send.room, $0) } ?? false
@@ -80,12 +80,12 @@ final class Witness {
     case .people:
       peopleAsked += 1
       asksForPeople = true
-    case .read(let room, let seq): referee.ledger.noteReadAsked(seq, of: user, in: room)
+    case .read(let room, let seq): referee.ledger.recordReadAsked(seq, of: user, in: room)
     case .auth, .received, .typing, .presence, .ping: break
     }
   }
 
-  private func noteSent(_ join: ClientMessage.Join) {
+  private func recordSent(_ join: ClientMessage.Join) {
     rooms[join.room, default: Room()].pending.append(
       .join(
         .init(after: join.after, epoch: join.epoch, lineage: join.lineage),
@@ -141,7 +141,7 @@ final class Witness {
     }
   }
 
-  func noteClose() { isOver = true }
+  func recordClose() { isOver = true }
 
   private func take(_ entry: Entry) {
     referee.tally.count(.entryShown)
@@ -273,7 +273,7 @@ final class Witness {
     {
       fault("its read mark in \(room) passed entries of others: \(marks.read)")
     }
-    referee.ledger.note(marks, of: user, in: room)
+    referee.ledger.record(marks, of: user, in: room)
   }
 
   private func take(_ ack: ServerMessage.Ack) {
@@ -291,7 +291,7 @@ final class Witness {
         $0.id == ack.id && $0.room == ack.room && $0.answer == nil
       })
     {
-      referee.ledger.noteSend(ack.seq, of: user, in: ack.room, fate.marks)
+      referee.ledger.recordSend(ack.seq, of: user, in: ack.room, fate.marks)
     }
     answer(ack.room, ack.id, .stored(seq: ack.seq, isDuplicate: ack.duplicate)) { fate in
       self.mayAcknowledge(fate, as: ack.seq)

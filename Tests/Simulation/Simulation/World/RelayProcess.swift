@@ -100,7 +100,7 @@ final class RelayProcess {
       }
       streams.onPost = { [unowned self] message, loop in loops[loop].streams.put(message) }
       streams.onWait = { [unowned self] since in onWait(since, "to be read") }
-      streams.onMessage = { [unowned self] link, json, session in note(json, link, session) }
+      streams.onMessage = { [unowned self] link, json, session in observe(json, link, session) }
       loops.append(Loop(streams: streams, connections: connections))
     }
   }
@@ -145,7 +145,7 @@ final class RelayProcess {
     streams.now = now
     streams.work = Work()
     let mail = streams.takeMail()
-    for case .log(let delivery) in mail { note(delivery.answers, loop) }
+    for case .log(let delivery) in mail { observe(delivery.answers, loop) }
     for case .ban(let users) in mail { loops[loop].banned = users }
     connections.take(mail)
     for (place, readiness) in streams.takeReadiness() { connections.ready(place, readiness) }
@@ -181,8 +181,8 @@ final class RelayProcess {
 
   // MARK: - Waits
 
-  /// Notes a message that is about to be taken.
-  private func note(_ json: Span<UInt8>, _ link: Link, _ session: SessionID) {
+  /// Records a message that is about to be taken.
+  private func observe(_ json: Span<UInt8>, _ link: Link, _ session: SessionID) {
     let loop = loops[link.loop]
     if loop.connections.isAuthenticated(session) {
       if loop.banned.contains(link.user) { onServed(link.user, .ban) }
@@ -205,7 +205,7 @@ final class RelayProcess {
     unanswered[question] = loops[link.loop].streams.now.monotonic
   }
 
-  private func note(_ answers: [LogAnswer], _ loop: Int) {
+  private func observe(_ answers: [LogAnswer], _ loop: Int) {
     for answer in answers {
       let question: Question
       switch answer {

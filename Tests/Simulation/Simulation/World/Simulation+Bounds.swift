@@ -12,7 +12,7 @@ extension Simulation {
   }
 
   /// Checks the wait of an honest client for the relay.
-  func noteWait(since: Int64, _ purpose: String) {
+  func recordWait(since: Int64, _ purpose: String) {
     let wait = now.monotonic - since
     referee.tally.count(.waited)
     if wait > Bound.waitMilliseconds / 4 { referee.tally.count(.waitedLong) }

@@ -24,9 +24,9 @@ extension Simulation {
     let relay = RelayProcess(
       life: life, log: log, loops: scenario.loops, seed: random.next(), now: now, scenario.relay)
     relay.onReceive = { [unowned referee] link, message in
-      if case .send = message { referee.noteTaken(link.number) }
+      if case .send = message { referee.recordTaken(link.number) }
     }
-    relay.onWait = { [unowned self] since, purpose in noteWait(since: since, purpose) }
+    relay.onWait = { [unowned self] since, purpose in recordWait(since: since, purpose) }
     for loop in relay.loopIndices { connect(relay.streams(of: loop)) }
     // The relay notices a clock that is set forward within a minute, which is longer than a run.
     let clockJumps = scenario.faults.contains(.jumpClock)
@@ -48,7 +48,7 @@ extension Simulation {
   /// Connects a loop's streams to the simulation.
   private func connect(_ streams: SimulatedStreams) {
     streams.onPause = { [unowned referee] link, isPaused in
-      referee.note(link.number, isPaused: isPaused)
+      referee.pause(link.number, isPaused: isPaused)
     }
     streams.readLimit = { [unowned self] in
       chance(70) ? ConnectionLoop.readBytes : Int.random(in: 1...300, using: &random)
@@ -158,7 +158,7 @@ extension Simulation {
     }
     inDoubt = []
     // The batch is durable from here on, whether or not a client has been told.
-    if let commit = outcome.commit { note(commit) }
+    if let commit = outcome.commit { observe(commit) }
     let isStalled = scenario.faults.contains(.stallLog) && chance(3)
     if isStalled { referee.tally.count(.logStalled) }
     let took = work.milliseconds + (isStalled ? pick(100...2500) : pick(0...3))
@@ -179,7 +179,7 @@ extension Simulation {
     return identities
   }
 
-  private func note(_ commit: Commit) {
+  private func observe(_ commit: Commit) {
     if !commit.spans.isEmpty { referee.tally.count(.commitPublished) }
     for span in commit.spans where Self.isWatched(span.room) {
       for index in span.frames {
@@ -255,7 +255,7 @@ extension Simulation {
 
   func deliver(_ answer: LogAnswer, to loop: Int, _ session: SessionID, askedAt: Int64) {
     guard let relay else { return }
-    if relay.isHonest(session, loop) { noteWait(since: askedAt, "for a read") }
+    if relay.isHonest(session, loop) { recordWait(since: askedAt, "for a read") }
     relay.post(
       .log(LogDelivery(commit: nil, answers: [answer], completesSubmit: false)), to: loop)
     wake(loop: loop, in: 0)

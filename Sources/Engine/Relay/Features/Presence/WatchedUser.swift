@@ -8,9 +8,6 @@ struct WatchedUser {
   var at: Int64?
   /// The watching sessions, and some that no longer watch.
   var watchers: [SessionID] = []
-  /// A change was sent recently, and whether there was another one since.
-  var isHeld = false
-  var hasChanged = false
 
   init(name: String, presence: Presence) {
     self.name = name

@@ -9,8 +9,15 @@ struct WatchedUsers: ~Copyable {
   /// The number of users whose presence a connection receives: those that it requested last.
   static let limitPerSession = 2000
 
+  /// The users whom one session watches, the latest last.
+  private struct Watching {
+    var order = Deque<Slot<WatchedUser>>()
+    var users: Set<Slot<WatchedUser>> = []
+  }
+
   private var table = Slab(vacant: WatchedUser(name: "", presence: .offline))
   private var slots: [String: Slot<WatchedUser>] = [:]
+  private var watching: [SessionID: Watching] = [:]
 
   subscript(slot: Slot<WatchedUser>) -> WatchedUser {
     @inline(__always) unsafeAddress { unsafe UnsafePointer(table.address(of: slot)) }
@@ -20,9 +27,11 @@ struct WatchedUsers: ~Copyable {
   var names: some Collection<String> { slots.keys }
 
   func find(_ user: String) -> Slot<WatchedUser>? { slots[user] }
-  func contains(_ slot: Slot<WatchedUser>) -> Bool { table.contains(slot) }
-  func contains(_ handle: Handle<WatchedUser>) -> Bool { table.contains(handle) }
-  func handle(_ slot: Slot<WatchedUser>) -> Handle<WatchedUser> { table.handle(slot) }
+
+  func isWatching(_ user: String, _ session: SessionID) -> Bool {
+    guard let slot = slots[user] else { return false }
+    return watching[session]?.users.contains(slot) == true
+  }
 
   private mutating func findOrInsert(_ user: String, _ presence: Presence) -> Slot<WatchedUser> {
     if let slot = slots[user] { return slot }
@@ -36,38 +45,47 @@ struct WatchedUsers: ~Copyable {
   ///   - presence: the user's.
   ///   - lastSeen: when the user was last online, if known.
   mutating func watch(
-    _ user: String, _ presence: Presence, lastSeen: Int64?, _ session: SessionID,
-    _ sessions: inout Sessions
+    _ user: String, _ presence: Presence, lastSeen: Int64?, _ session: SessionID
   ) {
     let slot = findOrInsert(user, presence)
     if table[slot].at == nil { table[slot].at = lastSeen }
-    let extras = sessions.extras(of: session.slot)
-    guard extras.watchedUserSet.insert(slot).inserted else { return }
-    extras.watchedUsers.append(slot)
+    guard watching[session, default: Watching()].users.insert(slot).inserted else { return }
+    watching[session]?.order.append(slot)
     if table[slot].watchers.count == table[slot].watchers.capacity {
-      removeFormerWatchers(of: slot, sessions)
+      removeFormerWatchers(of: slot)
     }
     table[slot].watchers.append(session)
-    guard extras.watchedUsers.count > Self.limitPerSession,
-      let oldest = extras.watchedUsers.popFirst()
+    guard let count = watching[session]?.order.count, count > Self.limitPerSession,
+      let oldest = watching[session]?.order.popFirst()
     else { return }
-    extras.watchedUserSet.remove(oldest)
-    releaseIfUnwatched(oldest, sessions)
+    watching[session]?.users.remove(oldest)
+    releaseIfUnwatched(oldest)
   }
+
+  /// Forgets a session that has ended.
+  mutating func end(_ session: SessionID) { watching[session] = nil }
 
   /// Removes the sessions that no longer watch, and a user without any.
-  mutating func releaseIfUnwatched(_ slot: Slot<WatchedUser>, _ sessions: borrowing Sessions) {
-    removeFormerWatchers(of: slot, sessions)
-    guard table[slot].watchers.isEmpty else { return }
+  /// - Returns: whether a session watches the user.
+  @discardableResult
+  mutating func releaseIfUnwatched(_ slot: Slot<WatchedUser>) -> Bool {
+    removeFormerWatchers(of: slot)
+    guard table[slot].watchers.isEmpty else { return true }
     slots[table[slot].name] = nil
     table.remove(slot)
+    return false
   }
 
-  private mutating func removeFormerWatchers(
-    of slot: Slot<WatchedUser>, _ sessions: borrowing Sessions
-  ) {
-    table[slot].watchers.removeAll { id in
-      !sessions.contains(id) || sessions[id.slot].extras?.watchedUserSet.contains(slot) != true
-    }
+  private mutating func removeFormerWatchers(of slot: Slot<WatchedUser>) {
+    let watching = watching
+    table[slot].watchers.removeAll { watching[$0]?.users.contains(slot) != true }
+  }
+
+  var isLoose: Bool { slots.isLoose || watching.isLoose }
+
+  mutating func shrink() {
+    table.shrink()
+    slots.shrinkIfLoose()
+    watching.shrinkIfLoose()
   }
 }

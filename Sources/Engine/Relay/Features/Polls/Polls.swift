@@ -51,8 +51,14 @@ struct Polls {
     return true
   }
 
-  /// Notes that the room's last entry is now `head`.
-  mutating func note(_ room: String, head: Int64) {
+  /// Wakes the sessions that wait for entries of a commit.
+  mutating func wake(with commit: Commit) {
+    if polls.isEmpty { return }
+    for span in commit.spans { wake(span.room, head: span.lastSeq) }
+  }
+
+  /// The room's last entry is now `head`.
+  mutating func wake(_ room: String, head: Int64) {
     guard let sessions = rooms[room]?.sessions else { return }
     for id in sessions {
       guard let poll = polls[id] else { continue }
@@ -68,28 +74,5 @@ struct Polls {
     if woken.isEmpty { return [] }
     defer { woken = [] }
     return woken
-  }
-}
-
-extension Shard {
-  /// Lets a session poll a room. To be called before it reads the room.
-  public mutating func beginPolling(_ id: SessionID, _ room: String) {
-    if isCurrent(id) { polls.begin(id, room) }
-  }
-
-  /// Lets a session that polls wait until `takePolled` names its connection.
-  /// - Parameter head: the last entry of the room that the session knows.
-  /// - Returns: `false` if there is a later one.
-  public mutating func awaitEntry(_ id: SessionID, after head: Int64) -> Bool {
-    isCurrent(id) && polls.wait(id, after: head)
-  }
-
-  /// Returns the connections whose rooms have new entries.
-  public mutating func takePolled() -> [Int32] {
-    polls.takeWoken().filter { isCurrent($0) }.map { sessions[$0.slot].connection }
-  }
-
-  mutating func notePolls(_ commit: Commit) {
-    for span in commit.spans { polls.note(span.room, head: span.lastSeq) }
   }
 }

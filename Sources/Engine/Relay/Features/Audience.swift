@@ -1,0 +1,69 @@
+import Wire
+
+/// What a feature sees of its shard: rooms, the sessions in them, and the ways to answer a session,
+/// to ask the log and to inform sessions.
+///
+/// A feature owns its state, which nothing else reads or writes, and changes nothing but through this
+/// port. `Shard` conforms; tests may have a conformer of their own. Everything is called on the
+/// loop's thread.
+protocol Audience: ~Copyable {
+  // MARK: Rooms
+
+  /// Returns a room that this loop knows.
+  func room(named name: String) -> Handle<Room>?
+  /// Returns the name of a room; nil without one, or if this loop has released the room since.
+  func name(of room: Handle<Room>?) -> String?
+
+  // MARK: Users and sessions
+
+  func id(of session: Slot<Session>) -> SessionID
+  func user(of session: Slot<Session>) -> String
+  /// The presence of a user over all loops.
+  func presence(of user: String) -> Presence
+  /// Whether the session has joined the room, or has asked the log for it, and has not left.
+  func hasSubscribed(to room: String, _ session: Slot<Session>) -> Bool
+  /// Throws if the room's name or the client's rights do not allow a request.
+  func checkAccess(to room: String, re: String, _ session: Slot<Session>) throws(WireError)
+  /// Whether the client's token, if any, allows it to read the room.
+  func rightsAllowReading(_ room: String, _ session: Slot<Session>) -> Bool
+
+  // MARK: Requests and answers
+
+  mutating func reply(_ message: ServerMessage, ref: String?, to session: Slot<Session>)
+  mutating func reply(_ error: WireError, ref: String?, to session: Slot<Session>)
+  /// Returns the length in bytes of JSON that `write` appends.
+  mutating func length(_ write: (inout [UInt8]) -> Void) -> Int
+  /// Returns the origin of a request that the log answers, and reserves the answer's place in the
+  /// session's queue.
+  mutating func origin(_ re: String, ref: String?, _ session: Slot<Session>) -> LogRequest.Origin
+  /// Sends a request to the log with the next batch.
+  mutating func submit(_ request: LogRequest)
+  /// Sends a request to storage at the end of the turn.
+  mutating func read(_ request: ReadRequest)
+  /// Makes the session's input wait until `endReply`, since its request needs storage.
+  mutating func awaitReply(ref: String?, _ session: Slot<Session>)
+  /// Lets the session's input go on.
+  /// - Returns: the `ref` that `awaitReply` was given.
+  mutating func endReply(to session: Slot<Session>) -> String?
+
+  // MARK: Informing
+
+  /// Encodes the message that `inform` sends.
+  mutating func encode(_ message: ServerMessage)
+  /// Sends the encoded message to sessions. To one that does not read, the latest message of the key
+  /// is sent when it reads again (`LatestQueue`).
+  mutating func inform(_ recipients: Recipients, _ key: EphemeralKey)
+  /// As above, to one session.
+  mutating func inform(_ session: Slot<Session>, _ key: EphemeralKey)
+}
+
+/// The sessions that a message about a room is for.
+enum Recipients {
+  /// Those that have joined the room, but for the sessions of the key's user; in a direct room also
+  /// the peer's sessions that have requested `rooms`.
+  case others
+  /// The sessions of the key's user that have joined the room, or have requested `rooms`.
+  case ownSessions
+  /// Those that have joined the room and asked for the number of its subscribers.
+  case counting
+}

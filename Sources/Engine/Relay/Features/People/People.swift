@@ -1,0 +1,122 @@
+import Wire
+
+/// `people`: the directory and the configured bots as clients see them, a page at a time, with the
+/// presence of each user. A session that has requested a page is told when the directory fails.
+final class People {
+  private var roster: Roster
+  private let presence: PresenceNews
+  /// The sessions that have requested people, each with the page that is being made.
+  private var askers: [SessionID: PeopleAnswer?] = [:]
+
+  init(bots: [(user: String, name: String)], presence: PresenceNews) {
+    roster = Roster(bots: bots)
+    self.presence = presence
+  }
+
+  // MARK: - The directory
+
+  var directory: DirectoryUpdate { roster.directory }
+
+  func profile(of user: String) -> Person? { roster.profile(of: user) }
+
+  /// Takes a publication of the directory. Clients that have requested people are told once when a
+  /// problem begins.
+  func update(_ update: DirectoryUpdate, in audience: inout some Audience & ~Copyable) {
+    let before = roster.directory.problem
+    roster.directory = update
+    guard let problem = update.problem, before.map(\.code) != problem.code else { return }
+    for id in askers.keys.sorted(by: { $0.index < $1.index }) {
+      audience.reply(.error(problem.error), ref: nil, to: id.slot)
+    }
+  }
+
+  // MARK: - A page
+
+  /// Starts to answer a request: the times at which offline users were last online are read first.
+  func receive(
+    _ request: ClientMessage.PeopleRequest, ref: String?, from session: Slot<Session>,
+    in audience: inout some Audience & ~Copyable
+  ) {
+    let cursor = request.cursor.flatMap { PeopleCursor($0) }
+    if request.cursor != nil, cursor == nil {
+      audience.reply(.badCursor(re: "people"), ref: ref, to: session)
+      return
+    }
+    let answer = roster.page(request.query, after: cursor, limit: request.limit)
+    let id = audience.id(of: session)
+    askers.updateValue(answer, forKey: id)
+    audience.awaitReply(ref: ref, session)
+    var offline: [String] = []
+    for (person, _, _) in answer.people where audience.presence(of: person.user) == .offline {
+      offline.append(person.user)
+    }
+    audience.read(.lastSeen(id, offline, for: .people))
+  }
+
+  /// Takes the times at which offline users were last online, which complete the page.
+  func answer(
+    _ seen: [String: Int64], to session: Slot<Session>, in audience: inout some Audience & ~Copyable
+  ) {
+    let id = audience.id(of: session)
+    guard let answer = askers[id] ?? nil else { return }
+    askers.updateValue(nil, forKey: id)
+    let user = audience.user(of: session)
+    var page = ServerMessage.PeoplePage(
+      people: [], next: answer.next?.text, source: answer.source, asOf: answer.asOf)
+    var bytes = 0
+    var last: PeopleCursor?
+    for (person, isBot, place) in answer.people {
+      let presence = audience.presence(of: person.user)
+      let room = RoomName.direct(person.user, user)
+      let row = ServerMessage.PersonRow(
+        user: person.user, name: person.name, avatar: person.avatar, presence: presence,
+        lastSeen: presence == .offline ? seen[person.user] : nil, isBot: isBot,
+        room: person.user == user || !audience.rightsAllowReading(room, session) ? nil : room)
+      bytes += audience.length { row.append(to: &$0) } + 1
+      if bytes > Shard.replyBytes, let last {
+        page.next = last.text
+        break
+      }
+      page.people.append(row)
+      last = PeopleCursor(user: person.user, place: place)
+    }
+    for row in page.people {
+      presence.watch(row.user, lastSeen: row.lastSeen, session, in: audience)
+    }
+    let ref = audience.endReply(to: session)
+    audience.reply(.people(page), ref: ref, to: session)
+    if let problem = roster.directory.problem {
+      audience.reply(.error(problem.error), ref: ref, to: session)
+    }
+  }
+
+  /// Forgets a session that has ended.
+  func end(_ session: SessionID) { askers[session] = nil }
+
+  var isLoose: Bool { askers.isLoose }
+  func shrink() { askers.shrinkIfLoose() }
+}
+
+extension DirectoryProblem {
+  fileprivate var code: ErrorCode {
+    switch self {
+    case .limited: .directoryLimited
+    case .failed: .directoryFailed
+    }
+  }
+
+  fileprivate var error: WireError {
+    switch self {
+    case .limited(let until):
+      var error = WireError(
+        code, "The directory has reached its rate limit; the list is the last that it returned.",
+        re: "people")
+      error.resetAt = until
+      return error
+    case .failed(let text, let support):
+      var error = WireError(code, text, re: "people")
+      error.support = support
+      return error
+    }
+  }
+}

@@ -1,0 +1,41 @@
+public import Wire
+
+/// The refusals that several parts of the relay give, with one text for each.
+public enum Refusal {
+  /// How long a client waits before it sends again, in order.
+  public static let retryAfterMilliseconds: Int64 = 1000
+}
+
+extension WireError {
+  /// The connection would have to join the room first.
+  static func notJoined(_ room: String, re: String) -> WireError {
+    WireError(.notJoined, "This connection has not joined \(room).", re: re, room: room)
+  }
+
+  /// The user would have to become a member of the room first.
+  static func notMember(of room: String, re: String) -> WireError {
+    WireError(.notJoined, "You do not belong to \(room); join it first.", re: re, room: room)
+  }
+
+  /// The log cannot write, or cannot read what the request needs.
+  static func unavailable(
+    re: String, room: String?, id: String? = nil, ref: String? = nil,
+    retryAfterMilliseconds: Int64 = Refusal.retryAfterMilliseconds
+  ) -> WireError {
+    var error = WireError(
+      .unavailable,
+      "The log is unavailable. Nothing was stored; retry, a send with the same id.",
+      re: re, room: room, id: id, retryAfterMilliseconds: retryAfterMilliseconds)
+    error.ref = ref
+    return error
+  }
+
+  static func badCursor(re: String) -> WireError {
+    WireError(
+      .badField, "\"cursor\" must be the \"next\" of an earlier answer.", re: re, field: "cursor")
+  }
+
+  public static func banned(_ user: String) -> WireError {
+    WireError(.forbidden, "\(user) is banned from this relay.")
+  }
+}

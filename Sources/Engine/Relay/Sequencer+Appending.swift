@@ -1,0 +1,236 @@
+import Wire
+
+/// Appends an entry, or refuses it. The order of the steps matters: a send that was stored is
+/// acknowledged before anything could refuse it.
+extension Sequencer {
+  mutating func append(
+    _ append: LogRequest.Append, from loop: Int, _ batch: inout Batch,
+    _ store: inout some EntryStore
+  ) throws(StoreFailure) {
+    let room = try room(append.room, &store)
+    guard mayAppend(append, to: room, loop, &batch) else { return }
+    var identity: EntryIdentity?
+    if let number = rooms[room].number {
+      let known = EntryIdentity(
+        room: number, sender: append.user, id: append.id, key: store.identityKey)
+      identity = known
+      guard try isNew(append, known, in: room, number, loop, &batch, &store) else { return }
+    }
+    let member = rooms[room].members.place(of: append.user)
+    if member == nil, try !mayBelong(append.user, to: room, &batch, &store) {
+      refuse(
+        append, roomsPerUserReached(append.user, re: "send", room: append.room, id: append.id),
+        loop, &batch)
+      return
+    }
+    guard let body = try bodyThatFits(append, in: room, loop, &batch, &store) else { return }
+    let number = try makeStorable(room, &batch, &store)
+    let (seq, at) = advance(room, by: append, &batch)
+    let entry = StoreChanges.NewEntry(
+      room: number,
+      identity: identity
+        ?? EntryIdentity(room: number, sender: append.user, id: append.id, key: store.identityKey),
+      entry: Entry(
+        room: append.room, seq: seq, id: append.id, from: append.user, at: at, kind: append.kind,
+        body: body),
+      last: rooms[room].last)
+    add(entry, of: append, to: room, &batch)
+    if let member {
+      rooms[room].recordSend(by: member)
+    } else {
+      add(append.user, to: room, &batch)
+      rooms[room].recordSend(by: append.user)
+    }
+    if rooms[room].members.count < 2 { try addPeers(to: room, &batch, &store) }
+    acknowledge(append, seq, at, loop, &batch)
+  }
+
+  // MARK: - Steps
+
+  /// Refuses a send to a room that may not be created, and one that must wait for its order.
+  private mutating func mayAppend(
+    _ append: LogRequest.Append, to room: Int, _ loop: Int, _ batch: inout Batch
+  ) -> Bool {
+    guard append.mayCreate || rooms[room].exists else {
+      refuse(append, Self.noSuchRoom(re: "send", append.room, id: append.id), loop, &batch)
+      return false
+    }
+    if !holds.isEmpty, let wait = hold(append.room, loop, append.session, batch.now) {
+      let error = WireError.unavailable(
+        re: "send", room: append.room, id: append.id, retryAfterMilliseconds: wait)
+      refuse(append, error, loop, &batch)
+      return false
+    }
+    return true
+  }
+
+  /// Whether no entry has the identity; if one has, the send is answered.
+  private mutating func isNew(
+    _ append: LogRequest.Append, _ identity: EntryIdentity, in room: Int, _ number: Int64,
+    _ loop: Int, _ batch: inout Batch, _ store: inout some EntryStore
+  ) throws(StoreFailure) -> Bool {
+    if let index = batch.find(identity, room: room, sender: append.user, id: append.id) {
+      answerAgain(
+        append, as: batch.entries[index].entry, wasStored: false, in: room, loop, &batch)
+      return false
+    }
+    if let first = try store.find(
+      identity, room: number, named: append.room, sender: append.user, id: append.id)
+    {
+      answerAgain(append, as: first, wasStored: true, in: room, loop, &batch)
+      return false
+    }
+    return true
+  }
+
+  /// Answers a send whose id an earlier entry has.
+  private mutating func answerAgain(
+    _ append: LogRequest.Append, as first: Entry, wasStored: Bool, in room: Int, _ loop: Int,
+    _ batch: inout Batch
+  ) {
+    if append.hasContent(of: first) || first.isRedacted {
+      acknowledge(append, first.seq, first.at, isDuplicate: true, wasStored: wasStored, loop, &batch)
+    } else if batch.redacts(first, room: room) {
+      // If the batch is not stored, the content is not redacted either.
+      acknowledge(append, first.seq, first.at, isDuplicate: true, loop, &batch)
+    } else {
+      refuse(append, Self.idConflict(append, first.seq), loop, &batch)
+    }
+  }
+
+  /// Returns the body of the entry, with its reference resolved; nil if the send is refused.
+  private mutating func bodyThatFits(
+    _ append: LogRequest.Append, in room: Int, _ loop: Int, _ batch: inout Batch,
+    _ store: inout some EntryStore
+  ) throws(StoreFailure) -> [UInt8]? {
+    do throws(WireError) {
+      // Before the reference is resolved, because that may change the batch.
+      try checkSpace(for: append, append.body.count, in: room, loop, &batch)
+    } catch {
+      refuse(append, error, loop, &batch)
+      return nil
+    }
+    if append.reference == nil { return append.body }
+    let resolved = try resolve(append, room, &batch, &store)
+    do throws(WireError) {
+      let body = try resolved.get()
+      if body.count > append.body.count {
+        try checkSpace(for: append, body.count, in: room, loop, &batch)
+      }
+      return body
+    } catch {
+      refuse(append, error, loop, &batch)
+      return nil
+    }
+  }
+
+  /// Throws if an entry would exceed the limit of its batch or the last possible `seq`.
+  private mutating func checkSpace(
+    for append: LogRequest.Append, _ bodyBytes: Int, in room: Int, _ loop: Int, _ batch: inout Batch
+  ) throws(WireError) {
+    if rooms[room].head >= Entry.sequenceLimit {
+      throw WireError(
+        .limitReached, "Room \(append.room) has reached the maximum seq.",
+        re: "send", room: append.room, id: append.id, field: "seq")
+    }
+    if batch.hasRoom(forBody: bodyBytes, limitBytes: batchBytesLimit) { return }
+    // As after a failed commit, later sends of the session to the room wait as well, which keeps
+    // their order.
+    holds[HoldKey(loop: loop, session: append.session, room: append.room)] =
+      batch.now + Refusal.retryAfterMilliseconds
+    throw WireError.unavailable(re: "send", room: append.room, id: append.id)
+  }
+
+  /// Gives the room its number in the store, and schedules its existing members to be written.
+  private mutating func makeStorable(
+    _ room: Int, _ batch: inout Batch, _ store: inout some EntryStore
+  ) throws(StoreFailure) -> Int64 {
+    if let number = rooms[room].number { return number }
+    let number: Int64
+    if let nextRoomNumber { number = nextRoomNumber } else { number = try store.nextRoomNumber() }
+    nextRoomNumber = number + 1
+    rooms[room].number = number
+    touch(room, &batch)
+    batch.newRooms.append(room)
+    for user in rooms[room].members.keys {
+      batch.unwritten[user, default: 0] += 1
+      batch.dirtyMembers.insert(MemberKey(room: room, user: user))
+      recordStored(rooms[room].name, user)
+    }
+    return number
+  }
+
+  /// Moves the head of a room to the next entry.
+  private mutating func advance(
+    _ room: Int, by append: LogRequest.Append, _ batch: inout Batch
+  ) -> (seq: Int64, at: Int64) {
+    touch(room, &batch)
+    let seq = rooms[room].head + 1
+    let at = max(batch.now, rooms[room].lastAt)
+    rooms[room].head = seq
+    rooms[room].lastAt = at
+    if rooms[room].hasDerivedMarks, rooms[room].last.sender != append.user {
+      // From here on they do not follow from the last entries.
+      batch.dirtyMembers.insert(MemberKey(room: room, user: rooms[room].last.sender))
+      rooms[room].hasDerivedMarks = false
+    }
+    rooms[room].last.record(append.user, seq: seq, isContent: append.kind.isContent)
+    return (seq, at)
+  }
+
+  private mutating func add(
+    _ entry: consuming StoreChanges.NewEntry, of append: LogRequest.Append, to room: Int,
+    _ batch: inout Batch
+  ) {
+    guard case .target(let target)? = append.reference else {
+      batch.append(consume entry, room: room, receivedAt: append.receivedAt)
+      return
+    }
+    rooms[room].changes += 1
+    entry.change = StoreChanges.Change(target: target, number: rooms[room].changes)
+    batch.append(consume entry, room: room, receivedAt: append.receivedAt)
+    batch.recordChange(of: target, room: room)
+  }
+
+  /// Adds the users of a direct room. A peer who has reached the limit of rooms receives the entries
+  /// but does not become a member; the next entry tries again.
+  private mutating func addPeers(
+    to room: Int, _ batch: inout Batch, _ store: inout some EntryStore
+  ) throws(StoreFailure) {
+    guard let (a, b) = RoomName.peers(of: rooms[room].name) else { return }
+    for peer in [a, b] where try mayBelong(peer, to: room, &batch, &store) {
+      add(peer, to: room, &batch)
+    }
+  }
+
+  // MARK: - Answers
+
+  private func acknowledge(
+    _ append: LogRequest.Append, _ seq: Int64, _ at: Int64, isDuplicate: Bool = false,
+    wasStored: Bool = false, _ loop: Int, _ batch: inout Batch
+  ) {
+    let ack = ServerMessage.Ack(
+      room: append.room, id: append.id, seq: seq, at: at, duplicate: isDuplicate, ref: append.ref)
+    batch.acks[loop].append(ack, to: append.session, wasStored: wasStored)
+  }
+
+  private func refuse(
+    _ append: LogRequest.Append, _ error: WireError, _ loop: Int, _ batch: inout Batch
+  ) {
+    var error = error
+    error.ref = append.ref
+    batch.refuse(append.session, from: loop, error)
+  }
+
+  /// Returns the milliseconds for which a session's sends to a room are refused; nil if they are not.
+  private mutating func hold(
+    _ room: String, _ loop: Int, _ session: SessionID, _ now: Int64
+  ) -> Int64? {
+    let key = HoldKey(loop: loop, session: session, room: room)
+    guard let until = holds[key] else { return nil }
+    // A hold that ends even later was set before the clock was put back.
+    if until > now, until - now <= Refusal.retryAfterMilliseconds { return until - now }
+    holds = holds.filter { $0.value > now }
+    return nil
+  }
+}

@@ -1,0 +1,167 @@
+import Wire
+
+/// What features see of a shard.
+extension Shard: Audience {
+  func room(named name: String) -> Handle<Room>? { rooms.find(name).map { rooms.handle($0) } }
+
+  func name(of room: Handle<Room>?) -> String? {
+    guard let room, rooms.contains(room) else { return nil }
+    return rooms[room.slot].name
+  }
+
+  func id(of session: Slot<Session>) -> SessionID { sessions.id(of: session) }
+
+  func user(of session: Slot<Session>) -> String { sessions[session].user }
+
+  func presence(of user: String) -> Presence { sessions.overallPresence(of: user) }
+
+  func hasSubscribed(to room: String, _ session: Slot<Session>) -> Bool {
+    subscription(of: session, to: room) != nil
+  }
+
+  mutating func submit(_ request: LogRequest) { log.append(request) }
+
+  mutating func read(_ request: ReadRequest) { reads.append(request) }
+
+  mutating func awaitReply(ref: String?, _ session: Slot<Session>) {
+    sessions[session].awaitsReply = true
+    if ref != nil || sessions[session].extras != nil {
+      sessions.extras(of: session).replyRef = ref
+    }
+  }
+
+  mutating func endReply(to session: Slot<Session>) -> String? {
+    sessions[session].awaitsReply = false
+    defer { sessions[session].extras?.replyRef = nil }
+    return sessions[session].extras?.replyRef
+  }
+
+  mutating func length(_ write: (inout [UInt8]) -> Void) -> Int { encoder.length(write) }
+
+  mutating func encode(_ message: ServerMessage) { encoder.encode { message.append(to: &$0) } }
+
+  mutating func inform(_ recipients: Recipients, _ key: EphemeralKey) {
+    guard let handle = key.room, rooms.contains(handle) else { return }
+    let room = handle.slot
+    switch recipients {
+    case .others: informOthers(key, in: room)
+    case .ownSessions:
+      forEachSession(of: key.user) { shard, session in
+        if shard.isConcerned(session, with: room) { shard.inform(session, key) }
+      }
+    case .counting:
+      for subscription in rooms[room].subscribers
+      where subscriptions[subscription].wantsSubscribers {
+        inform(subscriptions[subscription].session, key)
+      }
+    }
+  }
+
+  private mutating func informOthers(_ key: EphemeralKey, in room: Slot<Room>) {
+    for subscription in rooms[room].subscribers {
+      let session = subscriptions[subscription].session
+      if sessions[session].user != key.user { inform(session, key) }
+    }
+    guard RoomName.isDirect(rooms[room].name) else { return }
+    for place in rooms[room].watchers.indices {
+      let watched = lists.rooms[rooms[room].watchers[place]]
+      let user = lists.users[watched.watch].user
+      guard user != key.user else { continue }
+      forEachSession(of: user) { shard, session in
+        if shard.wantsActivity(watched, session) { shard.inform(session, key) }
+      }
+    }
+  }
+
+  /// Whether the session has joined the room or watches it.
+  private func isConcerned(_ session: Slot<Session>, with room: Slot<Room>) -> Bool {
+    isWatching(room, session)
+      || subscription(of: session, toRoom: room).map { subscriptions[$0].place != nil } == true
+  }
+
+  /// Whether the session has requested `rooms`, and may be informed of this one.
+  private func isWatching(_ room: Slot<Room>, _ session: Slot<Session>) -> Bool {
+    guard sessions[session].extras?.watchesRooms == true,
+      let node = lists.find(sessions[session].user, room)
+    else { return false }
+    return lists.rooms[node].belongs && rightsAllowReading(rooms[room].name, session)
+  }
+
+  // MARK: - One session
+
+  /// Queues the encoded message for a session. If the session does not read, the message waits, in
+  /// place of an earlier one of its key: a flood costs a bounded number of messages, and a client
+  /// that does not read a bounded amount of memory.
+  mutating func inform(_ session: Slot<Session>, _ key: EphemeralKey) {
+    guard !sessions[session].isClosing else { return }
+    guard !sessions[session].isBlocked, !sessions[session].awaitsReply,
+      sessions[session].queuedBytes < Self.pageBytes
+    else {
+      wait(key, for: session)
+      return
+    }
+    queueEncoded(session)
+    markDirty(session)
+  }
+
+  private mutating func queueEncoded(_ session: Slot<Session>) {
+    sessions[session].outbox.append(contentsOf: encoder.frame)
+    counters.ephemera += 1
+  }
+
+  /// Keeps the encoded frame, or only its key if it can be built again later.
+  private mutating func wait(_ key: EphemeralKey, for session: Slot<Session>) {
+    let frame: [UInt8] =
+      switch key.kind {
+      case .activity, .typing, .presence: []
+      case .receipt, .subscribers: encoder.frame
+      }
+    sessions.extras(of: session).ephemera.set(
+      frame, for: key,
+      limit: key.kind == .typing
+        ? configuration.limits.waitingTypingKeys : configuration.limits.waitingKeys)
+  }
+
+  /// Queues what has waited for a session that reads again.
+  mutating func queueWaiting(_ session: Slot<Session>) {
+    guard let extras = sessions[session].extras, !extras.ephemera.isEmpty,
+      !sessions[session].awaitsReply, sessions[session].queuedBytes == 0
+    else { return }
+    // The rest waits until these are written.
+    while sessions[session].queuedBytes < Self.pageBytes,
+      let (key, frame) = extras.ephemera.popFirst()
+    {
+      guard isRelevant(key, session) else { continue }
+      switch key.kind {
+      case .presence: presenceNews.encode(key.user, in: &self)
+      case .activity: encodeActivity(key, session)
+      case .typing: typing.encode(key, in: &self)
+      case .receipt, .subscribers:
+        sessions[session].outbox.append(contentsOf: frame)
+        counters.ephemera += 1
+        continue
+      }
+      queueEncoded(session)
+    }
+    markDirty(session)
+  }
+
+  /// Whether a message that has waited still concerns the session, which may have left the room.
+  private func isRelevant(_ key: EphemeralKey, _ session: Slot<Session>) -> Bool {
+    if key.kind == .presence { return presenceNews.isWatching(key.user, id(of: session)) }
+    guard let handle = key.room, rooms.contains(handle) else { return false }
+    let room = handle.slot
+    let isWatching = isWatching(room, session)
+    let joined = subscription(of: session, toRoom: room).map { subscriptions[$0] }
+    let hasJoined = joined?.isJoined == true
+    switch key.kind {
+    case .activity: return isWatching && !hasJoined
+    case .subscribers: return hasJoined && joined?.wantsSubscribers == true
+    case .receipt, .typing:
+      let isPeer =
+        RoomName.isDirect(rooms[room].name) || key.user == sessions[session].user
+      return hasJoined || isWatching && isPeer
+    case .presence: return true
+    }
+  }
+}

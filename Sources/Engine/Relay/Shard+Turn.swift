@@ -1,0 +1,162 @@
+import HeapModule
+
+/// A turn of the loop, in the order in which it happens: the log's deliveries, the input (`receive` in
+/// Shard+Requests.swift), what is due, the log's next batch, the output. A feature has its lines here.
+extension Shard {
+  // MARK: - 1. The log's deliveries
+
+  /// Applies one delivery. To be called in the order in which the deliveries were posted.
+  public mutating func apply(_ delivery: LogDelivery, now: Moment) {
+    if delivery.completesSubmit { log.completeBatch() }
+    if let commit = delivery.commit { applyCommit(commit, now) }
+    if let epoch = delivery.newEpoch { startAgain(epoch, now) }
+    applyAnswers(delivery.answers, now)
+  }
+
+  private mutating func applyCommit(_ commit: Commit, _ now: Moment) {
+    for change in commit.membershipChanges { updateList(with: change) }
+    for redaction in commit.redactions { forget(redaction) }
+    applyEntries(commit, now)
+    for change in commit.marks {
+      updateList(with: change)
+      receipts.apply(change, in: &self, now)
+    }
+    for change in commit.typing { typing.apply(change, in: &self, now) }
+    for change in commit.audiences { subscriberCounts.apply(change, in: &self, now) }
+    for change in commit.presences {
+      sessions.setOverallPresence(of: change.user, change.presence)
+      presenceNews.apply(change, in: &self, now)
+    }
+  }
+
+  private mutating func applyEntries(_ commit: Commit, _ now: Moment) {
+    guard !commit.spans.isEmpty else { return }
+    var handles: [Handle<Room>] = []
+    handles.reserveCapacity(commit.spans.count)
+    let all = commit.spans
+    // A span's elements are not copied for each access.
+    let spans = all.span
+    for place in spans.indices {
+      let room = rooms.findOrInsert(spans[place].room)
+      handles.append(rooms.handle(room))
+      keep(commit, spans[place], place, in: room)
+      typing.end(with: spans[place], of: commit, in: rooms.handle(room))
+      countUnread(commit, spans[place], in: room)
+      turn.stage(commit, span: place, of: room, in: &rooms[room].staged)
+      sendActivity(in: room, now)
+    }
+    polls.wake(with: commit)
+    recent.append(RecentCommits.Element(commit: commit, rooms: handles))
+    evict()
+  }
+
+  // MARK: - 2. What is due
+
+  /// When the next turn is due without an event, in microseconds of the monotonic clock; `nil` =
+  /// never.
+  public func nextWake() -> Int64? {
+    let deadlines = [
+      timers.min?.at, typing.nextDeadline, receipts.nextDeadline, subscriberCounts.nextDeadline,
+      presenceNews.nextDeadline,
+    ]
+    let timer = deadlines.lazy.compactMap { $0 }.min().map { $0 * 1000 }
+    guard let delivery = nextDelivery else { return timer }
+    return min(delivery, timer ?? .max)
+  }
+
+  /// As `nextWake`, in milliseconds.
+  public var nextDeadline: Int64? { nextWake().map { ($0 + 999) / 1000 } }
+
+  /// Does what is due.
+  public mutating func tick(now: Moment) {
+    waitForDepartures(now)
+    while let next = timers.min, next.at <= now.monotonic {
+      timers.removeMin()
+      switch next.kind {
+      case .budget(let user):
+        if slowedUsers[user] == next.at { wakeSlowed(user, now) }
+      case .readAgain(let id):
+        if isCurrent(id) { markDirty(id.slot) }
+      case .activity(let node): sendLateActivity(node, now)
+      case .expiry(let id): checkExpiry(id, now)
+      case .departure(let user): depart(user, now)
+      }
+    }
+    typing.tick(in: &self, now)
+    receipts.tick(in: &self, now)
+    subscriberCounts.tick(in: &self, now)
+    presenceNews.tick(in: &self, now)
+  }
+
+  /// The number of pending timers.
+  var timerCount: Int {
+    timers.count + typing.timerCount + receipts.timerCount + subscriberCounts.timerCount
+      + presenceNews.timerCount
+  }
+
+  // MARK: - 3. To the log, and to the sockets
+
+  /// Returns the connections to close when their queues have been written.
+  public mutating func takeClosings() -> [Closing] {
+    defer { closings.removeAll() }
+    return closings
+  }
+
+  /// Returns the requests that have gathered, if the log is ready for the next batch.
+  public mutating func takeRequests(now: Moment) -> [LogRequest]? {
+    guard let requests = log.takeBatch() else { return nil }
+    for id in congested where isCurrent(id) {
+      resumeIfPossible(id.slot, now)
+      markDirty(id.slot)
+    }
+    congested.removeAll()
+    return requests
+  }
+
+  /// Lays out the new entries, and writes once to each socket that has output.
+  /// - Parameters:
+  ///   - began: the current time in microseconds of the monotonic clock; by default that of `now`.
+  ///   - write: passes bytes to a connection's socket and returns how many it accepted. If not all,
+  ///     the socket is blocked until `unblock`.
+  /// - Returns: the number of connections that were processed; see `recordFlush`.
+  @discardableResult
+  public mutating func flush(
+    now: Moment, began: Int64? = nil, write: (_ connection: Int32, _ bytes: Span<UInt8>) -> Int
+  ) -> Int {
+    layOut(now)
+    fanOut(began ?? now.microseconds)
+    // Sessions that become dirty from here on are for the next turn.
+    let due = dirty
+    dirty.removeAll(keepingCapacity: true)
+    for session in due where writeQueued(session, write: write) {
+      if !sessions[session].isBlocked {
+        queueWaiting(session)
+        catchUp(session, now: now, write: write)
+        continueJoining(session)
+      }
+      resumeIfPossible(session, now)
+    }
+    turn.clear()
+    return due.count
+  }
+
+  // MARK: - 4. The rest
+
+  /// Returns the requests to read from storage.
+  public mutating func takeReads() -> [ReadRequest] {
+    defer { reads.removeAll(keepingCapacity: true) }
+    return reads
+  }
+
+  /// Returns the connections whose input may be read again.
+  public mutating func takeResumable() -> [Int32] {
+    defer { resumable.removeAll(keepingCapacity: true) }
+    return resumable
+  }
+
+  /// Whether another turn has work to do without an event.
+  public var hasWork: Bool {
+    !dirty.isEmpty || !resumable.isEmpty || !reads.isEmpty || !closings.isEmpty
+      || !departures.isEmpty || log.isReady
+  }
+}
