@@ -89,7 +89,8 @@ extension Sequencer {
     _ batch: inout Batch
   ) {
     if append.hasContent(of: first) || first.isRedacted {
-      acknowledge(append, first.seq, first.at, isDuplicate: true, wasStored: wasStored, loop, &batch)
+      acknowledge(
+        append, first.seq, first.at, isDuplicate: true, wasStored: wasStored, loop, &batch)
     } else if batch.redacts(first, room: room) {
       // If the batch is not stored, the content is not redacted either.
       acknowledge(append, first.seq, first.at, isDuplicate: true, loop, &batch)

@@ -118,7 +118,9 @@ final class PostgresReader: EntryReader {
   private func read(_ call: PostgresCall) throws(StoreFailure) -> PostgresRows {
     if let failure { throw failure }
     guard let connection else { throw StoreFailure("there is no connection to PostgreSQL") }
-    do throws(PostgresError) { return try connection.run(call)[0] } catch { throw failure(of: error) }
+    do throws(PostgresError) { return try connection.run(call)[0] } catch {
+      throw failure(of: error)
+    }
   }
 
   func bounds(

@@ -1,12 +1,13 @@
 import Wire
 
-/// `presence`: the users in whom a session is interested, those of its lists of people and rooms and
-/// the peers of its direct rooms, and the news of them, at most once per second and user.
+/// `presence`: tells each session of changes in the presence of the users that it watches, which are
+/// those in its lists of people and rooms and the peers of its direct rooms. At most once per second
+/// and user.
 final class PresenceNews {
   private var users = WatchedUsers()
   private var throttle = Throttle<String, Void>(milliseconds: 1000)
 
-  /// The users whom sessions watch.
+  /// The watched users.
   var names: [String] { users.names.sorted() }
 
   /// Makes a session receive a user's presence.

@@ -9,7 +9,7 @@ struct WatchedUsers: ~Copyable {
   /// The number of users whose presence a connection receives: those that it requested last.
   static let limitPerSession = 2000
 
-  /// The users whom one session watches, the latest last.
+  /// The users that one session watches, the latest last.
   private struct Watching {
     var order = Deque<Slot<WatchedUser>>()
     var users: Set<Slot<WatchedUser>> = []

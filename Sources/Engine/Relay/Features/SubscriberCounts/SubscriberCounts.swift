@@ -27,7 +27,9 @@ final class SubscriberCounts {
   var nextDeadline: Int64? { throttle.nextDeadline }
 
   func tick(in audience: inout some Audience & ~Copyable, _ now: Moment) {
-    while let (key, count) = throttle.takeDue(now: now.monotonic) { tell(count, key, in: &audience) }
+    while let (key, count) = throttle.takeDue(now: now.monotonic) {
+      tell(count, key, in: &audience)
+    }
   }
 
   var timerCount: Int { throttle.timerCount }
