@@ -118,7 +118,7 @@ test-browsers:
 	@TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" $(TEST) --filter $(BROWSERS)
 
 # The checks to run before each commit.
-PURE := ^(Package|Mixing|Folding|WebSocket|Wire|Relay|Gateway)Tests\.
+PURE := ^(Package|Mixing|Folding|WebSocket|Wire|Relay|Gateway|WebBundler)Tests\.
 check: lint
 	@config/setup
 	@$(SWIFT) build $(RELEASE) --product simulate

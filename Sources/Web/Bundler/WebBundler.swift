@@ -1,0 +1,64 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import Mixing
+
+/// usage: WebBundler OUTPUT FILE...
+///
+/// Writes the files of the web page, finished, as Swift for the module `Server`. The build runs it: see
+/// the plugin `EmbedPage`.
+@main
+enum WebBundler {
+  static func main() {
+    let arguments = CommandLine.arguments
+    do {
+      var sources: [String: String] = [:]
+      for path in arguments.dropFirst(2) {
+        let parts = path.split(separator: "/").suffix(2)
+        let isOfLibrary = parts.first == "relay-client"
+        sources[parts.suffix(isOfLibrary ? 2 : 1).joined(separator: "/")] =
+          try String(contentsOfFile: path, encoding: .utf8)
+      }
+      let text = try swift(Page(sources).files)
+      // An unchanged file keeps its time: then `Server` is not compiled again after a build in the
+      // other configuration, which shares this file and runs this program again.
+      if (try? String(contentsOfFile: arguments[1], encoding: .utf8)) != text {
+        try text.write(toFile: arguments[1], atomically: true, encoding: .utf8)
+      }
+    } catch {
+      print("error: the web page: \(error)")
+      exit(1)
+    }
+  }
+
+  /// Returns the declaration of the table. A compressed file is a text of the characters U+0000 to
+  /// U+00FF, because a literal of hundreds of thousands of numbers takes minutes to compile.
+  private static func swift(_ files: [Page.File]) throws(BundlingError) -> String {
+    var text = "extension EmbeddedFile {\n  static let all = [\n"
+    for file in files {
+      let bytes = Array(file.text.utf8)
+      let compressed = try gzip(bytes)
+      let latin1 = String(String.UnicodeScalarView(compressed.map { Unicode.Scalar($0) }))
+      text += """
+            EmbeddedFile(
+              path: \(literal(file.path)), contentType: \(literal(file.contentType)),
+              tag: "\(String(FNV1a.hash(bytes.span), radix: 36))", isImmutable: \(file.isImmutable),
+              text: \(literal(file.text)),
+              gzip: \(compressed.count < bytes.count ? literal(latin1) : "nil")),
+
+        """
+    }
+    return text + "  ]\n}\n"
+  }
+
+  private static func literal(_ text: String) -> String {
+    var literal = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": literal += "\\\(scalar)"
+      case "\u{20}"..."\u{7E}", "\u{A0}"...: literal.unicodeScalars.append(scalar)
+      default: literal += "\\u{\(String(scalar.value, radix: 16))}"
+      }
+    }
+    return literal + "\""
+  }
+}
