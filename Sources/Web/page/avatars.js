@@ -10,7 +10,9 @@ const pixelsLimit = 4_000_000;
 
 /** The first letters of the first and the last word. @param {string} name */
 export function initials(name) {
-  const words = plain(name).split(/[\s._:-]+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  const words = plain(name)
+    .split(/[\s._:-]+/)
+    .filter((word) => /[\p{L}\p{N}]/u.test(word));
   if (words.length === 0) return "?";
   const letter = (/** @type {string} */ word) => [...word.replace(/^[^\p{L}\p{N}]+/u, "")][0] ?? "";
   const last = words.length > 1 ? letter(words[words.length - 1]) : "";
@@ -39,7 +41,11 @@ export class Pictures {
     this.#fetch = fetch;
   }
 
-  /** Shows the picture in the element, now or when it has come. @param {string} user @param {HTMLElement} element */
+  /**
+   * Shows the picture in the element, now or when it has come.
+   * @param {string} user
+   * @param {HTMLElement} element
+   */
   show(user, element) {
     const known = this.#known.get(user);
     if (known) put(element, known);
@@ -67,13 +73,18 @@ export class Pictures {
     this.#loading.delete(user);
     this.#active--;
     if (this.#known.size > kept) {
-      const [oldest, old] = /** @type {[string, string | null]} */ (this.#known.entries().next().value);
+      const [oldest, old] = /** @type {[string, string | null]} */ (
+        this.#known.entries().next().value
+      );
       this.#known.delete(oldest);
       if (old) URL.revokeObjectURL(old);
     }
     this.#next();
   }
-  /** The address of a picture; `null` where there is none, or it does not come: initials will do. @param {string} user */
+  /**
+   * The address of a picture; `null` where there is none, or it does not come: initials will do.
+   * @param {string} user
+   */
   async #load(user) {
     try {
       const { ok, content } = await this.#fetch(user);
@@ -103,8 +114,11 @@ function put(element, address) {
  * @param {{room?: boolean}} [options]
  */
 export function avatar(user, name, pictures, { room = false } = {}) {
-  const element = el("span", { class: `avatar hue${hue(user)}${room ? " room" : ""}`, "aria-hidden": "true" },
-    room ? "#" : initials(name));
+  const element = el(
+    "span",
+    { class: `avatar hue${hue(user)}${room ? " room" : ""}`, "aria-hidden": "true" },
+    room ? "#" : initials(name),
+  );
   pictures?.show(user, element);
   return element;
 }

@@ -27,23 +27,56 @@ export class Composer extends HTMLElement {
   connectedCallback() {
     if (this.#input) return;
     this.#input = el("textarea", {
-      rows: 1, dir: "auto", enterKeyHint: "send", autocomplete: "off",
+      rows: 1,
+      dir: "auto",
+      enterKeyHint: "send",
+      autocomplete: "off",
       on: {
-        input: (/** @type {any} */ event) => this.#changed(event.isComposing), compositionend: () => this.#changed(),
-        keydown: keys((event) => this.#key(event)), blur: () => this.#completion?.close(),
+        input: (/** @type {any} */ event) => this.#changed(event.isComposing),
+        compositionend: () => this.#changed(),
+        keydown: keys((event) => this.#key(event)),
+        blur: () => this.#completion?.close(),
       },
     });
     this.#banner = el("div", { class: "banner", hidden: true });
     this.#count = el("span", { class: "count", role: "status" });
     this.#note = el("p", { class: "note", role: "alert", hidden: true });
-    this.#list = el("div", { class: "offers", role: "listbox", id: "offers", "aria-label": "Completions", hidden: true });
-    this.append(this.#list, this.#banner, this.#note, el("div", { class: "field" }, this.#input, this.#count,
-      iconButton("send", "Send", () => { this.#send(); this.#input.focus(); }, { class: "send" })));
+    this.#list = el("div", {
+      class: "offers",
+      role: "listbox",
+      id: "offers",
+      "aria-label": "Completions",
+      hidden: true,
+    });
+    this.append(
+      this.#list,
+      this.#banner,
+      this.#note,
+      el(
+        "div",
+        { class: "field" },
+        this.#input,
+        this.#count,
+        iconButton(
+          "send",
+          "Send",
+          () => {
+            this.#send();
+            this.#input.focus();
+          },
+          { class: "send" },
+        ),
+      ),
+    );
     this.#changed();
   }
 
-  get #tooLong() { return `The text is too long: the relay takes ${this.#limit} bytes. Shorten it, or send it in parts.`; }
-  get text() { return this.#input.value; }
+  get #tooLong() {
+    return `The text is too long: the relay takes ${this.#limit} bytes. Shorten it, or send it in parts.`;
+  }
+  get text() {
+    return this.#input.value;
+  }
   set text(text) {
     this.#input.value = text;
     this.#changed(false, true);
@@ -60,13 +93,25 @@ export class Composer extends HTMLElement {
     this.#input.focus();
   }
 
-  /** Says what the text is for: a reply, an edit. Nothing ends that. @param {{title: string, text: string}} [purpose] */
+  /**
+   * Says what the text is for: a reply, an edit. Nothing ends that.
+   * @param {{title: string, text: string}} [purpose]
+   */
   announce(purpose) {
     this.#banner.hidden = purpose === undefined;
-    this.#banner.replaceChildren(...(purpose ? [
-      el("div", { dir: "auto" }, el("b", {}, plain(purpose.title)), el("span", {}, plain(purpose.text))),
-      iconButton("close", "Cancel", () => this.#tell("cancel")),
-    ] : []));
+    this.#banner.replaceChildren(
+      ...(purpose
+        ? [
+            el(
+              "div",
+              { dir: "auto" },
+              el("b", {}, plain(purpose.title)),
+              el("span", {}, plain(purpose.text)),
+            ),
+            iconButton("close", "Cancel", () => this.#tell("cancel")),
+          ]
+        : []),
+    );
   }
 
   /** Inserts a text where the caret is. @param {string} text */
@@ -75,13 +120,19 @@ export class Composer extends HTMLElement {
     this.#changed();
   }
 
-  /** Says what is wrong, or what has happened, until the text is another one. @param {string} text */
+  /**
+   * Says what is wrong, or what has happened, until the text is another one.
+   * @param {string} text
+   */
   say(text) {
     if (this.#note.textContent !== text) this.#note.textContent = text;
     this.#note.hidden = text === "";
   }
 
-  /** Takes out what cannot be sent, as the output of a terminal has it: a text with that would be refused. */
+  /**
+   * Takes out what cannot be sent, as the output of a terminal has it: a text with that would be
+   * refused.
+   */
   #clean() {
     const input = this.#input;
     const text = cleaned(input.value);
@@ -91,7 +142,10 @@ export class Composer extends HTMLElement {
     input.setSelectionRange(caret, caret);
   }
 
-  /** @param {boolean} [isComposing] an input method has not finished its text @param {boolean} [isQuiet] */
+  /**
+   * @param {boolean} [isComposing] an input method has not finished its text
+   * @param {boolean} [isQuiet]
+   */
   #changed(isComposing = false, isQuiet = false) {
     const input = this.#input;
     if (!isComposing) this.#clean();
@@ -99,7 +153,8 @@ export class Composer extends HTMLElement {
       input.style.height = "auto";
       input.style.height = `${input.scrollHeight}px`;
     }
-    const bytes = input.value.length * 3 < this.#limit ? 0 : new TextEncoder().encode(input.value).length;
+    const bytes =
+      input.value.length * 3 < this.#limit ? 0 : new TextEncoder().encode(input.value).length;
     const left = this.#limit - bytes;
     this.#count.textContent = bytes > 0 && left < 500 ? String(left) : "";
     this.#count.classList.toggle("over", left < 0);

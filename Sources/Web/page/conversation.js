@@ -46,7 +46,9 @@ export class Conversation extends EventTarget {
   }
 
   /** Aborted when the conversation is closed. */
-  get ended() { return this.#ending.signal; }
+  get ended() {
+    return this.#ending.signal;
+  }
 
   /** Resolves when the room is open, or refused. @param {AbortSignal} signal */
   async opened(signal) {
@@ -61,7 +63,7 @@ export class Conversation extends EventTarget {
   /** @param {number} seq */
   index(seq) {
     let low = 0;
-    for (let high = this.items.length; low < high;) {
+    for (let high = this.items.length; low < high; ) {
       const middle = (low + high) >> 1;
       if (this.items[middle].seq < seq) low = middle + 1;
       else high = middle;
@@ -75,13 +77,17 @@ export class Conversation extends EventTarget {
     return item?.seq === seq ? item : this.room.get(seq);
   }
 
-  get first() { return this.room.first || 1; }
-  get head() { return Math.max(this.room.head ?? 0, this.items.at(-1)?.seq ?? 0); }
+  get first() {
+    return this.room.first || 1;
+  }
+  get head() {
+    return Math.max(this.room.head ?? 0, this.items.at(-1)?.seq ?? 0);
+  }
 
   /** Loads the page before the first item. */
   loadOlder() {
     if (!this.older || this.items.length === 0) return Promise.resolve();
-    return this.#loading.older ??= this.#load("older", async (signal) => {
+    this.#loading.older ??= this.#load("older", async (signal) => {
       const page = await this.room.history.before(this.items[0].seq, { limit: pageSize, signal });
       return () => {
         const before = this.items[0]?.seq ?? Infinity;
@@ -94,13 +100,17 @@ export class Conversation extends EventTarget {
         }
       };
     });
+    return this.#loading.older;
   }
 
   /** Loads the page after the last item. */
   loadNewer() {
     if (!this.newer || this.items.length === 0) return Promise.resolve();
-    return this.#loading.newer ??= this.#load("newer", async (signal) => {
-      const page = await this.room.history.after(this.items.at(-1).seq, { limit: pageSize, signal });
+    this.#loading.newer ??= this.#load("newer", async (signal) => {
+      const page = await this.room.history.after(this.items.at(-1).seq, {
+        limit: pageSize,
+        signal,
+      });
       return () => {
         this.#append(page.messages);
         this.newer = page.newer;
@@ -111,13 +121,18 @@ export class Conversation extends EventTarget {
         }
       };
     });
+    return this.#loading.newer;
   }
 
-  /** Loads the page around a message or a time, unless the message is there. @param {number | Date} place */
+  /**
+   * Loads the page around a message or a time, unless the message is there.
+   * @param {number | Date} place
+   */
   async jump(place) {
     if (typeof place === "number" && this.items.length > 0) {
       const { seq } = this.items[Math.min(this.index(place), this.items.length - 1)];
-      const isWithin = place >= this.items[0].seq && (place <= this.items.at(-1).seq || !this.newer);
+      const isWithin =
+        place >= this.items[0].seq && (place <= this.items.at(-1).seq || !this.newer);
       if (isWithin) return seq;
     }
     const generation = ++this.#generation;
@@ -128,12 +143,17 @@ export class Conversation extends EventTarget {
     this.older = page.older;
     this.newer = page.newer;
     this.#tell("change", { reset: true });
-    const wanted = typeof place === "number" ? place
-      : page.messages.find((/** @type {any} */ message) => message.at >= place.getTime())?.seq;
+    const wanted =
+      typeof place === "number"
+        ? place
+        : page.messages.find((/** @type {any} */ message) => message.at >= place.getTime())?.seq;
     return this.items[Math.min(this.index(wanted ?? Infinity), this.items.length - 1)]?.seq;
   }
 
-  /** Goes back to the newest messages, also from a place that is still being loaded. Whether others are loaded now. */
+  /**
+   * Goes back to the newest messages, also from a place that is still being loaded. Whether others
+   * are loaded now.
+   */
   toNewest() {
     const { newer } = this;
     this.#generation++;
@@ -149,7 +169,10 @@ export class Conversation extends EventTarget {
     this.#loading = {};
     this.items = [...this.room.latest];
     this.newer = false;
-    this.older = this.items.length > 0 ? this.items[0].seq > this.first : this.room.state !== "live" || this.room.head >= this.first;
+    this.older =
+      this.items.length > 0
+        ? this.items[0].seq > this.first
+        : this.room.state !== "live" || this.room.head >= this.first;
     this.#noteState();
     this.#tell("change", { reset: true });
     // The store had nothing, but the log has: deletions and edits may fill the newest page.
@@ -158,7 +181,8 @@ export class Conversation extends EventTarget {
 
   async #fetchNewest() {
     const generation = this.#generation;
-    const page = await this.room.history.newest({ limit: pageSize, signal: this.#ending.signal })
+    const page = await this.room.history
+      .newest({ limit: pageSize, signal: this.#ending.signal })
       .catch((/** @type {any} */ error) => this.#tell("problem", { error }));
     if (!page || generation !== this.#generation || this.items.length > 0) return;
     this.items = page.messages;
@@ -168,7 +192,8 @@ export class Conversation extends EventTarget {
 
   #noteState() {
     const { room } = this;
-    if (this.readBefore === undefined && room.state === "live") this.readBefore = room.mine?.read ?? 0;
+    if (this.readBefore === undefined && room.state === "live")
+      this.readBefore = room.mine?.read ?? 0;
     const wasLoading = this.isLoading;
     this.isLoading = room.state === "opening" && this.items.length === 0;
     if (this.items.length > 0 && this.items[0].seq <= this.first) this.older = false;
@@ -220,7 +245,9 @@ export class Conversation extends EventTarget {
   }
 
   /** @param {"older" | "newer"} end */
-  isReading(end) { return this.#loading[end] !== undefined; }
+  isReading(end) {
+    return this.#loading[end] !== undefined;
+  }
 
   /** Once for all that happens together. @param {string} type */
   #tellOnce(type) {

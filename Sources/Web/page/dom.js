@@ -2,7 +2,8 @@
 
 /**
  * @param {string} tag
- * @param {Record<string, any>} [properties] `class`, `on` (listeners by event), `data-…`, `aria-…` and
+ * @param {Record<string, any>} [properties] `class`, `on` (listeners by event), `data-…`, `aria-…`
+ *   and
  *   `role` are attributes; the others are properties of the element
  * @param {...(Node | string | null | undefined | false)} children
  * @returns {any}
@@ -12,7 +13,8 @@ export function el(tag, properties = {}, ...children) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === null) continue;
     if (name === "on") {
-      for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
+      for (const [event, listener] of Object.entries(value))
+        element.addEventListener(event, listener);
     } else if (name === "class" || name === "role" || name.includes("-")) {
       element.setAttribute(name === "class" ? "class" : name, String(value));
     } else {
@@ -58,15 +60,23 @@ export function icon(name) {
  * @param {(event: Event) => void} act
  */
 export function iconButton(picture, label, act, properties = {}) {
-  return el("button", {
-    type: "button", class: "icon-button", title: label, "aria-label": label, on: { click: act },
-    ...properties,
-  }, icon(picture));
+  return el(
+    "button",
+    {
+      type: "button",
+      class: "icon-button",
+      title: label,
+      "aria-label": label,
+      on: { click: act },
+      ...properties,
+    },
+    icon(picture),
+  );
 }
 
 /**
- * A listener of `keydown`. While a composition is open, all keys are the input method's; Safari reports its
- * last one as 229.
+ * A listener of `keydown`. While a composition is open, all keys are the input method's; Safari
+ * reports its last one as 229.
  * @param {(event: KeyboardEvent) => void} act
  * @returns {(event: KeyboardEvent) => void}
  */

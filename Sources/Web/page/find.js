@@ -47,7 +47,7 @@ export async function find(conversation, isMatch, { seq, isNewer, signal }) {
   if (isNewer) return items.slice(at + 1).find((item) => item.seq !== seq && isMatch(item));
   let match = items.slice(0, at).findLast(isMatch);
   let isOlder = conversation.older;
-  for (let before = items[0]?.seq; !match && isOlder && before !== undefined;) {
+  for (let before = items[0]?.seq; !match && isOlder && before !== undefined; ) {
     const page = await conversation.room.history.before(before, { limit: pageSize, signal });
     match = page.messages.findLast(isMatch);
     isOlder = page.older && page.messages.length > 0;
@@ -56,17 +56,26 @@ export async function find(conversation, isMatch, { seq, isNewer, signal }) {
   return match;
 }
 
-/** Marks the words in a row, and in no other one. @param {Element | undefined} row @param {string} [query] */
+/**
+ * Marks the words in a row, and in no other one.
+ * @param {Element | undefined} row
+ * @param {string} [query]
+ */
 export function mark(row, query = "") {
   const { highlights } = /** @type {any} */ (CSS);
   if (!highlights) return; // the row flashes
   const ranges = [];
-  const texts = row && document.createTreeWalker(row.querySelector(".text") ?? row, NodeFilter.SHOW_TEXT);
-  for (let node; (node = texts?.nextNode());) {
+  const texts =
+    row && document.createTreeWalker(row.querySelector(".text") ?? row, NodeFilter.SHOW_TEXT);
+  for (let node = texts?.nextNode(); node; node = texts?.nextNode()) {
     const text = (node.nodeValue ?? "").toLowerCase();
     if (text.length !== node.nodeValue?.length) continue;
     for (const word of wordsOf(query)) {
-      for (let at = text.indexOf(word); at >= 0 && ranges.length < marksLimit; at = text.indexOf(word, at + word.length)) {
+      for (
+        let at = text.indexOf(word);
+        at >= 0 && ranges.length < marksLimit;
+        at = text.indexOf(word, at + word.length)
+      ) {
         const range = new Range();
         range.setStart(node, at);
         range.setEnd(node, at + word.length);
@@ -74,19 +83,28 @@ export function mark(row, query = "") {
       }
     }
   }
-  if (ranges.length > 0) highlights.set("found", new (/** @type {any} */ (globalThis).Highlight)(...ranges));
+  if (ranges.length > 0)
+    highlights.set("found", new /** @type {any} */ (globalThis).Highlight(...ranges));
   else highlights.delete("found");
 }
 
 /** Searches all conversations, the newest messages of each first. */
 export class SearchAll {
-  /** Where each conversation goes on: before this message, or at its end. @type {{row: any, before?: number}[]} */
+  /**
+   * Where each conversation goes on: before this message, or at its end.
+   * @type {{row: any, before?: number}[]}
+   */
   #places;
   #relay;
   #isMatch;
   #isOpen;
 
-  /** @param {any} relay @param {any[]} rows @param {(message: any) => boolean} isMatch @param {(room: string) => boolean} isOpen whether a room is to stay open */
+  /**
+   * @param {any} relay
+   * @param {any[]} rows
+   * @param {(message: any) => boolean} isMatch
+   * @param {(room: string) => boolean} isOpen whether a room is to stay open
+   */
   constructor(relay, rows, isMatch, isOpen) {
     this.#relay = relay;
     this.#isOpen = isOpen;
@@ -94,9 +112,13 @@ export class SearchAll {
     this.#isMatch = isMatch;
   }
 
-  get isComplete() { return this.#places.length === 0; }
+  get isComplete() {
+    return this.#places.length === 0;
+  }
   /** How many conversations are not searched to their beginning. */
-  get left() { return this.#places.length; }
+  get left() {
+    return this.#places.length;
+  }
 
   /**
    * Goes on for some pages.
@@ -109,8 +131,11 @@ export class SearchAll {
       const place = this.#places[0];
       const { messages, older } = await this.#page(place, signal);
       this.#places.shift();
-      if (older && messages.length > 0) this.#places.push({ row: place.row, before: messages[0].seq });
-      const matches = messages.filter(this.#isMatch).map((/** @type {any} */ message) => ({ row: place.row, message }));
+      if (older && messages.length > 0)
+        this.#places.push({ row: place.row, before: messages[0].seq });
+      const matches = messages
+        .filter(this.#isMatch)
+        .map((/** @type {any} */ message) => ({ row: place.row, message }));
       count += matches.length;
       if (matches.length > 0) found(matches);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -122,7 +147,10 @@ export class SearchAll {
   async #page({ row, before }, signal) {
     if (this.#relay.health.state !== "online") return this.#stored(row, before, signal);
     try {
-      const answer = await this.#relay.request({ type: "history", room: row.room, before, limit: pageSize, fold: true }, { signal });
+      const answer = await this.#relay.request(
+        { type: "history", room: row.room, before, limit: pageSize, fold: true },
+        { signal },
+      );
       return { messages: answer.entries, older: answer.more };
     } catch (error) {
       // A room that one may no longer read has nothing to be found.
@@ -131,12 +159,22 @@ export class SearchAll {
     }
   }
 
-  /** What is stored on this device. @param {any} row @param {number | undefined} before @param {AbortSignal} signal */
+  /**
+   * What is stored on this device.
+   * @param {any} row
+   * @param {number | undefined} before
+   * @param {AbortSignal} signal
+   */
   async #stored(row, before, signal) {
     const room = this.#relay.room(row.room);
     try {
-      const options = { limit: pageSize, signal: AbortSignal.any([signal, AbortSignal.timeout(storedMs)]) };
-      return await (before === undefined ? room.history.newest(options) : room.history.before(before, options));
+      const options = {
+        limit: pageSize,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(storedMs)]),
+      };
+      return await (before === undefined
+        ? room.history.newest(options)
+        : room.history.before(before, options));
     } catch {
       signal.throwIfAborted();
       return { messages: [], older: false };

@@ -3,7 +3,16 @@
 import { avatar } from "./avatars.js";
 import { calendar } from "./calendar.js";
 import { el, focused, iconButton, keys } from "./dom.js";
-import { brief, directRoom, isRoomName, isUserName, line, matching, plain, time } from "./format.js";
+import {
+  brief,
+  directRoom,
+  isRoomName,
+  isUserName,
+  line,
+  matching,
+  plain,
+  time,
+} from "./format.js";
 import { healthText, isOverdue } from "./health.js";
 import { gist } from "./row.js";
 
@@ -55,24 +64,53 @@ export class ConversationList extends HTMLElement {
     this.#me = el("div", { class: "account" });
     this.#health = el("p", { class: "health" });
     this.#input = el("input", {
-      type: "search", placeholder: "Search or start a conversation", "aria-label": "Search or start a conversation",
-      autocomplete: "off", spellcheck: false,
+      type: "search",
+      placeholder: "Search or start a conversation",
+      "aria-label": "Search or start a conversation",
+      autocomplete: "off",
+      spellcheck: false,
       on: {
         input: () => this.#search(),
         keydown: keys((event) => this.#inputKey(event)),
       },
     });
-    this.#list = el("ul", { class: "conversations", "aria-label": "Conversations", on: {
-      keydown: keys((event) => this.#key(event)),
-    } });
-    this.#messages = el("button", { type: "button", class: "search-messages", hidden: true, on: {
-      click: () => this.dispatchEvent(new CustomEvent("search", { detail: { query: this.#query } })),
-    } });
+    this.#list = el("ul", {
+      class: "conversations",
+      "aria-label": "Conversations",
+      on: {
+        keydown: keys((event) => this.#key(event)),
+      },
+    });
+    this.#messages = el("button", {
+      type: "button",
+      class: "search-messages",
+      hidden: true,
+      on: {
+        click: () =>
+          this.dispatchEvent(new CustomEvent("search", { detail: { query: this.#query } })),
+      },
+    });
     this.#foot = el("div", { class: "foot", role: "status" });
     this.append(
-      el("header", {}, this.#me, iconButton("menu", "Menu", (event) =>
-        this.dispatchEvent(new CustomEvent("menu", { detail: { anchor: event.currentTarget } })), { class: "icon-button menu-button" })),
-      el("div", { class: "find" }, this.#input), this.#list, this.#messages, this.#foot);
+      el(
+        "header",
+        {},
+        this.#me,
+        iconButton(
+          "menu",
+          "Menu",
+          (event) =>
+            this.dispatchEvent(
+              new CustomEvent("menu", { detail: { anchor: event.currentTarget } }),
+            ),
+          { class: "icon-button menu-button" },
+        ),
+      ),
+      el("div", { class: "find" }, this.#input),
+      this.#list,
+      this.#messages,
+      this.#foot,
+    );
     this.#list.addEventListener("scroll", () => this.#more(), { passive: true });
   }
   /** @type {any} */ #me;
@@ -92,7 +130,10 @@ export class ConversationList extends HTMLElement {
     this.#people = people;
     this.#pictures = pictures;
     this.#kept = this.#restore();
-    relay.rooms.on("change", () => { this.#later(); this.#keep(); });
+    relay.rooms.on("change", () => {
+      this.#later();
+      this.#keep();
+    });
     relay.on("health", (/** @type {any} */ { state }) => {
       this.#showHealth();
       if (state === this.#state) return;
@@ -115,7 +156,11 @@ export class ConversationList extends HTMLElement {
   }
 
   focus() {
-    (this.#elements.get(this.#current ?? this.#open ?? "")?.firstElementChild ?? this.#list.querySelector("button") ?? this.#input).focus();
+    (
+      this.#elements.get(this.#current ?? this.#open ?? "")?.firstElementChild ??
+      this.#list.querySelector("button") ??
+      this.#input
+    ).focus();
   }
 
   focusSearch() {
@@ -123,36 +168,61 @@ export class ConversationList extends HTMLElement {
     this.#input.select();
   }
 
-  /** All conversations that are known, the latest message first, then the people one has not written with. @returns {Row[]} */
+  /**
+   * All conversations that are known, the latest message first, then the people one has not written
+   * with.
+   * @returns {Row[]}
+   */
   get all() {
     const { list } = this.#relay.rooms;
-    const there = (list.length > 0 || this.#relay.health.state === "online" ? list : this.#kept)
-      .filter((/** @type {any} */ row) => row.room === this.#open || !(row.head <= (this.#left.get(row.room) ?? -1)));
+    const there = (
+      list.length > 0 || this.#relay.health.state === "online" ? list : this.#kept
+    ).filter(
+      (/** @type {any} */ row) =>
+        row.room === this.#open || !(row.head <= (this.#left.get(row.room) ?? -1)),
+    );
     const rows = there.map((/** @type {any} */ row) => ({
-      ...row, user: row.peer,
-      title: row.peer === undefined ? row.title ?? row.room : this.#people.name(row.peer) ?? (row.title && row.title !== row.room ? row.title : row.peer),
+      ...row,
+      user: row.peer,
+      title:
+        row.peer === undefined
+          ? (row.title ?? row.room)
+          : (this.#people.name(row.peer) ??
+            (row.title && row.title !== row.room ? row.title : row.peer)),
     }));
     const rooms = new Set(rows.map((/** @type {Row} */ row) => row.room));
     for (const person of this.#people.known.values()) {
       if (!person.room || rooms.has(person.room) || person.user === this.#user) continue;
-      rows.push({ room: person.room, title: person.name || person.user, user: person.user, unread: 0 });
+      rows.push({
+        room: person.room,
+        title: person.name || person.user,
+        user: person.user,
+        unread: 0,
+      });
     }
     return rows;
   }
 
   /**
-   * The conversations that have the words, then a person who is not in the directory. A room that is not in the list is offered
-   * only where one asks for a room by `#`: what is meant for a person must not be read by all. After `@` there are no rooms.
+   * The conversations that have the words, then a person who is not in the directory. A room that
+   * is not in the list is offered only where one asks for a room by `#`: what is meant for a person
+   * must not be read by all. After `@` there are no rooms.
    * @param {string} query @returns {any[]}
    */
   find(query) {
     const [, sign, words] = /** @type {RegExpExecArray} */ (/^\s*([@#]?)([\s\S]*)$/.exec(query));
-    const all = sign === "" ? this.all : this.all.filter(({ user }) => (user === undefined) === (sign === "#"));
+    const all =
+      sign === ""
+        ? this.all
+        : this.all.filter(({ user }) => (user === undefined) === (sign === "#"));
     const rows = matching(all, words);
     const name = words.trim().toLowerCase();
-    const add = (/** @type {any} */ row) => all.some(({ room }) => room === row.room) || rows.push({ ...row, title: name, unread: 0, isNew: true });
+    const add = (/** @type {any} */ row) =>
+      all.some(({ room }) => room === row.room) ||
+      rows.push({ ...row, title: name, unread: 0, isNew: true });
     if (sign === "#" && isRoomName(name)) add({ room: name });
-    if (sign !== "#" && isUserName(name) && name !== this.#user) add({ room: directRoom(this.#user, name), user: name });
+    if (sign !== "#" && isUserName(name) && name !== this.#user)
+      add({ room: directRoom(this.#user, name), user: name });
     return rows;
   }
 
@@ -171,12 +241,26 @@ export class ConversationList extends HTMLElement {
   }
 
   #keep() {
-    this.#keeping ||= setTimeout(() => {
+    if (this.#keeping !== undefined) return;
+    this.#keeping = setTimeout(() => {
       this.#keeping = undefined;
-      const rows = this.#relay.rooms.list.slice(0, keptRows).map((/** @type {any} */ { room, title, head, peer, unread, last }) => ({
-        room, title: peer === undefined ? title : this.#people.name(peer) ?? title, head, peer, unread,
-        last: last && { from: last.from, at: last.at, seq: last.seq, kind: last.kind, deleted: last.deleted, text: last.text?.slice(0, 200) },
-      }));
+      const rows = this.#relay.rooms.list
+        .slice(0, keptRows)
+        .map((/** @type {any} */ { room, title, head, peer, unread, last }) => ({
+          room,
+          title: peer === undefined ? title : (this.#people.name(peer) ?? title),
+          head,
+          peer,
+          unread,
+          last: last && {
+            from: last.from,
+            at: last.at,
+            seq: last.seq,
+            kind: last.kind,
+            deleted: last.deleted,
+            text: last.text?.slice(0, 200),
+          },
+        }));
       if (rows.length > 0) this.#store?.set("list", rows);
     }, keepMs);
   }
@@ -194,7 +278,11 @@ export class ConversationList extends HTMLElement {
     this.#elements.get(room ?? "")?.scrollIntoView({ block: "nearest" });
   }
 
-  /** The conversation before or after the open one. @param {number} step @param {boolean} isUnread */
+  /**
+   * The conversation before or after the open one.
+   * @param {number} step
+   * @param {boolean} isUnread
+   */
   neighbor(step, isUnread) {
     const rows = this.#rows.filter((row) => row.room === this.#open || !isUnread || row.unread > 0);
     const index = rows.findIndex((row) => row.room === this.#open);
@@ -205,7 +293,10 @@ export class ConversationList extends HTMLElement {
     return this.all.reduce((sum, row) => sum + (this.#muted?.has(row.room) ? 0 : row.unread), 0);
   }
 
-  /** Takes a room that was left off the list, until something happens in it. @param {string} room */
+  /**
+   * Takes a room that was left off the list, until something happens in it.
+   * @param {string} room
+   */
   forget(room) {
     const row = this.#relay.rooms.list.find((/** @type {any} */ one) => one.room === room);
     if (row && !row.listed) this.#left.set(room, row.head);
@@ -240,8 +331,16 @@ export class ConversationList extends HTMLElement {
     for (const row of this.#rows) {
       let element = this.#elements.get(row.room);
       if (!element) {
-        element = el("li", {}, el("button", { type: "button", class: "conversation", tabIndex: -1,
-          on: { click: () => this.#choose(element.row, true) } }));
+        element = el(
+          "li",
+          {},
+          el("button", {
+            type: "button",
+            class: "conversation",
+            tabIndex: -1,
+            on: { click: () => this.#choose(element.row, true) },
+          }),
+        );
         this.#elements.set(row.room, element);
       }
       this.#draw(element, row);
@@ -265,40 +364,83 @@ export class ConversationList extends HTMLElement {
     const picture = row.user !== undefined && this.#people.known.get(row.user)?.avatar;
     const last = row.last;
     const isMuted = this.#muted?.has(row.room) ?? false;
-    const signature = [isMuted, row.title, row.isNew, row.unread, row.unreadMore, presence, isOpen, picture, last?.seq, last?.editedAt, last?.deleted,
-      last && brief(last.at), last && row.user === undefined && this.#people.name(last.from)].join("\n");
+    const signature = [
+      isMuted,
+      row.title,
+      row.isNew,
+      row.unread,
+      row.unreadMore,
+      presence,
+      isOpen,
+      picture,
+      last?.seq,
+      last?.editedAt,
+      last?.deleted,
+      last && brief(last.at),
+      last && row.user === undefined && this.#people.name(last.from),
+    ].join("\n");
     element.row = row;
     if (element.signature === signature) return;
     element.signature = signature;
     const button = element.firstElementChild;
     const title = plain(row.title);
-    const who = !last ? "" : last.from === this.#user ? "You: " : row.user === undefined ? `${plain(this.#people.name(last.from) ?? last.from)}: ` : "";
+    const who = !last
+      ? ""
+      : last.from === this.#user
+        ? "You: "
+        : row.user === undefined
+          ? `${plain(this.#people.name(last.from) ?? last.from)}: `
+          : "";
     const count = row.unread > 99 || row.unreadMore ? "99+" : String(row.unread);
-    const face = el("span", { class: `face ${presence ?? ""}` }, row.user === undefined ? avatar(row.room, title, undefined, { room: true })
-      : avatar(row.user, title, picture ? this.#pictures : undefined));
-    button.replaceChildren(face,
+    const face = el(
+      "span",
+      { class: `face ${presence ?? ""}` },
+      row.user === undefined
+        ? avatar(row.room, title, undefined, { room: true })
+        : avatar(row.user, title, picture ? this.#pictures : undefined),
+    );
+    button.replaceChildren(
+      face,
       el("span", { class: "title", dir: "auto" }, title),
       last ? el("time", {}, brief(last.at)) : "",
-      el("span", { class: "last", dir: "auto" }, last ? `${who}${line(gist(last)).slice(0, 120)}` : this.#about(row)),
-      row.unread > 0 ? el("span", { class: "unread" }, count) : "");
+      el(
+        "span",
+        { class: "last", dir: "auto" },
+        last ? `${who}${line(gist(last)).slice(0, 120)}` : this.#about(row),
+      ),
+      row.unread > 0 ? el("span", { class: "unread" }, count) : "",
+    );
     button.classList.toggle("is-unread", row.unread > 0);
     button.classList.toggle("is-muted", isMuted);
     if (isOpen) button.setAttribute("aria-current", "true");
     else button.removeAttribute("aria-current");
-    button.setAttribute("aria-label", [
-      title, row.isNew ? this.#about(row) : row.user === undefined ? "room" : presence, row.unread > 0 && `${count} unread`, isMuted && "muted", last && `${who}${gist(last).slice(0, 120)}`,
-    ].filter(Boolean).join(", "));
+    button.setAttribute(
+      "aria-label",
+      [
+        title,
+        row.isNew ? this.#about(row) : row.user === undefined ? "room" : presence,
+        row.unread > 0 && `${count} unread`,
+        isMuted && "muted",
+        last && `${who}${gist(last).slice(0, 120)}`,
+      ]
+        .filter(Boolean)
+        .join(", "),
+    );
   }
 
   /** @param {Row} row */
   #about(row) {
-    if (row.isNew) return row.user === undefined ? `Open the room #${row.room}` : `Write to @${row.user}`;
+    if (row.isNew)
+      return row.user === undefined ? `Open the room #${row.room}` : `Write to @${row.user}`;
     if (row.user === undefined) return "No messages yet";
     return this.#people.known.get(row.user)?.bot ? "Bot" : `@${row.user}`;
   }
 
   #setTabStop() {
-    const current = this.#elements.get(this.#current ?? "") ?? this.#elements.get(this.#open ?? "") ?? this.#list.firstElementChild;
+    const current =
+      this.#elements.get(this.#current ?? "") ??
+      this.#elements.get(this.#open ?? "") ??
+      this.#list.firstElementChild;
     for (const element of this.#list.children) {
       const index = element === current ? 0 : -1;
       if (element.firstElementChild.tabIndex !== index) element.firstElementChild.tabIndex = index;
@@ -316,8 +458,10 @@ export class ConversationList extends HTMLElement {
     const name = plain(this.#people.name(user) ?? user);
     if (this.#me.dataset.name !== name) {
       this.#me.dataset.name = name;
-      this.#me.replaceChildren(avatar(user, name, this.#people.known.get(user)?.avatar ? this.#pictures : undefined),
-        el("div", {}, el("b", { dir: "auto", title: user }, name), this.#health));
+      this.#me.replaceChildren(
+        avatar(user, name, this.#people.known.get(user)?.avatar ? this.#pictures : undefined),
+        el("div", {}, el("b", { dir: "auto", title: user }, name), this.#health),
+      );
     }
     this.#health.dataset.state = state;
     this.#health.classList.toggle("overdue", state === "online" && isOverdue(health));
@@ -333,10 +477,13 @@ export class ConversationList extends HTMLElement {
     if (problem?.code === "directory_limited") {
       const at = problem.resetAt;
       text = `The directory is rate-limited${at ? ` until ${time(at)}` : ""}; the list may be old or incomplete.`;
-    } else if (this.#relay.rooms.problem) text = `The conversations could not be loaded: ${plain(this.#relay.rooms.problem.message)}`;
-    else if (problem?.code === "directory_failed") text = "The directory cannot be reached; the list may be old or incomplete.";
+    } else if (this.#relay.rooms.problem)
+      text = `The conversations could not be loaded: ${plain(this.#relay.rooms.problem.message)}`;
+    else if (problem?.code === "directory_failed")
+      text = "The directory cannot be reached; the list may be old or incomplete.";
     else if (isLoading && this.#people.known.size === 0) text = "Loading people…";
-    else if (this.#rows.length === 0 && this.#relay.rooms.complete) text = this.#query ? "Nothing matches." : "Nobody is here yet.";
+    else if (this.#rows.length === 0 && this.#relay.rooms.complete)
+      text = this.#query ? "Nothing matches." : "Nobody is here yet.";
     if (this.#foot.textContent !== text) this.#foot.textContent = text;
     this.#foot.hidden = text === "";
   }
@@ -349,7 +496,9 @@ export class ConversationList extends HTMLElement {
     if (this.#relay.rooms.complete) this.#people.more();
     else {
       this.#isLoading = true;
-      this.#relay.rooms.more({}).finally(() => { this.#isLoading = false; });
+      this.#relay.rooms.more({}).finally(() => {
+        this.#isLoading = false;
+      });
     }
   }
   #isLoading = false;
@@ -392,7 +541,14 @@ export class ConversationList extends HTMLElement {
   #key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const item = /** @type {any} */ (event.target).closest("li");
-    const moves = { ArrowUp: -1, ArrowDown: 1, PageUp: -8, PageDown: 8, Home: -Infinity, End: Infinity };
+    const moves = {
+      ArrowUp: -1,
+      ArrowDown: 1,
+      PageUp: -8,
+      PageDown: 8,
+      Home: -Infinity,
+      End: Infinity,
+    };
     if (!item || !(event.key in moves)) return;
     event.preventDefault();
     const items = [...this.#list.children];

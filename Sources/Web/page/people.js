@@ -51,12 +51,18 @@ export class People extends EventTarget {
   #retryLater() {
     clearTimeout(this.#timer);
     if (!this.problem) return;
-    const wait = Math.min(Math.max((this.problem.resetAt?.getTime() ?? 0) - Date.now(), 0), longestWaitMs);
-    this.#timer = setTimeout(() => {
-      this.#cursor = undefined;
-      this.isComplete = false;
-      this.more();
-    }, wait + retryMs * (1 + Math.random()));
+    const wait = Math.min(
+      Math.max((this.problem.resetAt?.getTime() ?? 0) - Date.now(), 0),
+      longestWaitMs,
+    );
+    this.#timer = setTimeout(
+      () => {
+        this.#cursor = undefined;
+        this.isComplete = false;
+        this.more();
+      },
+      wait + retryMs * (1 + Math.random()),
+    );
   }
 
   /** Asks the relay for people by name. @param {string} query @param {AbortSignal} signal */

@@ -12,8 +12,11 @@ import { isCommand, unescaped } from "./slash.js";
 import "./composer.js";
 import "./timeline.js";
 
-
-const refusals = { edit: "The edit was not accepted", delete: "The message was not deleted", react: "The reaction was not accepted" };
+const refusals = {
+  edit: "The edit was not accepted",
+  delete: "The message was not deleted",
+  react: "The reaction was not accepted",
+};
 
 /**
  * What all conversations share.
@@ -55,14 +58,32 @@ export class RoomView extends HTMLElement {
   connectedCallback() {
     if (this.firstChild) return;
     this.append(
-      el("header", { class: "head" },
-        iconButton("back", "Back to the conversations", () => this.dispatchEvent(new Event("back")), { class: "icon-button back" }),
-        this.#head.picture, this.#head.titles,
+      el(
+        "header",
+        { class: "head" },
+        iconButton(
+          "back",
+          "Back to the conversations",
+          () => this.dispatchEvent(new Event("back")),
+          { class: "icon-button back" },
+        ),
+        this.#head.picture,
+        this.#head.titles,
         iconButton("search", "Search", () => this.openSearch()),
-        iconButton("more", "About this conversation", (event) => this.#showMenu(/** @type {any} */ (event.currentTarget)))),
-      this.#head.notice, this.#timeline, this.#composer);
-    this.#composer.addEventListener("send", (/** @type {CustomEvent} */ event) => this.#send(event.detail.text));
-    this.#composer.addEventListener("typing", () => { if (this.#purpose?.kind !== "edit") this.#room?.typing(); });
+        iconButton("more", "About this conversation", (event) =>
+          this.#showMenu(/** @type {any} */ (event.currentTarget)),
+        ),
+      ),
+      this.#head.notice,
+      this.#timeline,
+      this.#composer,
+    );
+    this.#composer.addEventListener("send", (/** @type {CustomEvent} */ event) =>
+      this.#send(event.detail.text),
+    );
+    this.#composer.addEventListener("typing", () => {
+      if (this.#purpose?.kind !== "edit") this.#room?.typing();
+    });
     this.#composer.addEventListener("change", () => this.#keepDraft());
     this.#composer.addEventListener("cancel", () => this.#cancel());
     this.#composer.addEventListener("edit-last", () => this.#editLast());
@@ -73,12 +94,22 @@ export class RoomView extends HTMLElement {
     this.#timeline.addEventListener("leave", () => this.#composer.focus());
   }
 
-  get room() { return this.#room?.name; }
+  get room() {
+    return this.#room?.name;
+  }
   /** Why the relay does not open the room. */
-  get refusal() { return this.#room?.error; }
-  get timeline() { return this.#timeline; }
-  get composer() { return this.#composer; }
-  get #room() { return this.#conversation?.room; }
+  get refusal() {
+    return this.#room?.error;
+  }
+  get timeline() {
+    return this.#timeline;
+  }
+  get composer() {
+    return this.#composer;
+  }
+  get #room() {
+    return this.#conversation?.room;
+  }
 
   /**
    * @param {Messenger} messenger
@@ -95,20 +126,69 @@ export class RoomView extends HTMLElement {
     const conversation = new Conversation(room);
     this.#conversation = conversation;
     this.#countMarks();
-    conversation.addEventListener("marks", () => { this.#countMarks(); this.#head.showSubtitle(); }, { signal });
+    conversation.addEventListener(
+      "marks",
+      () => {
+        this.#countMarks();
+        this.#head.showSubtitle();
+      },
+      { signal },
+    );
     conversation.addEventListener("pending", () => this.#tellRefused(), { signal });
-    conversation.addEventListener("problem", (event) => {
-      report(/** @type {CustomEvent} */ (event).detail.error, this, "The messages could not be loaded");
-    }, { signal });
+    conversation.addEventListener(
+      "problem",
+      (event) => {
+        report(
+          /** @type {CustomEvent} */ (event).detail.error,
+          this,
+          "The messages could not be loaded",
+        );
+      },
+      { signal },
+    );
     conversation.addEventListener("typing", () => this.#head.showSubtitle(), { signal });
-    conversation.addEventListener("state", () => { this.#countMarks(); this.#head.showSubtitle(); this.#head.showNotice(); }, { signal });
-    conversation.addEventListener("arrive", (event) => this.#arrived(/** @type {CustomEvent} */ (event).detail.messages), { signal });
+    conversation.addEventListener(
+      "state",
+      () => {
+        this.#countMarks();
+        this.#head.showSubtitle();
+        this.#head.showNotice();
+      },
+      { signal },
+    );
+    conversation.addEventListener(
+      "arrive",
+      (event) => this.#arrived(/** @type {CustomEvent} */ (event).detail.messages),
+      { signal },
+    );
     people.addEventListener("presence", () => this.#head.showSubtitle(), { signal });
-    people.addEventListener("change", () => { this.#head.show(); this.#timeline.refresh(); }, { signal });
+    people.addEventListener(
+      "change",
+      () => {
+        this.#head.show();
+        this.#timeline.refresh();
+      },
+      { signal },
+    );
     relay.on("health", () => this.#head.showNotice(), { signal });
-    calendar.addEventListener("change", () => { this.#head.showSubtitle(); this.#timeline.refresh(); this.#search?.refresh(); }, { signal });
+    calendar.addEventListener(
+      "change",
+      () => {
+        this.#head.showSubtitle();
+        this.#timeline.refresh();
+        this.#search?.refresh();
+      },
+      { signal },
+    );
     addEventListener("focus", () => this.#readSeen(), { signal });
-    document.addEventListener("visibilitychange", () => { this.#readSeen(); this.#tellRefused(); }, { signal });
+    document.addEventListener(
+      "visibilitychange",
+      () => {
+        this.#readSeen();
+        this.#tellRefused();
+      },
+      { signal },
+    );
     this.#showTitle();
     this.#head.open(messenger, row, room);
     this.#timeline.open(conversation, this.#context());
@@ -147,12 +227,16 @@ export class RoomView extends HTMLElement {
     return {
       user: me,
       isDirect: this.#row.peer !== undefined,
-      name: (/** @type {string} */ user) => people.name(user) ?? (user === me || this.#isMember(user) ? user : undefined),
-      pictures: (/** @type {string} */ user) => (people.known.get(user)?.avatar ? pictures : undefined),
+      name: (/** @type {string} */ user) =>
+        people.name(user) ?? (user === me || this.#isMember(user) ? user : undefined),
+      pictures: (/** @type {string} */ user) =>
+        people.known.get(user)?.avatar ? pictures : undefined,
       message: (/** @type {number} */ seq) => this.#conversation?.get(seq),
       mark: (/** @type {any} */ message) => this.#mark(message),
-      act: (/** @type {string} */ action, /** @type {any[]} */ ...rest) => this.#act(action, ...rest),
-      key: (/** @type {KeyboardEvent} */ event, /** @type {any} */ message) => this.#rowKey(event, message),
+      act: (/** @type {string} */ action, /** @type {any[]} */ ...rest) =>
+        this.#act(action, ...rest),
+      key: (/** @type {KeyboardEvent} */ event, /** @type {any} */ message) =>
+        this.#rowKey(event, message),
       empty: () => this.#emptyText(),
     };
   }
@@ -165,14 +249,18 @@ export class RoomView extends HTMLElement {
   #emptyText() {
     if (this.#room?.state === "refused") return "";
     if (this.#conversation?.isLoading || this.#conversation?.older) {
-      return this.#messenger.relay.health.state === "online" ? "Loading…" : "Nothing is stored on this device. Messages will appear when there is a connection.";
+      return this.#messenger.relay.health.state === "online"
+        ? "Loading…"
+        : "Nothing is stored on this device. Messages will appear when there is a connection.";
     }
     return `No messages yet. Say hello to ${plain(this.#row.title)}.`;
   }
 
   #countMarks() {
     const { user } = this.#messenger;
-    const others = [...(this.#room?.marks ?? [])].filter(([name]) => name !== user).map(([, marks]) => marks);
+    const others = [...(this.#room?.marks ?? [])]
+      .filter(([name]) => name !== user)
+      .map(([, marks]) => marks);
     this.#others = {
       count: others.length,
       received: Math.min(...others.map((marks) => marks.received)),
@@ -203,9 +291,12 @@ export class RoomView extends HTMLElement {
   async #showMenu(button) {
     const { conversationMenu } = await this.#actions();
     conversationMenu(button, {
-      isRoom: this.#row.peer === undefined, isMuted: this.#messenger.muted?.has(this.#row.room),
-      mute: () => this.#messenger.muted?.toggle(this.#row.room), first: this.#conversation?.first ?? 1,
-      show: (place) => this.#timeline.show(place), focus: () => this.#composer.focus(),
+      isRoom: this.#row.peer === undefined,
+      isMuted: this.#messenger.muted?.has(this.#row.room),
+      mute: () => this.#messenger.muted?.toggle(this.#row.room),
+      first: this.#conversation?.first ?? 1,
+      show: (place) => this.#timeline.show(place),
+      focus: () => this.#composer.focus(),
       leave: () => this.#askToLeave(),
     });
   }
@@ -216,12 +307,15 @@ export class RoomView extends HTMLElement {
   #arrived(messages) {
     const { user, people, announcer } = this.#messenger;
     if (document.visibilityState !== "visible") return;
-    announcer.say(messages.filter((message) => message.from !== user),
-      (message) => `${plain(people.name(message.from) ?? message.from)}: ${gist(message)}`);
+    announcer.say(
+      messages.filter((message) => message.from !== user),
+      (message) => `${plain(people.name(message.from) ?? message.from)}: ${gist(message)}`,
+    );
   }
 
   #readSeen() {
-    if (!this.#conversation || document.visibilityState !== "visible" || !document.hasFocus()) return;
+    if (!this.#conversation || document.visibilityState !== "visible" || !document.hasFocus())
+      return;
     const { room } = this.#conversation;
     const seen = this.#timeline.seen;
     if (room.state !== "live" || seen === undefined || seen <= (room.mine?.read ?? 0)) return;
@@ -241,7 +335,9 @@ export class RoomView extends HTMLElement {
       text = unescaped(text);
     }
     if (!isEdit || text !== this.#conversation?.get(purpose.seq)?.text) {
-      const sending = isEdit ? room.edit(purpose.seq, text) : room.send(text, purpose ? { replyTo: purpose.seq } : {});
+      const sending = isEdit
+        ? room.edit(purpose.seq, text)
+        : room.send(text, purpose ? { replyTo: purpose.seq } : {});
       if (!this.#isTaken(sending, (why) => this.#composer.say(`Not sent: ${why}`))) return;
     }
     if (!isEdit) this.#composer.text = "";
@@ -249,14 +345,24 @@ export class RoomView extends HTMLElement {
     this.#keepDraft();
   }
 
-  /** Performs a command. A text that is none stays where it was written, and is never sent. @param {string} text */
+  /**
+   * Performs a command. A text that is none stays where it was written, and is never sent.
+   * @param {string} text
+   */
   async #perform(text) {
     const conversation = /** @type {Conversation} */ (this.#conversation);
     const { perform } = await load(() => import("./commands.js"), this);
     if (conversation !== this.#conversation || this.#composer.text !== text) return; // one writes on
     await perform(text.trim(), {
-      messenger: this.#messenger, row: this.#row, conversation, timeline: this.#timeline,
-      done: () => { this.#composer.text = ""; this.#cancel(); this.#keepDraft(); },
+      messenger: this.#messenger,
+      row: this.#row,
+      conversation,
+      timeline: this.#timeline,
+      done: () => {
+        this.#composer.text = "";
+        this.#cancel();
+        this.#keepDraft();
+      },
       say: (sentence) => this.#composer.say(sentence),
       send: (words) => this.#sendWords(words),
       search: (query) => this.openSearch(query),
@@ -264,7 +370,10 @@ export class RoomView extends HTMLElement {
     });
   }
 
-  /** Sends the text of a command; one that cannot be sent is where it was written. @param {string} words */
+  /**
+   * Sends the text of a command; one that cannot be sent is where it was written.
+   * @param {string} words
+   */
   #sendWords(words) {
     this.#isTaken(this.#room.send(words), (why) => {
       this.#composer.text = words;
@@ -275,12 +384,13 @@ export class RoomView extends HTMLElement {
   async #askToLeave() {
     const { room, title } = this.#row;
     const { askToLeave } = await this.#actions();
-    if (await askToLeave(this, plain(title))) this.dispatchEvent(new CustomEvent("leave-room", { detail: room }));
+    if (await askToLeave(this, plain(title)))
+      this.dispatchEvent(new CustomEvent("leave-room", { detail: room }));
   }
 
   /**
-   * Whether an entry is on its way. If not, says why at once, and the text stays where it is. What the relay
-   * refuses is told by its row, or by `tellRefused`.
+   * Whether an entry is on its way. If not, says why at once, and the text stays where it is. What
+   * the relay refuses is told by its row, or by `tellRefused`.
    * @param {any} sending @param {(why: string) => void} refuse
    */
   #isTaken(sending, refuse) {
@@ -290,26 +400,45 @@ export class RoomView extends HTMLElement {
     return error === undefined;
   }
 
-  /** Changes are shown at once; those that were refused are as before, and a sentence says why, as soon as one looks. */
+  /**
+   * Changes are shown at once; those that were refused are as before, and a sentence says why, as
+   * soon as one looks.
+   */
   #tellRefused() {
     const room = this.#room;
     if (!room || document.visibilityState !== "visible") return;
-    for (const change of room.pending.filter((/** @type {any} */ { kind, state }) => state === "refused" && kind in refusals)) {
+    for (const change of room.pending.filter(
+      (/** @type {any} */ { kind, state }) => state === "refused" && kind in refusals,
+    )) {
       const why = `${refusals[/** @type {keyof typeof refusals} */ (change.kind)]}: ${plain(change.error.message)}`;
       const discard = () => room.discard(change.id);
       const isFree = !this.#purpose && this.#composer.text.trim() === "";
       if (change.kind !== "edit") {
         discard();
         say(why, this);
-      } else if (isFree) { // its text is where it was written
+      } else if (isFree) {
+        // its text is where it was written
         this.#edit(change.target, change.text);
         discard();
         say(why, this);
-      } else say(why, this, { label: "Edit again", close: discard, until: this.#ending.signal, act: () => { this.#edit(change.target, change.text); discard(); } });
+      } else
+        say(why, this, {
+          label: "Edit again",
+          close: discard,
+          until: this.#ending.signal,
+          act: () => {
+            this.#edit(change.target, change.text);
+            discard();
+          },
+        });
     }
   }
 
-  /** Edits a message, in place of what one writes: that comes back afterwards. @param {number} seq @param {string} text */
+  /**
+   * Edits a message, in place of what one writes: that comes back afterwards.
+   * @param {number} seq
+   * @param {string} text
+   */
   #edit(seq, text) {
     if (this.#purpose?.kind !== "edit") this.#keepDraft();
     this.#setPurpose({ kind: "edit", seq }, { title: "Edit your message", text: "Escape cancels" });
@@ -317,7 +446,10 @@ export class RoomView extends HTMLElement {
     this.#keepDraft();
   }
 
-  /** @param {{kind: "reply" | "edit", seq: number}} [purpose] @param {{title: string, text: string}} [banner] */
+  /**
+   * @param {{kind: "reply" | "edit", seq: number}} [purpose]
+   * @param {{title: string, text: string}} [banner]
+   */
   #setPurpose(purpose, banner) {
     this.#purpose = purpose;
     this.#composer.announce(banner);
@@ -335,7 +467,9 @@ export class RoomView extends HTMLElement {
 
   #editLast() {
     const items = this.#conversation?.items ?? [];
-    const last = items.findLast((item) => item.from === this.#messenger.user && item.kind === "text" && !item.deleted);
+    const last = items.findLast(
+      (item) => item.from === this.#messenger.user && item.kind === "text" && !item.deleted,
+    );
     if (last) this.#act("edit", last.seq);
   }
 
@@ -345,7 +479,8 @@ export class RoomView extends HTMLElement {
     const { kept, keptInTab } = this.#messenger;
     const { room } = this.#row;
     const { text } = this.#composer;
-    if (this.#purpose?.kind === "edit") keptInTab?.set("edit", { seq: this.#purpose.seq, text }, room);
+    if (this.#purpose?.kind === "edit")
+      keptInTab?.set("edit", { seq: this.#purpose.seq, text }, room);
     else if (text.trim() === "") kept?.remove("draft", room);
     else kept?.set("draft", text, room);
   }
@@ -353,7 +488,8 @@ export class RoomView extends HTMLElement {
   #restoreDraft() {
     this.#composer.text = this.#messenger.kept?.get("draft", this.#row.room) ?? "";
     const edit = this.#messenger.keptInTab?.value("edit", this.#row.room);
-    if (typeof edit?.seq === "number" && typeof edit.text === "string") this.#edit(edit.seq, edit.text);
+    if (typeof edit?.seq === "number" && typeof edit.text === "string")
+      this.#edit(edit.seq, edit.text);
   }
 
   /** @param {string} prefix */
@@ -361,8 +497,15 @@ export class RoomView extends HTMLElement {
     const { people, user: me } = this.#messenger;
     const users = new Set([...(this.#room?.marks?.keys() ?? []), ...people.known.keys()]);
     users.delete(me);
-    return [...users].map((user) => ({ user, title: people.name(user) ?? user }))
-      .filter(({ user, title }) => user.startsWith(prefix) || folded(title).split(/\s+/).some((word) => word.startsWith(prefix)));
+    return [...users]
+      .map((user) => ({ user, title: people.name(user) ?? user }))
+      .filter(
+        ({ user, title }) =>
+          user.startsWith(prefix) ||
+          folded(title)
+            .split(/\s+/)
+            .some((word) => word.startsWith(prefix)),
+      );
   }
 
   // MARK: Actions on messages
@@ -373,15 +516,23 @@ export class RoomView extends HTMLElement {
     const [seq, detail, isOn] = rest;
     const message = typeof seq === "number" ? this.#conversation?.get(seq) : undefined;
     const name = message && (this.#messenger.people.name(message.from) ?? message.from);
-    if (action === "show") this.#timeline.show(seq).then((/** @type {any} */ row) => row?.focus({ preventScroll: true }));
-    else if (action === "react") this.#isTaken(room.react(seq, detail, isOn), (why) => say(`${refusals.react}: ${why}`, this));
-    else if (action === "retry") this.#isTaken(room.retry(seq), (why) => say(`Not sent: ${why}`, this));
+    if (action === "show")
+      this.#timeline
+        .show(seq)
+        .then((/** @type {any} */ row) => row?.focus({ preventScroll: true }));
+    else if (action === "react")
+      this.#isTaken(room.react(seq, detail, isOn), (why) => say(`${refusals.react}: ${why}`, this));
+    else if (action === "retry")
+      this.#isTaken(room.retry(seq), (why) => say(`Not sent: ${why}`, this));
     else if (action === "expand") this.#timeline.expand(seq);
     else if (action === "discard") room.discard(seq);
     else if (action === "forward") this.#messenger.forward?.({ room: room.name, seq });
     else if (action === "reply") {
       if (this.#purpose?.kind === "edit") this.#cancel();
-      this.#setPurpose({ kind: "reply", seq }, { title: `Reply to ${name}`, text: gist(message).slice(0, 200) });
+      this.#setPurpose(
+        { kind: "reply", seq },
+        { title: `Reply to ${name}`, text: gist(message).slice(0, 200) },
+      );
       this.#composer.focus();
     } else if (action === "edit") {
       this.#edit(seq, message.text);
@@ -391,16 +542,20 @@ export class RoomView extends HTMLElement {
       const { user, forward, people, write } = this.#messenger;
       const { peer } = this.#row;
       const view = {
-        user, canForward: forward !== undefined, name: (/** @type {string} */ one) => plain(people.name(one) ?? one),
+        user,
+        canForward: forward !== undefined,
+        name: (/** @type {string} */ one) => plain(people.name(one) ?? one),
         person: peer === undefined ? write : undefined,
         act: (/** @type {string} */ name, /** @type {any[]} */ ...more) => this.#act(name, ...more),
       };
       if (action === "reactions") chooseReaction(view, message, detail);
       else if (action === "menu") messageMenu(view, message, detail);
       else if (action === "person") peopleMenu(view, [message?.from ?? peer], detail, "Person");
-      else if (action === "members") peopleMenu(view, [...room.marks.keys()].sort(), detail, "Members");
+      else if (action === "members")
+        peopleMenu(view, [...room.marks.keys()].sort(), detail, "Members");
       else if (action === "delete") {
-        if (await askToDelete(this, message)) this.#isTaken(room.delete(seq), (why) => say(`${refusals.delete}: ${why}`, this));
+        if (await askToDelete(this, message))
+          this.#isTaken(room.delete(seq), (why) => say(`${refusals.delete}: ${why}`, this));
         this.#timeline.enter();
       }
     }
@@ -414,7 +569,12 @@ export class RoomView extends HTMLElement {
     const isText = message.kind === "text";
     if (event.key === "Escape") this.#composer.focus();
     else if (seq === undefined || message.deleted) return false;
-    else if (event.key === "Enter" || event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) this.#act("menu", seq, anchor);
+    else if (
+      event.key === "Enter" ||
+      event.key === "ContextMenu" ||
+      (event.key === "F10" && event.shiftKey)
+    )
+      this.#act("menu", seq, anchor);
     else if (event.key === "r") this.#act("reply", seq);
     else if (event.key === "+" || event.key === ":") this.#act("reactions", seq, anchor);
     else if (event.key === "e" && isOwn && isText) this.#act("edit", seq);
@@ -430,24 +590,40 @@ export class RoomView extends HTMLElement {
   async openSearch(query) {
     const { SearchBar } = await load(() => import("./search-bar.js"), this);
     if (!this.#search) {
-      this.#search = new SearchBar((query, options) => this.#find(query, options), () => this.#composer.focus());
+      this.#search = new SearchBar(
+        (query, options) => this.#find(query, options),
+        () => this.#composer.focus(),
+      );
       this.#head.notice.before(this.#search.element);
     }
     this.#search.open(query);
   }
 
-  /** @param {string} query @param {{seq?: number, isNewer: boolean, signal: AbortSignal}} options */
+  /**
+   * @param {string} query
+   * @param {{seq?: number, isNewer: boolean, signal: AbortSignal}} options
+   */
   async #find(query, options) {
     const conversation = this.#conversation;
     const { find, mark, matcher } = await loaded(() => import("./find.js"), this);
     mark(undefined);
     const isMatch = matcher(query, (user) => this.#messenger.people.name(user));
-    const match = isMatch && conversation && await find(conversation, isMatch, { ...options, signal: AbortSignal.any([options.signal, this.#ending.signal]) });
+    const match =
+      isMatch &&
+      conversation &&
+      (await find(conversation, isMatch, {
+        ...options,
+        signal: AbortSignal.any([options.signal, this.#ending.signal]),
+      }));
     if (match) mark(await this.#timeline.show(match.seq), query);
     return match;
   }
 
-  /** Shows a message that was found by some words, once the conversation is open. @param {number} seq @param {string} query */
+  /**
+   * Shows a message that was found by some words, once the conversation is open.
+   * @param {number} seq
+   * @param {string} query
+   */
   async show(seq, query) {
     const conversation = /** @type {Conversation} */ (this.#conversation);
     const { signal } = this.#ending;

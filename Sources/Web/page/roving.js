@@ -17,9 +17,13 @@ export class Roving {
     this.#position = position;
   }
 
-  get hasFocus() { return this.#rows.element.contains(focused()); }
+  get hasFocus() {
+    return this.#rows.element.contains(focused());
+  }
   /** The message that has the focus. */
-  get message() { return this.hasFocus ? /** @type {any} */ (focused()?.closest(".row"))?.message : undefined; }
+  get message() {
+    return this.hasFocus ? /** @type {any} */ (focused()?.closest(".row"))?.message : undefined;
+  }
 
   /** @param {any} row */
   select(row) {
@@ -46,23 +50,30 @@ export class Roving {
 
   /**
    * @param {object} reactions
-   * @param {(event: KeyboardEvent, row: any) => boolean} reactions.key a key that moves nothing, on a row; whether it was one for that
+   * @param {(event: KeyboardEvent, row: any) => boolean} reactions.key a key that moves nothing, on
+   *   a row; whether it was one for that
    * @param {() => void} reactions.leave the focus leaves the rows at their end
    * @param {() => number} reactions.page how high the view is
    */
   listen({ key, leave, page }) {
     const list = this.#rows.element;
-    list.addEventListener("keydown", keys((event) => {
-      const row = /** @type {any} */ (event.target).closest(".row");
-      if (!row || event.altKey || event.ctrlKey || event.metaKey) return;
-      if (event.target !== row) {
-        if (event.key === "Escape") { event.stopPropagation(); row.focus(); }
-        return;
-      }
-      const stepped = this.#step(row, event.key, page());
-      if (stepped === "after") leave();
-      if (stepped !== "none" || key(event, row)) event.preventDefault();
-    }));
+    list.addEventListener(
+      "keydown",
+      keys((event) => {
+        const row = /** @type {any} */ (event.target).closest(".row");
+        if (!row || event.altKey || event.ctrlKey || event.metaKey) return;
+        if (event.target !== row) {
+          if (event.key === "Escape") {
+            event.stopPropagation();
+            row.focus();
+          }
+          return;
+        }
+        const stepped = this.#step(row, event.key, page());
+        if (stepped === "after") leave();
+        if (stepped !== "none" || key(event, row)) event.preventDefault();
+      }),
+    );
     list.addEventListener("focusin", (/** @type {FocusEvent} */ event) => {
       const row = /** @type {any} */ (event.target).closest(".row");
       if (!row) return;
@@ -70,19 +81,28 @@ export class Roving {
       this.#rows.showTools(row);
     });
     list.addEventListener("pointerover", (/** @type {PointerEvent} */ event) => {
-      if (event.pointerType !== "touch" && !this.#rows.hasToolsFocus) this.#rows.showTools(/** @type {any} */ (event.target).closest(".row"));
+      if (event.pointerType !== "touch" && !this.#rows.hasToolsFocus)
+        this.#rows.showTools(/** @type {any} */ (event.target).closest(".row"));
     });
-    list.addEventListener("pointerleave", () => { if (!this.hasFocus) this.#rows.hideTools(); });
+    list.addEventListener("pointerleave", () => {
+      if (!this.hasFocus) this.#rows.hideTools();
+    });
   }
 
   /**
    * Moves the focus to another row.
    * @param {any} row @param {string} key @param {number} viewHeight
-   * @returns {"none" | "moved" | "after"} whether the key is one for that, and leads beyond the last row
+   * @returns {"none" | "moved" | "after"} whether the key is one for that, and leads beyond the
+   *   last row
    */
   #step(row, key, viewHeight) {
     const page = Math.max(1, Math.floor(viewHeight / rowHeight) - 1);
-    const distance = /** @type {Record<string, number>} */ ({ ArrowUp: -1, ArrowDown: 1, PageUp: -page, PageDown: page })[key];
+    const distance = /** @type {Record<string, number>} */ ({
+      ArrowUp: -1,
+      ArrowDown: 1,
+      PageUp: -page,
+      PageDown: page,
+    })[key];
     if (!distance) return "none";
     let next = row;
     for (let left = Math.abs(distance); left > 0; left--) {

@@ -8,7 +8,12 @@ const keyOf = (message) => message.seq ?? message.id;
 
 export class Rows {
   /** The list of the rows. */
-  element = el("div", { class: "rows", role: "feed", "aria-label": "Messages", id: "timeline-rows" });
+  element = el("div", {
+    class: "rows",
+    role: "feed",
+    "aria-label": "Messages",
+    id: "timeline-rows",
+  });
   /** By `seq`, or by the id of an entry without one. @type {Map<number | string, any>} */
   #rows = new Map();
   /** Long messages that are shown as a whole. @type {Set<number | string>} */
@@ -18,9 +23,15 @@ export class Rows {
   /** @type {any} */
   #tools;
 
-  get count() { return this.#rows.size; }
-  get first() { return this.element.firstElementChild; }
-  get last() { return this.element.lastElementChild; }
+  get count() {
+    return this.#rows.size;
+  }
+  get first() {
+    return this.element.firstElementChild;
+  }
+  get last() {
+    return this.element.lastElementChild;
+  }
 
   /** The message of the last row that has a `seq`. @returns {any} */
   get lastStored() {
@@ -30,7 +41,9 @@ export class Rows {
   }
 
   /** @param {number | string | undefined} key */
-  get(key) { return this.#rows.get(/** @type {any} */ (key)); }
+  get(key) {
+    return this.#rows.get(/** @type {any} */ (key));
+  }
 
   /** Begins a conversation. @param {any} context what rows need: see `Timeline.open` */
   open(context) {
@@ -55,7 +68,10 @@ export class Rows {
     const keys = new Set(wanted.map(keyOf));
     // An entry that has got its seq keeps its row.
     for (const message of wanted) {
-      const row = message.seq !== undefined && message.from === this.#context.user && this.#rows.get(message.id);
+      const row =
+        message.seq !== undefined &&
+        message.from === this.#context.user &&
+        this.#rows.get(message.id);
       if (!row) continue;
       this.#rows.delete(message.id);
       if (this.#rows.has(message.seq)) row.remove();
@@ -74,7 +90,13 @@ export class Rows {
         row = el("div", { role: "article", tabIndex: -1 });
         this.#rows.set(key, row);
       }
-      this.#draw(row, message, wanted[index - 1] ?? before, wanted[index + 1] ?? after, firstUnread);
+      this.#draw(
+        row,
+        message,
+        wanted[index - 1] ?? before,
+        wanted[index + 1] ?? after,
+        firstUnread,
+      );
       if (row === place) place = place.nextElementSibling;
       else this.element.insertBefore(row, place);
     }
@@ -91,7 +113,14 @@ export class Rows {
     for (const row of this.#rows.values()) row.shown = undefined;
   }
 
-  /** Fills a row if anything that it shows has changed. @param {any} row @param {any} message @param {any} before @param {any} after @param {number} firstUnread */
+  /**
+   * Fills a row if anything that it shows has changed.
+   * @param {any} row
+   * @param {any} message
+   * @param {any} before
+   * @param {any} after
+   * @param {number} firstUnread
+   */
   #draw(row, message, before, after, firstUnread) {
     const context = this.#context;
     const around = {
@@ -116,13 +145,16 @@ export class Rows {
 
   // MARK: Buttons beside a message: one set for all rows
 
-  get hasToolsFocus() { return this.#tools?.matches(":focus-within") ?? false; }
+  get hasToolsFocus() {
+    return this.#tools?.matches(":focus-within") ?? false;
+  }
 
   /** @param {any} row */
   showTools(row) {
     const message = row?.message;
     if (!message || message.seq === undefined || message.deleted) this.hideTools();
-    else if (this.#tools.parentElement?.closest(".row") !== row) row.querySelector(".bubble").append(this.#tools);
+    else if (this.#tools.parentElement?.closest(".row") !== row)
+      row.querySelector(".bubble").append(this.#tools);
   }
 
   hideTools() {

@@ -8,13 +8,22 @@ const about = (match) => `${day(match.at)}, ${time(match.at)}. Enter: older`;
 
 export class SearchBar {
   #input = el("input", {
-    type: "search", placeholder: "Search in this conversation", "aria-label": "Search in this conversation", autocomplete: "off",
+    type: "search",
+    placeholder: "Search in this conversation",
+    "aria-label": "Search in this conversation",
+    autocomplete: "off",
     on: { keydown: keys((event) => this.#key(event)), input: () => this.#forget() },
   });
   #result = el("span", { class: "result", role: "status" });
-  element = el("div", { class: "search", hidden: true, role: "search" }, this.#input, this.#result,
-    iconButton("up", "Older match", () => this.#search(false)), iconButton("down", "Newer match", () => this.#search(true)),
-    iconButton("close", "Close the search", () => this.close()));
+  element = el(
+    "div",
+    { class: "search", hidden: true, role: "search" },
+    this.#input,
+    this.#result,
+    iconButton("up", "Older match", () => this.#search(false)),
+    iconButton("down", "Newer match", () => this.#search(true)),
+    iconButton("close", "Close the search", () => this.close()),
+  );
   #ending = new AbortController();
   /** The match that is shown. @type {any} */
   #found;
@@ -23,7 +32,8 @@ export class SearchBar {
   #focus;
 
   /**
-   * @param {(query: string, options: {seq?: number, isNewer: boolean, signal: AbortSignal}) => Promise<any>} find shows the next match, and returns it; an empty query ends showing one
+   * @param {(query: string, options: {seq?: number, isNewer: boolean, signal: AbortSignal}) =>
+   *   Promise<any>} find shows the next match, and returns it; an empty query ends showing one
    * @param {() => void} focus leaves the search
    */
   constructor(find, focus) {
@@ -66,8 +76,13 @@ export class SearchBar {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    if (event.key === "Escape") { event.stopPropagation(); this.close(); }
-    else if (event.key === "Enter") { event.preventDefault(); this.#search(event.shiftKey); }
+    if (event.key === "Escape") {
+      event.stopPropagation();
+      this.close();
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      this.#search(event.shiftKey);
+    }
   }
 
   /** Goes to the next older match, or to a newer one. @param {boolean} isNewer */
@@ -80,7 +95,11 @@ export class SearchBar {
       const match = await this.#find(this.#input.value, { seq: this.#found?.seq, isNewer, signal });
       if (signal.aborted) return;
       if (match) this.#found = match;
-      this.#result.textContent = match ? about(match) : isNewer ? "No newer matches" : "No older matches";
+      this.#result.textContent = match
+        ? about(match)
+        : isNewer
+          ? "No newer matches"
+          : "No older matches";
     } catch (error) {
       if (signal.aborted) return;
       this.#result.textContent = `The search ended: ${plain(/** @type {Error} */ (error).message)}`;

@@ -1,7 +1,7 @@
 // The messages of a conversation: at most 200 rows in the document, and what one reads never moves.
 //
-// The position is settled before every paint: after each change of rows, each scroll, and each change
-// of size, which a ResizeObserver reports between layout and paint.
+// The position is settled before every paint: after each change of rows, each scroll, and each
+// change of size, which a ResizeObserver reports between layout and paint.
 
 import { el } from "./dom.js";
 import { day } from "./format.js";
@@ -20,7 +20,11 @@ const addingMs = 6;
 /** This close to the end of the newest message counts as being there. */
 const slack = 8;
 
-/** Setting a text that is there already would cause a layout. @param {HTMLElement} element @param {string} text */
+/**
+ * Setting a text that is there already would cause a layout.
+ * @param {HTMLElement} element
+ * @param {string} text
+ */
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -47,15 +51,22 @@ export class Timeline extends HTMLElement {
   #rows = new Rows();
   #above = el("div", { class: "edge" });
   #below = el("div", { class: "edge below" });
-  #scroller = el("div", { class: "scroller" }, el("div", { class: "column" }, this.#above, this.#rows.element, this.#below));
+  #scroller = el(
+    "div",
+    { class: "scroller" },
+    el("div", { class: "column" }, this.#above, this.#rows.element, this.#below),
+  );
   #position = new Position(this.#scroller, this.#rows.element);
   #roving = new Roving(this.#rows, this.#position);
   #empty = el("div", { class: "empty", hidden: true });
   #newest = new NewestButton(() => this.toNewest());
-  #bar = new Scrollbar((share, seq) => (share >= 1 ? this.toNewest() : this.show(seq)), (seq) => {
-    const item = this.#conversation?.get(seq);
-    return item ? day(item.at) : `Message ${seq.toLocaleString()}`;
-  });
+  #bar = new Scrollbar(
+    (share, seq) => (share >= 1 ? this.toNewest() : this.show(seq)),
+    (seq) => {
+      const item = this.#conversation?.get(seq);
+      return item ? day(item.at) : `Message ${seq.toLocaleString()}`;
+    },
+  );
 
   connectedCallback() {
     if (this.firstChild) return;
@@ -64,7 +75,8 @@ export class Timeline extends HTMLElement {
     this.#resizes.observe(this.#rows.element);
     this.#scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     this.#roving.listen({
-      key: (event, row) => this.#key(event, row), leave: () => this.dispatchEvent(new Event("leave")),
+      key: (event, row) => this.#key(event, row),
+      leave: () => this.dispatchEvent(new Event("leave")),
       page: () => this.#scroller.clientHeight,
     });
   }
@@ -76,7 +88,8 @@ export class Timeline extends HTMLElement {
   /**
    * Shows a conversation from its newest message, or from the first unread one.
    * @param {import("./conversation.js").Conversation} conversation
-   * @param {any} context what rows need: `user`, `name`, `pictures`, `message`, `mark`, `act`, `isDirect`
+   * @param {any} context what rows need: `user`, `name`, `pictures`, `message`, `mark`, `act`,
+   *   `isDirect`
    */
   open(conversation, context) {
     this.close();
@@ -86,12 +99,19 @@ export class Timeline extends HTMLElement {
     this.#ending = new AbortController();
     const { signal } = this.#ending;
     const on = (/** @type {string} */ type, /** @type {(detail: any) => void} */ listener) =>
-      conversation.addEventListener(type, (event) => listener(/** @type {CustomEvent} */ (event).detail), { signal });
+      conversation.addEventListener(
+        type,
+        (event) => listener(/** @type {CustomEvent} */ (event).detail),
+        { signal },
+      );
     on("change", (detail) => (detail?.reset ? this.#restart() : this.#changed()));
     on("arrive", ({ messages }) => this.#arrived(messages));
     on("pending", () => this.#pendingChanged());
     on("marks", () => this.#later());
-    on("state", () => { this.#noteUnread(); this.#later(); });
+    on("state", () => {
+      this.#noteUnread();
+      this.#later();
+    });
     on("loading", () => this.#later());
     conversation.isFollowed = () => this.isAtEnd;
     this.#firstUnread = Infinity;
@@ -112,19 +132,30 @@ export class Timeline extends HTMLElement {
 
   /** The newest message that is in view, and `undefined` if there is none. */
   get seen() {
-    if (!this.#conversation || !this.#isPlaced || this.#scroller.clientHeight === 0) return undefined;
+    if (!this.#conversation || !this.#isPlaced || this.#scroller.clientHeight === 0)
+      return undefined;
     if (this.isAtEnd) return this.#conversation.head || undefined;
     return this.#position.lastInView?.message.seq;
   }
 
-  get isAtEnd() { return this.#isAtEnd && !this.#conversation?.newer; }
-  get rowCount() { return this.#rows.count; }
+  get isAtEnd() {
+    return this.#isAtEnd && !this.#conversation?.newer;
+  }
+  get rowCount() {
+    return this.#rows.count;
+  }
   /** The message that has the focus. */
-  get current() { return this.#roving.message; }
+  get current() {
+    return this.#roving.message;
+  }
   /** The first message that was unread when the conversation was opened. */
-  get firstUnread() { return this.#firstUnread === Infinity ? undefined : this.#firstUnread; }
+  get firstUnread() {
+    return this.#firstUnread === Infinity ? undefined : this.#firstUnread;
+  }
   /** @param {number} seq */
-  row(seq) { return this.#rows.get(seq); }
+  row(seq) {
+    return this.#rows.get(seq);
+  }
 
   /** Shows all of a long message. @param {number | string} key */
   expand(key) {
@@ -154,12 +185,16 @@ export class Timeline extends HTMLElement {
     const conversation = this.#conversation;
     if (!conversation) return;
     this.#isAtEnd = false;
-    const seq = await conversation.jump(place).catch((/** @type {any} */ error) => report(error, this, "The message could not be shown"));
+    const seq = await conversation
+      .jump(place)
+      .catch((/** @type {any} */ error) => report(error, this, "The message could not be shown"));
     if (conversation !== this.#conversation || seq === undefined) return;
     this.#center(conversation.index(seq));
     const row = this.#rows.get(seq);
     if (!row) return;
-    this.#position.move(this.#position.of(row) - Math.max(40, (this.#scroller.clientHeight - row.offsetHeight) / 3));
+    this.#position.move(
+      this.#position.of(row) - Math.max(40, (this.#scroller.clientHeight - row.offsetHeight) / 3),
+    );
     this.#roving.select(row);
     this.#update();
     row.classList.add("flash");
@@ -227,7 +262,8 @@ export class Timeline extends HTMLElement {
     if (this.#pending.some((entry) => !before.has(entry.id))) {
       this.#isAtEnd = true;
       this.#newest.missed = 0;
-      if (/** @type {any} */ (this.#conversation).newer) return /** @type {any} */ (this.#conversation).toNewest();
+      if (/** @type {any} */ (this.#conversation).newer)
+        return /** @type {any} */ (this.#conversation).toNewest();
       return this.#update();
     }
     this.#later(); // a hundred may be acknowledged together
@@ -235,7 +271,8 @@ export class Timeline extends HTMLElement {
 
   #readPending() {
     const { room } = /** @type {any} */ (this.#conversation);
-    return (room.pending ?? []).filter((/** @type {any} */ entry) => entry.kind === "text" || entry.kind === "data")
+    return (room.pending ?? [])
+      .filter((/** @type {any} */ entry) => entry.kind === "text" || entry.kind === "data")
       .map((/** @type {any} */ entry) => ({ ...entry, from: this.#context.user }));
   }
 
@@ -245,9 +282,11 @@ export class Timeline extends HTMLElement {
     const { readBefore } = conversation;
     if (this.#isMarked || readBefore === undefined) return;
     this.#isMarked = true;
-    const isUnread = (/** @type {any} */ item) => item.seq > readBefore && item.from !== this.#context.user;
+    const isUnread = (/** @type {any} */ item) =>
+      item.seq > readBefore && item.from !== this.#context.user;
     const isBefore = conversation.older && conversation.items[0]?.seq > readBefore + 1;
-    if (isBefore && !this.#isSought && conversation.items.some(isUnread)) await this.#jump(readBefore + 1);
+    if (isBefore && !this.#isSought && conversation.items.some(isUnread))
+      await this.#jump(readBefore + 1);
     if (conversation !== this.#conversation) return;
     this.#isPlaced = true;
     this.#firstUnread = conversation.items.find(isUnread)?.seq ?? Infinity;
@@ -259,7 +298,11 @@ export class Timeline extends HTMLElement {
     if (this.#isSought) return false;
     const conversation = /** @type {any} */ (this.#conversation);
     const index = conversation.index(this.#firstUnread);
-    if (conversation.items[index]?.seq !== this.#firstUnread || conversation.items.length - index < 3) return false;
+    if (
+      conversation.items[index]?.seq !== this.#firstUnread ||
+      conversation.items.length - index < 3
+    )
+      return false;
     this.#center(index);
     const row = this.#rows.get(this.#firstUnread);
     if (!row) return false;
@@ -303,7 +346,8 @@ export class Timeline extends HTMLElement {
     const began = performance.now();
     if (this.isAtEnd) {
       this.#to = items.length;
-      if (this.#to - this.#from > rowsLimit || this.#from > this.#to) this.#from = Math.max(0, this.#to - step * 2);
+      if (this.#to - this.#from > rowsLimit || this.#from > this.#to)
+        this.#from = Math.max(0, this.#to - step * 2);
     }
     this.#to = Math.min(this.#to, items.length);
     this.#sync();
@@ -317,13 +361,21 @@ export class Timeline extends HTMLElement {
     const { items, newer } = /** @type {any} */ (this.#conversation);
     const pending = this.#to === items.length && !newer ? this.#pending : [];
     const { hasFocus } = this.#roving;
-    this.#rows.show([...items.slice(this.#from, this.#to), ...pending], items[this.#from - 1], items[this.#to], this.#firstUnread);
+    this.#rows.show(
+      [...items.slice(this.#from, this.#to), ...pending],
+      items[this.#from - 1],
+      items[this.#to],
+      this.#firstUnread,
+    );
     this.#roving.update();
     // The message that had the focus has gone: the nearest one takes it.
     if (hasFocus && !this.#roving.hasFocus) this.enter();
   }
 
-  /** Adds rows where the view comes close to their end, and removes them at the other. @param {number} [began] with this work */
+  /**
+   * Adds rows where the view comes close to their end, and removes them at the other.
+   * @param {number} [began] with this work
+   */
   #extend(began = performance.now()) {
     const conversation = this.#conversation;
     const height = this.#scroller.clientHeight;
@@ -339,7 +391,8 @@ export class Timeline extends HTMLElement {
       const isFull = to - from > rowsLimit;
       // Rows that are higher than the reserve: those that were removed are not added again at once.
       if (isFull && this.#lastAdded === (isUp ? "down" : "up")) break;
-      if ((isUp ? top : end - top) > height / 2 && performance.now() - began > addingMs) return this.#later();
+      if ((isUp ? top : end - top) > height / 2 && performance.now() - began > addingMs)
+        return this.#later();
       this.#from = isFull && isDown ? to - rowsLimit : from;
       this.#to = isFull && isUp ? from + rowsLimit : to;
       this.#lastAdded = isUp ? "up" : "down";
@@ -348,7 +401,8 @@ export class Timeline extends HTMLElement {
     }
     const { top, end } = this.#position;
     if (top < reserve && this.#from === 0 && conversation.older) conversation.loadOlder();
-    if (end - top < reserve && this.#to === items.length && conversation.newer) conversation.loadNewer();
+    if (end - top < reserve && this.#to === items.length && conversation.newer)
+      conversation.loadNewer();
   }
   /** Where rows were added since the last scroll. @type {"up" | "down" | undefined} */
   #lastAdded;
@@ -359,7 +413,8 @@ export class Timeline extends HTMLElement {
   #settle() {
     if (!this.#conversation) return;
     const position = this.#position;
-    if (this.isAtEnd && (position.isKept || position.top >= position.end - slack)) position.settleAtEnd();
+    if (this.isAtEnd && (position.isKept || position.top >= position.end - slack))
+      position.settleAtEnd();
     else position.settle();
   }
 
@@ -373,7 +428,9 @@ export class Timeline extends HTMLElement {
       if (isKept) position.settleAtEnd();
       else if (this.#isAtEnd) position.keep();
       else position.settleScroll();
-      this.#isAtEnd = isKept || (position.top >= position.end - slack && this.#to === this.#conversation.items.length);
+      this.#isAtEnd =
+        isKept ||
+        (position.top >= position.end - slack && this.#to === this.#conversation.items.length);
     }
     if (this.isAtEnd) this.#newest.missed = 0;
     this.#extend();
@@ -387,13 +444,22 @@ export class Timeline extends HTMLElement {
     const isEmpty = conversation.items.length === 0 && this.#pending.length === 0;
     this.#empty.hidden = !isEmpty;
     if (isEmpty) setText(this.#empty, this.#context.empty?.() ?? "");
-    setText(this.#above, isEmpty ? "" : conversation.older ? "Loading older messages…" : "Beginning of the conversation");
+    setText(
+      this.#above,
+      isEmpty
+        ? ""
+        : conversation.older
+          ? "Loading older messages…"
+          : "Beginning of the conversation",
+    );
     this.#above.classList.toggle("quiet", conversation.older && !conversation.isReading("older"));
     this.#newest.show(!this.isAtEnd && !isEmpty);
     this.#rows.element.setAttribute("aria-busy", String(conversation.isLoading));
     const { first, head, older, newer } = conversation;
     this.#bar.show({
-      first, head, seq: this.isAtEnd ? head : this.#position.anchor?.row.message.seq ?? head,
+      first,
+      head,
+      seq: this.isAtEnd ? head : (this.#position.anchor?.row.message.seq ?? head),
       fits: this.#from === 0 && !older && !newer && this.#position.end <= 1,
     });
     this.dispatchEvent(new Event("view"));
@@ -401,13 +467,19 @@ export class Timeline extends HTMLElement {
 
   // MARK: The keyboard
 
-  /** @param {KeyboardEvent} event @param {any} row @returns {boolean} whether the key is one for this */
+  /**
+   * @param {KeyboardEvent} event
+   * @param {any} row
+   * @returns {boolean} whether the key is one for this
+   */
   #key(event, row) {
     if (event.key === "End") {
       this.toNewest();
       this.#rows.last?.focus();
     } else if (event.key === "Home") {
-      this.show(/** @type {any} */ (this.#conversation).first).then((first) => first?.focus({ preventScroll: true }));
+      this.show(/** @type {any} */ (this.#conversation).first).then((first) =>
+        first?.focus({ preventScroll: true }),
+      );
     } else return this.#context.key?.(event, row.message) ?? false;
     return true;
   }
