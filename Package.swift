@@ -110,7 +110,7 @@ let package = Package(
     // The web page, which the build bundles and embeds in Server.
     .executableTarget(
       name: "WebBundler", dependencies: ["Mixing", "CZlib"], path: "Sources/Web",
-      exclude: ["page", "Plugin", "deno.json"], sources: ["Bundler"], swiftSettings: strict),
+      exclude: ["page", "Plugin"], sources: ["Bundler"], swiftSettings: strict),
     .plugin(
       name: "EmbedPage", capability: .buildTool(), dependencies: ["WebBundler"],
       path: "Sources/Web/Plugin"),

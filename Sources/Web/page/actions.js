@@ -6,6 +6,9 @@ import { ask, chooseEmoji, menu } from "./popups.js";
 import { load, report } from "./problems.js";
 import { gist } from "./row.js";
 
+/** @import { Message } from "./relay-client/types.js" */
+/** @import { Act } from "./room-view.js" */
+
 /** No message is older. */
 const firstYear = 1990;
 
@@ -16,14 +19,14 @@ const firstYear = 1990;
  * @property {(user: string) => string} name
  * @property {((user: string) => void) | undefined} person opens the conversation with a person,
  *   where that is another one
- * @property {(action: string, ...rest: any[]) => void} act
+ * @property {Act} act
  */
 
-/** @param {View} view @param {any} message @param {HTMLElement} anchor */
+/** @param {View} view @param {Message} message @param {HTMLElement} anchor */
 export async function chooseReaction(view, message, anchor) {
   const { findEmoji } = await load(() => import("./emoji.js"), anchor);
   const isOn = (/** @type {string} */ emoji) =>
-    message.reactions?.get(emoji)?.includes(view.user) ?? false;
+    message.reactions.get(emoji)?.includes(view.user) ?? false;
   chooseEmoji(anchor, {
     label: "React",
     find: findEmoji,
@@ -32,7 +35,7 @@ export async function chooseReaction(view, message, anchor) {
   });
 }
 
-/** @param {View} view @param {any} message @param {HTMLElement} anchor */
+/** @param {View} view @param {Message} message @param {HTMLElement} anchor */
 export function messageMenu(view, message, anchor) {
   const isOwn = message.from === view.user;
   const isText = message.kind === "text";
@@ -42,7 +45,7 @@ export function messageMenu(view, message, anchor) {
     [
       { label: "Reply", act: () => view.act("reply", message.seq) },
       { label: "React", act: () => chooseReaction(view, message, anchor) },
-      ...(isText ? [{ label: "Copy text", act: () => copy(message.text, anchor) }] : []),
+      ...(isText ? [{ label: "Copy text", act: () => copy(message.text ?? "", anchor) }] : []),
       ...(isText && view.canForward
         ? [{ label: "Forward…", act: () => view.act("forward", message.seq) }]
         : []),
@@ -71,7 +74,7 @@ async function copy(text, near) {
   }
 }
 
-/** @param {Node} near @param {any} message */
+/** @param {Node} near @param {Message} message */
 export const askToDelete = (near, message) =>
   ask(near, {
     title: "Delete this message?",
@@ -122,7 +125,9 @@ export const askToLeave = (near, title) =>
   ask(near, {
     title: `Leave ${title}?`,
     confirm: "Leave",
-    text: "You are told of no more messages in it. What was written stays, and you can open the room again by its name.",
+    text:
+      "You are told of no more messages in it. What was written stays, and you can open the room" +
+      " again by its name.",
   });
 
 /** @param {HTMLElement} button @param {(place: Date) => void} show @param {() => void} focus */

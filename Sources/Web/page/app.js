@@ -6,14 +6,20 @@ import { Conditions } from "./conditions.js";
 import { el, focused, keys } from "./dom.js";
 import { refuseFiles } from "./files.js";
 import { directRoom, plain } from "./format.js";
+import { ConversationList } from "./list.js";
 import { Muted } from "./muted.js";
 import { directRoomNamed, roomNamed } from "./names.js";
 import { People } from "./people.js";
 import { load, loaded, markTold, report, reportUnhandled, say } from "./problems.js";
 import { allowed } from "./relay-client/allowed.js";
+import { RoomView } from "./room-view.js";
 import { Session, subject } from "./session.js";
-import "./list.js";
-import "./room-view.js";
+
+/** @import { Row } from "./list.js" */
+/** @import { Notifier } from "./notifier.js" */
+/** @import { RelayError } from "./relay-client/errors.js" */
+/** @import { Relay } from "./relay-client/relay.js" */
+/** @import { Open } from "./room-view.js" */
 
 // What is not needed at once comes later.
 const popups = () => load(() => import("./popups.js"));
@@ -27,26 +33,29 @@ const place = /** @type {HTMLElement} */ (document.getElementById("app"));
 class Messenger {
   announcer = new Announcer();
   conditions = new Conditions();
-  list = el("relay-list");
-  view = el("relay-conversation", { hidden: true });
+  list = new ConversationList();
+  view = new RoomView();
   #advice = el("p", { role: "status" }, advice);
   nothing = el("div", { class: "nothing-open" }, this.#advice);
   write = (/** @type {string} */ user) =>
     this.open(
-      { room: directRoom(this.user, user), title: this.people.name(user) ?? user, user },
+      { room: directRoom(this.user, user), title: this.people.name(user) ?? user },
       { isOpened: true },
     );
-  forward = (/** @type {any} */ origin) => this.#forward(origin);
+  forward = (/** @type {{room: string, seq: number}} */ origin) => this.#forward(origin);
   enter = (/** @type {string} */ room) => this.open({ room, title: room }, { isOpened: true });
   searchAll = (/** @type {string} */ query) => this.#searchAll(query);
   help = () => this.#help();
-  /** @type {any} */
+  /** @type {Notifier | undefined} */
+  notifier;
+  /** @type {Open | undefined} */
   #open;
-  get user() {
-    return this.session.user;
-  }
+  /** The address names no conversation, and that was said. */
+  #isMisnamed = false;
+  /** @type {(() => void) | undefined} */
+  #closeAsking;
 
-  /** @param {Session} session @param {any} relay */
+  /** @param {Session} session @param {Relay} relay */
   constructor(session, relay) {
     this.session = session;
     this.relay = relay;
@@ -59,6 +68,10 @@ class Messenger {
     );
   }
 
+  get user() {
+    return this.session.user;
+  }
+
   async start() {
     const { list, view, relay, session } = this;
     place.className = "messenger";
@@ -68,27 +81,31 @@ class Messenger {
       el("main", { class: "main" }, view, this.nothing),
       this.announcer.element,
     );
+    view.hidden = true;
     list.start(this);
-    list.addEventListener("choose", (/** @type {CustomEvent} */ event) =>
-      this.open(event.detail.row, event.detail),
-    );
-    list.addEventListener("menu", (/** @type {CustomEvent} */ event) =>
-      this.#showMenu(event.detail.anchor),
-    );
-    list.addEventListener("search", (/** @type {CustomEvent} */ event) =>
-      this.#searchAll(event.detail.query),
-    );
+    list.addEventListener("choose", (event) => {
+      const { detail } = /** @type {CustomEvent<{row: Row, isOpened: boolean}>} */ (event);
+      this.open(detail.row, detail);
+    });
+    list.addEventListener("menu", (event) => {
+      const { detail } = /** @type {CustomEvent<{anchor: HTMLElement}>} */ (event);
+      this.#showMenu(detail.anchor);
+    });
+    list.addEventListener("search", (event) => {
+      const { detail } = /** @type {CustomEvent<{query: string}>} */ (event);
+      this.#searchAll(detail.query);
+    });
     list.addEventListener("count", () => this.#showCount());
     view.addEventListener("back", () => this.#back());
-    view.addEventListener("leave-room", (/** @type {CustomEvent} */ event) =>
-      this.#leave(event.detail),
+    view.addEventListener("leave-room", (event) =>
+      this.#leave(/** @type {CustomEvent<string>} */ (event).detail),
     );
     this.people.addEventListener("change", () => this.#renameOpen());
     refuseFiles(window, (text) => (this.#open ? view.composer.say(text) : say(text)));
     session.onExpired = () => this.#askForToken();
-    relay.on("ended", (/** @type {any} */ error) => this.#ended(error));
-    relay.on("error", (/** @type {any} */ error) => this.#failed(error));
-    relay.on("store", (/** @type {any} */ error) => this.#noteStore(error));
+    relay.on("ended", (error) => this.#ended(error));
+    relay.on("error", (error) => this.#failed(error));
+    relay.on("store", (error) => this.#noteStore(error));
     this.#noteStore(relay.storeError);
     addEventListener("beforeunload", (event) => {
       if (relay.storeError && relay.unsettled > 0) event.preventDefault();
@@ -115,12 +132,10 @@ class Messenger {
     this.list.ready();
     if (!this.#open && !this.#isMisnamed) this.#openFromAddress();
     const { Notifier } = await load(() => import("./notifier.js"));
-    this.notifier = new Notifier(/** @type {any} */ (this));
+    this.notifier = new Notifier(this);
   }
-  /** The address names no conversation, and that was said. */
-  #isMisnamed = false;
 
-  /** @param {any} row @param {{isOpened?: boolean, isSilent?: boolean}} [options] */
+  /** @param {{room: string, title: string}} row @param {{isOpened?: boolean, isSilent?: boolean}} [options] */
   open(row, { isOpened = false, isSilent = false } = {}) {
     const known = this.list.row(row.room) ?? row;
     const peer = this.#peer(known.room);
@@ -187,7 +202,7 @@ class Messenger {
   /** The name may come after the conversation was opened. */
   #renameOpen() {
     const known = this.#open && this.list.row(this.#open.room);
-    if (known && known.title !== this.#open.title) {
+    if (this.#open && known && known.title !== this.#open.title) {
       this.#open.title = known.title;
       this.view.rename(known.title);
     }
@@ -276,7 +291,7 @@ class Messenger {
     this.open(row, { isOpened: true });
     const sending = this.relay.room(row.room).send({ forward: origin });
     // What is refused later is a row, which says why.
-    sending.catch((/** @type {any} */ error) => {
+    sending.catch((error) => {
       if (error === sending.local.error) report(error, undefined, "The message was not forwarded");
     });
   }
@@ -363,19 +378,21 @@ class Messenger {
 
   /**
    * What a room refuses, the room says; that the store has failed is a condition.
-   * @param {any} error
+   * @param {RelayError} error
    */
   #failed(error) {
     if (error.code === "store_failed" || error === this.view.refusal) return;
     say(plain(error.message));
   }
 
-  /** @param {any} error why the store has failed, or nothing */
+  /** @param {RelayError | undefined} error why the store has failed */
   #noteStore(error) {
     this.conditions.set(
       "store",
       error &&
-        `Messages are not kept on this device: what is not sent yet is lost when this page is closed. Allow this site to store data, or close its other tabs, and reload the page. (${plain(error.message)})`,
+        "Messages are not kept on this device: what is not sent yet is lost when this page is closed." +
+          " Allow this site to store data, or close its other tabs, and reload the page." +
+          ` (${plain(error.message)})`,
     );
   }
 
@@ -391,8 +408,6 @@ class Messenger {
     Session.keep(token);
     location.reload();
   }
-  /** @type {(() => void) | undefined} */
-  #closeAsking;
 
   async #askForToken() {
     if (this.#closeAsking) return;
@@ -408,13 +423,13 @@ class Messenger {
     });
   }
 
-  /** @param {any} error */
+  /** @param {RelayError} error */
   #ended(error) {
     markTold(error);
-    if (error?.code === "closed") return;
+    if (error.code === "closed") return;
     this.session.end();
     this.view.close();
-    begin(error?.message ?? "The session has ended.");
+    begin(error.message);
   }
 
   async #signOut() {
@@ -437,8 +452,7 @@ class Messenger {
 
 /** Whether keys are text now. */
 function isTyping() {
-  const element = /** @type {any} */ (focused());
-  return element?.matches?.("input, textarea, select") ?? false;
+  return focused()?.matches("input, textarea, select") ?? false;
 }
 
 /** @param {string} [reason] */
@@ -456,12 +470,18 @@ async function begin(reason) {
     if (identity.user) query.set("user", identity.user);
     history.replaceState({}, "", `/${query.size ? `?${query}` : ""}`);
   }
-  /** @type {any} */
+  /** @type {Relay | undefined} */
   let relay;
-  await session.enter(() => relay?.close());
+  await session.enter(async () => relay?.close());
   relay = session.connect();
   await new Messenger(session, relay).start();
 }
+
+/**
+ * What TypeScript does not know yet of the browser.
+ * @typedef {{createPolicy(name: string, rules: WorkerPolicy): WorkerPolicy}} TrustedTypes
+ */
+/** @typedef {{createScriptURL(url: string): string}} WorkerPolicy */
 
 /**
  * Installs the worker that lets the page open without a connection. Its address is the only one
@@ -469,8 +489,9 @@ async function begin(reason) {
  */
 function install() {
   const address = "/service-worker.js";
-  const policy = /** @type {any} */ (globalThis).trustedTypes?.createPolicy("relay-worker", {
-    createScriptURL: (/** @type {string} */ url) => {
+  const { trustedTypes } = /** @type {Window & {trustedTypes?: TrustedTypes}} */ (window);
+  const policy = trustedTypes?.createPolicy("relay-worker", {
+    createScriptURL: (url) => {
       if (url !== address) throw new TypeError("not an address of the worker");
       return url;
     },

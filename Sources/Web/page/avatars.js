@@ -30,8 +30,10 @@ function hue(user) {
 export class Pictures {
   /** @type {Map<string, string | null>} object addresses by user; `null` without a picture */
   #known = new Map();
-  /** @type {Map<string, Set<any>>} elements that wait */
+  /** @type {Map<string, Set<WeakRef<HTMLElement>>>} elements that wait */
   #waiting = new Map();
+  /** @type {Set<string>} */
+  #loading = new Set();
   #active = 0;
   /** @type {(user: string) => Promise<{ok: boolean, content: Blob}>} */
   #fetch;
@@ -81,6 +83,7 @@ export class Pictures {
     }
     this.#next();
   }
+
   /**
    * The address of a picture; `null` where there is none, or it does not come: initials will do.
    * @param {string} user
@@ -93,9 +96,6 @@ export class Pictures {
       return null;
     }
   }
-
-  /** @type {Set<string>} */
-  #loading = new Set();
 }
 
 /** @param {HTMLElement} element @param {string} address */

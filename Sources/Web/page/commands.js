@@ -6,6 +6,11 @@ import { directRoom, isRoomName, isUserName, plain } from "./format.js";
 import { load } from "./problems.js";
 import { mentions } from "./text.js";
 
+/** @import { Conversation } from "./conversation.js" */
+/** @import { Message } from "./relay-client/types.js" */
+/** @import { Messenger, Open } from "./room-view.js" */
+/** @import { Timeline } from "./timeline.js" */
+
 /**
  * Names, arguments and texts as in wschat: a test compares both. A fourth text says why a command
  * is not one of the page.
@@ -55,8 +60,12 @@ export const table = [
 ];
 
 /**
- * @typedef {{names: string[], usage: string, argument: string, text: string, absence: string |
- *   undefined}} Command
+ * @typedef {object} Command
+ * @property {string[]} names
+ * @property {string} usage
+ * @property {string} argument
+ * @property {string} text
+ * @property {string | undefined} absence
  */
 
 /** @type {Command[]} */
@@ -91,10 +100,10 @@ export function matching(start) {
 /**
  * What commands work on.
  * @typedef {object} Place
- * @property {import("./room-view.js").Messenger} messenger
- * @property {{room: string, title: string, peer?: string}} row the open conversation
- * @property {import("./conversation.js").Conversation} conversation
- * @property {any} timeline
+ * @property {Messenger} messenger
+ * @property {Open} row
+ * @property {Conversation} conversation
+ * @property {Timeline} timeline
  * @property {() => void} done the command is understood: its text leaves the composer
  * @property {(text: string) => void} say
  * @property {(text: string) => void} send
@@ -155,9 +164,8 @@ const actions = {
     done();
     messenger.write(user);
     if (text) send(text);
-    const hasTraces = relay.rooms.list.some(
-      (/** @type {any} */ { room }) => room === directRoom(messenger.user, user),
-    );
+    const direct = directRoom(messenger.user, user);
+    const hasTraces = relay.rooms.list.some(({ room }) => room === direct);
     if (people.isComplete && !people.known.has(user) && !hasTraces) {
       say(
         `No user called ${user} is known to the relay; what you write is stored until a user of that name connects.`,
@@ -234,7 +242,7 @@ function mute({ messenger: { muted }, row, done, say }, isMuted) {
 async function toMention({ messenger, conversation, timeline, done, say }, isNewer) {
   done();
   const { find } = await load(() => import("./find.js"));
-  const isMention = (/** @type {any} */ message) =>
+  const isMention = (/** @type {Message} */ message) =>
     !message.deleted && mentions(message.text ?? "", messenger.user);
   const seq = timeline.current?.seq ?? (isNewer ? conversation.items.at(-1)?.seq : undefined);
   const match = await find(conversation, isMention, { seq, isNewer, signal: conversation.ended });

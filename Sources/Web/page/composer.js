@@ -5,49 +5,43 @@ import { cleaned, plain } from "./format.js";
 import { load } from "./problems.js";
 import { isCommand } from "./slash.js";
 
-/** Reports `send` {text}, `typing`, `cancel`, `edit-last`, `leave`. */
+/** @import { Completion } from "./completion.js" */
+
+/** Reports `send`, `typing`, `cancel`, `edit-last`, `leave`. */
 export class Composer extends HTMLElement {
-  /** @type {any} */
-  #input;
-  /** @type {any} */
-  #banner;
-  /** @type {any} */
-  #count;
-  /** What is wrong with the text. @type {any} */
-  #note;
-  /** @type {any} */
-  #list;
-  /** @type {import("./completion.js").Completion | undefined} */
+  #input = el("textarea", {
+    rows: 1,
+    dir: "auto",
+    enterKeyHint: "send",
+    autocomplete: "off",
+    on: {
+      input: (event) => this.#changed(/** @type {InputEvent} */ (event).isComposing),
+      compositionend: () => this.#changed(),
+      keydown: keys((event) => this.#key(event)),
+      blur: () => this.#completion?.close(),
+    },
+  });
+  #banner = el("div", { class: "banner", hidden: true });
+  #count = el("span", { class: "count", role: "status" });
+  /** What is wrong with the text. */
+  #note = el("p", { class: "note", role: "alert", hidden: true });
+  #list = el("div", {
+    class: "offers",
+    role: "listbox",
+    id: "offers",
+    "aria-label": "Completions",
+    hidden: true,
+  });
+  /** @type {Completion | undefined} */
   #completion;
+  #isCompletionWanted = false;
   #limit = 8192;
   #isOver = false;
   /** What `@` is completed to. @type {(prefix: string) => {user: string, title: string}[]} */
   mentions = () => [];
 
   connectedCallback() {
-    if (this.#input) return;
-    this.#input = el("textarea", {
-      rows: 1,
-      dir: "auto",
-      enterKeyHint: "send",
-      autocomplete: "off",
-      on: {
-        input: (/** @type {any} */ event) => this.#changed(event.isComposing),
-        compositionend: () => this.#changed(),
-        keydown: keys((event) => this.#key(event)),
-        blur: () => this.#completion?.close(),
-      },
-    });
-    this.#banner = el("div", { class: "banner", hidden: true });
-    this.#count = el("span", { class: "count", role: "status" });
-    this.#note = el("p", { class: "note", role: "alert", hidden: true });
-    this.#list = el("div", {
-      class: "offers",
-      role: "listbox",
-      id: "offers",
-      "aria-label": "Completions",
-      hidden: true,
-    });
+    if (this.firstChild) return;
     this.append(
       this.#list,
       this.#banner,
@@ -89,6 +83,7 @@ export class Composer extends HTMLElement {
     if (limitBytes) this.#limit = limitBytes;
   }
 
+  /** @override */
   focus() {
     this.#input.focus();
   }
@@ -197,7 +192,7 @@ export class Composer extends HTMLElement {
   #send() {
     if (this.#isOver) this.say(`Not sent. ${this.#tooLong}`);
     if (this.hasAttribute("blank")) return;
-    this.#tell("send", { text: this.text });
+    this.#tell("send");
   }
 
   async #complete() {
@@ -209,11 +204,10 @@ export class Composer extends HTMLElement {
     }
     await this.#completion.update();
   }
-  #isCompletionWanted = false;
 
-  /** @param {string} type @param {any} [detail] */
-  #tell(type, detail) {
-    this.dispatchEvent(new CustomEvent(type, { detail }));
+  /** @param {string} type */
+  #tell(type) {
+    this.dispatchEvent(new Event(type));
   }
 }
 

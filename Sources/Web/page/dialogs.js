@@ -5,11 +5,14 @@ import { el } from "./dom.js";
 import { isRoomName, plain } from "./format.js";
 import { ask, choose, show } from "./popups.js";
 
-/** @param {any} row */
+/** @import { Row } from "./list.js" */
+/** @import { People } from "./people.js" */
+
+/** @param {Row} row */
 const choice = (row) =>
   el("span", {}, el("b", { dir: "auto" }, plain(row.title)), el("small", {}, about(row)));
 
-/** @param {any} row */
+/** @param {Row} row */
 const about = ({ isNew, room, user }) =>
   user === undefined
     ? isNew
@@ -23,8 +26,8 @@ const about = ({ isNew, room, user }) =>
  * Chooses a conversation by some letters.
  * @param {HTMLElement} place
  * @param {{label: string, placeholder: string}} texts
- * @param {{find: (query: string) => any[]}} list
- * @param {import("./people.js").People} people
+ * @param {{find: (query: string) => Row[]}} list
+ * @param {People} people
  */
 export const chooseConversation = (place, texts, list, people) =>
   choose(place, {
@@ -119,7 +122,7 @@ const form = (input, label, submit, ...more) =>
     "form",
     {
       on: {
-        submit: (/** @type {Event} */ event) => {
+        submit: (event) => {
           event.preventDefault();
           submit();
         },

@@ -6,16 +6,16 @@ const refusal =
 
 /** @param {Event} event whether it is about a place where text may be dropped */
 const isField = (event) =>
-  /** @type {any} */ (event.composedPath()[0]).closest?.("input, textarea") !== null;
+  /** @type {Partial<Element>} */ (event.composedPath()[0]).closest?.("input, textarea") !== null;
 
 /**
  * Refuses files within an element or the window, and says so. Text can be pasted and dropped as
  * always.
- * @param {any} target
+ * @param {GlobalEventHandlers} target
  * @param {(text: string) => void} say
  */
 export function refuseFiles(target, say) {
-  target.addEventListener("paste", (/** @type {ClipboardEvent} */ event) => {
+  target.addEventListener("paste", (event) => {
     // A part of a document is copied as a text, and as a picture of it.
     if (
       event.defaultPrevented ||
@@ -26,8 +26,8 @@ export function refuseFiles(target, say) {
     event.preventDefault();
     say(refusal);
   });
-  for (const type of ["dragover", "drop"]) {
-    target.addEventListener(type, (/** @type {DragEvent} */ event) => {
+  for (const type of /** @type {const} */ (["dragover", "drop"])) {
+    target.addEventListener(type, (event) => {
       const { dataTransfer } = event;
       if (event.defaultPrevented || !dataTransfer) return;
       const isFile = dataTransfer.types.includes("Files");

@@ -2,6 +2,12 @@
 
 import { folded } from "./format.js";
 
+/** @import { Conversation } from "./conversation.js" */
+/** @import { RelayError } from "./relay-client/errors.js" */
+/** @import { Relay } from "./relay-client/relay.js" */
+/** @import { Message } from "./relay-client/types.js" */
+/** @import { Row } from "./list.js" */
+
 /** The largest page of the relay. */
 const pageSize = 500;
 /** The relay counts requests, and what a person writes meanwhile is not to wait. */
@@ -23,7 +29,7 @@ const wordsOf = (query) => folded(query.slice(0, queryLimit)).split(/\s+/).filte
  * Whether a message has all the words, in its text or in the name of its sender.
  * @param {string} query
  * @param {(user: string) => string | undefined} name
- * @returns {((message: any) => boolean) | undefined} nothing without words
+ * @returns {((message: Message) => boolean) | undefined} nothing without words
  */
 export function matcher(query, name) {
   const words = wordsOf(query);
@@ -37,8 +43,8 @@ export function matcher(query, name) {
 
 /**
  * The nearest match before a message, or after it; by default before the end.
- * @param {import("./conversation.js").Conversation} conversation
- * @param {(message: any) => boolean} isMatch
+ * @param {Conversation} conversation
+ * @param {(message: Message) => boolean} isMatch
  * @param {{seq?: number, isNewer: boolean, signal: AbortSignal}} options
  */
 export async function find(conversation, isMatch, { seq, isNewer, signal }) {
@@ -62,7 +68,7 @@ export async function find(conversation, isMatch, { seq, isNewer, signal }) {
  * @param {string} [query]
  */
 export function mark(row, query = "") {
-  const { highlights } = /** @type {any} */ (CSS);
+  const { highlights } = CSS;
   if (!highlights) return; // the row flashes
   const ranges = [];
   const texts =
@@ -83,16 +89,17 @@ export function mark(row, query = "") {
       }
     }
   }
-  if (ranges.length > 0)
-    highlights.set("found", new /** @type {any} */ (globalThis).Highlight(...ranges));
+  if (ranges.length > 0) highlights.set("found", new Highlight(...ranges));
   else highlights.delete("found");
 }
+
+/** @typedef {{row: Row, message: Message}} Found */
 
 /** Searches all conversations, the newest messages of each first. */
 export class SearchAll {
   /**
    * Where each conversation goes on: before this message, or at its end.
-   * @type {{row: any, before?: number}[]}
+   * @type {{row: Row, before?: number}[]}
    */
   #places;
   #relay;
@@ -100,9 +107,9 @@ export class SearchAll {
   #isOpen;
 
   /**
-   * @param {any} relay
-   * @param {any[]} rows
-   * @param {(message: any) => boolean} isMatch
+   * @param {Relay} relay
+   * @param {Row[]} rows
+   * @param {(message: Message) => boolean} isMatch
    * @param {(room: string) => boolean} isOpen whether a room is to stay open
    */
   constructor(relay, rows, isMatch, isOpen) {
@@ -122,7 +129,7 @@ export class SearchAll {
 
   /**
    * Goes on for some pages.
-   * @param {(matches: {row: any, message: any}[]) => void} found
+   * @param {(matches: Found[]) => void} found
    * @param {AbortSignal} signal
    */
   async run(found, signal) {
@@ -135,7 +142,7 @@ export class SearchAll {
         this.#places.push({ row: place.row, before: messages[0].seq });
       const matches = messages
         .filter(this.#isMatch)
-        .map((/** @type {any} */ message) => ({ row: place.row, message }));
+        .map((/** @type {Message} */ message) => ({ row: place.row, message }));
       count += matches.length;
       if (matches.length > 0) found(matches);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -143,7 +150,7 @@ export class SearchAll {
     }
   }
 
-  /** @param {{row: any, before?: number}} place @param {AbortSignal} signal */
+  /** @param {{row: Row, before?: number}} place @param {AbortSignal} signal */
   async #page({ row, before }, signal) {
     if (this.#relay.health.state !== "online") return this.#stored(row, before, signal);
     try {
@@ -154,14 +161,14 @@ export class SearchAll {
       return { messages: answer.entries, older: answer.more };
     } catch (error) {
       // A room that one may no longer read has nothing to be found.
-      if (signal.aborted || /** @type {any} */ (error).retryable !== false) throw error;
+      if (signal.aborted || /** @type {RelayError} */ (error).retryable !== false) throw error;
       return { messages: [], older: false };
     }
   }
 
   /**
    * What is stored on this device.
-   * @param {any} row
+   * @param {Row} row
    * @param {number | undefined} before
    * @param {AbortSignal} signal
    */

@@ -2,6 +2,7 @@
 
 import { calendar } from "./calendar.js";
 
+/** @type {Record<string, Intl.DateTimeFormatOptions>} */
 const formats = {
   time: { timeStyle: "short" },
   weekday: { weekday: "long" },
@@ -14,11 +15,11 @@ const formats = {
 const made = new Map();
 calendar.addEventListener("change", () => made.clear());
 
-/** @param {keyof typeof formats} name @param {number | Date} at */
+/** @param {string} name @param {number | Date} at */
 function format(name, at) {
   let formatter = made.get(name);
   if (!formatter) {
-    formatter = new Intl.DateTimeFormat(undefined, /** @type {any} */ (formats[name]));
+    formatter = new Intl.DateTimeFormat(undefined, formats[name]);
     made.set(name, formatter);
   }
   return formatter.format(at);
@@ -107,7 +108,8 @@ export const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").to
 /**
  * The choices that have the words: those with this very name, then the best first; of equal ones a
  * person before a room.
- * @param {any[]} choices
+ * @template {{title: string, room: string, user?: string}} Choice
+ * @param {Choice[]} choices
  * @param {string} query
  */
 export function matching(choices, query) {

@@ -3,10 +3,12 @@
 import { rest } from "./format.js";
 import { overdueMs } from "./relay-client/liveness.js";
 
+/** @import { Health } from "./relay-client/types.js" */
+
 /**
  * What is said of a connection: never anything better than its oldest ping or request without an
  * answer.
- * @param {any} health of relay-client
+ * @param {Health} health
  */
 export function healthText({ state, retryAt, transport, roundTripMs, unansweredMs = 0 }) {
   if (state === "connecting") return "Connecting…";
@@ -20,7 +22,8 @@ export function healthText({ state, retryAt, transport, roundTripMs, unansweredM
     roundTripMs === undefined
       ? ""
       : ` · ${Math.max(1, Math.round(roundTripMs), Math.round(unansweredMs))} ms`;
-  return `Online${delay}${transport === "websocket" ? "" : ` · by ${transport === "poll" ? "polling" : "HTTP stream"}`}`;
+  const way = { websocket: "", stream: " · by HTTP stream", poll: " · by polling" }[transport];
+  return `Online${delay}${way}`;
 }
 
 /** @param {{unansweredMs?: number}} health */

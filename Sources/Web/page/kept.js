@@ -28,7 +28,7 @@ export class Kept {
    * What `set` has kept of a value; undefined if there is nothing, or something else.
    * @param {string} kind
    * @param {string} [detail]
-   * @returns {any}
+   * @returns {unknown}
    */
   value(kind, detail) {
     try {
@@ -40,7 +40,7 @@ export class Kept {
 
   /**
    * @param {string} kind
-   * @param {any} value a text as it is, anything else as JSON
+   * @param {unknown} value a text as it is, anything else as JSON
    * @param {string} [detail]
    */
   set(kind, value, detail) {

@@ -2,7 +2,7 @@
 
 import { avatar } from "./avatars.js";
 import { calendar } from "./calendar.js";
-import { el, focused, iconButton, keys } from "./dom.js";
+import { el, focused, iconButton, keys, unset } from "./dom.js";
 import {
   brief,
   directRoom,
@@ -21,31 +21,65 @@ const keepMs = 500;
 /** How soon the list of a hidden page changes. */
 const hiddenMs = 500;
 
+/** @import { Pictures } from "./avatars.js" */
+/** @import { Kept } from "./kept.js" */
+/** @import { Muted } from "./muted.js" */
+/** @import { People } from "./people.js" */
+/** @import { Relay } from "./relay-client/relay.js" */
+/** @import { Message, RoomRow } from "./relay-client/types.js" */
+/** @import { Messenger } from "./room-view.js" */
+
+/**
+ * What is kept of a row of relay-client on this device, or all of it.
+ * @typedef {Pick<RoomRow, "room" | "title" | "head" | "peer" | "unread" | "unreadMore"> & {last?: Last}}
+ *   KeptRow
+ */
+
+/**
+ * @typedef {Pick<Message, "from" | "at" | "seq" | "kind" | "deleted" | "text" | "editedAt">} Last
+ */
+
 /**
  * @typedef {object} Row
  * @property {string} room
  * @property {string} title
  * @property {string} [user] of the peer, or undefined for a room
+ * @property {number} [head]
  * @property {number} unread
  * @property {boolean} [unreadMore]
- * @property {any} [last]
+ * @property {Last} [last]
  * @property {boolean} [isNew] nobody has written yet, and the directory does not have the person
  */
 
-/** Reports `choose` {row, isOpened}, `menu` {anchor}. */
+/** @typedef {HTMLLIElement & {row: Row, button: HTMLButtonElement, signature?: string}} Item */
+
+/** Reports `choose` {row, isOpened}, `menu` {anchor}, `search` {query} and `count`. */
 export class ConversationList extends HTMLElement {
-  /** @type {any} */
-  #relay;
-  /** @type {import("./people.js").People} */
-  #people = /** @type {any} */ (undefined);
-  /** @type {any} */
-  #pictures;
+  /** @type {Relay} */
+  #relay = unset();
+  /** @type {People} */
+  #people = unset();
+  /** @type {Pictures} */
+  #pictures = unset();
   #user = "";
-  /** @type {import("./muted.js").Muted | undefined} */
+  /** @type {Muted | undefined} */
   #muted;
+  /** What was there last: it is shown until there is a connection. @type {KeptRow[]} */
+  #kept = [];
+  /** @type {Kept | undefined} */
+  #store;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #keeping;
+  /** Rooms that were left off the list, and their head then. @type {Map<string, number>} */
+  #left = new Map();
+  /** The state of the connection for which the list was drawn. @type {string | undefined} */
+  #state;
+  #isLoading = false;
+  /** How many rows the list had when it was drawn last. */
+  #drawn = 0;
   /** @type {Row[]} */
   #rows = [];
-  /** @type {Map<string, any>} */
+  /** @type {Map<string, Item>} */
   #elements = new Map();
   #query = "";
   #searching = new AbortController();
@@ -59,38 +93,39 @@ export class ConversationList extends HTMLElement {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
+  #me = el("div", { class: "account" });
+  #health = el("p", { class: "health" });
+  #input = el("input", {
+    type: "search",
+    placeholder: "Search or start a conversation",
+    "aria-label": "Search or start a conversation",
+    autocomplete: "off",
+    spellcheck: false,
+    on: {
+      input: () => this.#search(),
+      keydown: keys((event) => this.#inputKey(event)),
+    },
+  });
+  #list = el("ul", {
+    class: "conversations",
+    "aria-label": "Conversations",
+    on: {
+      keydown: keys((event) => this.#key(event)),
+    },
+  });
+  #messages = el("button", {
+    type: "button",
+    class: "search-messages",
+    hidden: true,
+    on: {
+      click: () =>
+        this.dispatchEvent(new CustomEvent("search", { detail: { query: this.#query } })),
+    },
+  });
+  #foot = el("div", { class: "foot", role: "status" });
+
   connectedCallback() {
-    if (this.#list) return;
-    this.#me = el("div", { class: "account" });
-    this.#health = el("p", { class: "health" });
-    this.#input = el("input", {
-      type: "search",
-      placeholder: "Search or start a conversation",
-      "aria-label": "Search or start a conversation",
-      autocomplete: "off",
-      spellcheck: false,
-      on: {
-        input: () => this.#search(),
-        keydown: keys((event) => this.#inputKey(event)),
-      },
-    });
-    this.#list = el("ul", {
-      class: "conversations",
-      "aria-label": "Conversations",
-      on: {
-        keydown: keys((event) => this.#key(event)),
-      },
-    });
-    this.#messages = el("button", {
-      type: "button",
-      class: "search-messages",
-      hidden: true,
-      on: {
-        click: () =>
-          this.dispatchEvent(new CustomEvent("search", { detail: { query: this.#query } })),
-      },
-    });
-    this.#foot = el("div", { class: "foot", role: "status" });
+    if (this.firstChild) return;
     this.append(
       el(
         "header",
@@ -113,14 +148,8 @@ export class ConversationList extends HTMLElement {
     );
     this.#list.addEventListener("scroll", () => this.#more(), { passive: true });
   }
-  /** @type {any} */ #me;
-  /** @type {any} */ #health;
-  /** @type {any} */ #input;
-  /** @type {any} */ #list;
-  /** @type {any} */ #messages;
-  /** @type {any} */ #foot;
 
-  /** @param {import("./room-view.js").Messenger} messenger */
+  /** @param {Messenger} messenger */
   start({ relay, people, pictures, user, muted, kept }) {
     this.#store = kept;
     this.#muted = muted;
@@ -134,7 +163,7 @@ export class ConversationList extends HTMLElement {
       this.#later();
       this.#keep();
     });
-    relay.on("health", (/** @type {any} */ { state }) => {
+    relay.on("health", ({ state }) => {
       this.#showHealth();
       if (state === this.#state) return;
       this.#state = state;
@@ -155,12 +184,10 @@ export class ConversationList extends HTMLElement {
     this.#showHealth();
   }
 
+  /** @override */
   focus() {
-    (
-      this.#elements.get(this.#current ?? this.#open ?? "")?.firstElementChild ??
-      this.#list.querySelector("button") ??
-      this.#input
-    ).focus();
+    const item = this.#elements.get(this.#current ?? this.#open ?? "");
+    (item?.button ?? this.#list.querySelector("button") ?? this.#input).focus();
   }
 
   focusSearch() {
@@ -175,13 +202,13 @@ export class ConversationList extends HTMLElement {
    */
   get all() {
     const { list } = this.#relay.rooms;
-    const there = (
-      list.length > 0 || this.#relay.health.state === "online" ? list : this.#kept
-    ).filter(
-      (/** @type {any} */ row) =>
-        row.room === this.#open || !(row.head <= (this.#left.get(row.room) ?? -1)),
+    /** @type {KeptRow[]} */
+    const known = list.length > 0 || this.#relay.health.state === "online" ? list : this.#kept;
+    const there = known.filter(
+      ({ room, head }) => room === this.#open || !(head <= (this.#left.get(room) ?? -1)),
     );
-    const rows = there.map((/** @type {any} */ row) => ({
+    /** @type {Row[]} */
+    const rows = there.map((row) => ({
       ...row,
       user: row.peer,
       title:
@@ -190,7 +217,7 @@ export class ConversationList extends HTMLElement {
           : (this.#people.name(row.peer) ??
             (row.title && row.title !== row.room ? row.title : row.peer)),
     }));
-    const rooms = new Set(rows.map((/** @type {Row} */ row) => row.room));
+    const rooms = new Set(rows.map(({ room }) => room));
     for (const person of this.#people.known.values()) {
       if (!person.room || rooms.has(person.room) || person.user === this.#user) continue;
       rows.push({
@@ -207,7 +234,8 @@ export class ConversationList extends HTMLElement {
    * The conversations that have the words, then a person who is not in the directory. A room that
    * is not in the list is offered only where one asks for a room by `#`: what is meant for a person
    * must not be read by all. After `@` there are no rooms.
-   * @param {string} query @returns {any[]}
+   * @param {string} query
+   * @returns {Row[]}
    */
   find(query) {
     const [, sign, words] = /** @type {RegExpExecArray} */ (/^\s*([@#]?)([\s\S]*)$/.exec(query));
@@ -217,23 +245,14 @@ export class ConversationList extends HTMLElement {
         : this.all.filter(({ user }) => (user === undefined) === (sign === "#"));
     const rows = matching(all, words);
     const name = words.trim().toLowerCase();
-    const add = (/** @type {any} */ row) =>
-      all.some(({ room }) => room === row.room) ||
-      rows.push({ ...row, title: name, unread: 0, isNew: true });
-    if (sign === "#" && isRoomName(name)) add({ room: name });
+    const add = (/** @type {string} */ room, /** @type {string | undefined} */ user) =>
+      all.some((row) => row.room === room) ||
+      rows.push({ room, user, title: name, unread: 0, isNew: true });
+    if (sign === "#" && isRoomName(name)) add(name, undefined);
     if (sign !== "#" && isUserName(name) && name !== this.#user)
-      add({ room: directRoom(this.#user, name), user: name });
+      add(directRoom(this.#user, name), name);
     return rows;
   }
-
-  // What was there last is shown until there is a connection.
-
-  /** @type {any[]} */
-  #kept = [];
-  /** @type {import("./kept.js").Kept | undefined} */
-  #store;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #keeping;
 
   #restore() {
     const rows = this.#store?.value("list");
@@ -246,7 +265,7 @@ export class ConversationList extends HTMLElement {
       this.#keeping = undefined;
       const rows = this.#relay.rooms.list
         .slice(0, keptRows)
-        .map((/** @type {any} */ { room, title, head, peer, unread, last }) => ({
+        .map(({ room, title, head, peer, unread, last }) => ({
           room,
           title: peer === undefined ? title : (this.#people.name(peer) ?? title),
           head,
@@ -298,12 +317,10 @@ export class ConversationList extends HTMLElement {
    * @param {string} room
    */
   forget(room) {
-    const row = this.#relay.rooms.list.find((/** @type {any} */ one) => one.room === room);
+    const row = this.#relay.rooms.list.find((one) => one.room === room);
     if (row && !row.listed) this.#left.set(room, row.head);
     this.#later();
   }
-  /** @type {Map<string, number>} */
-  #left = new Map();
 
   // MARK: Drawing
 
@@ -329,20 +346,7 @@ export class ConversationList extends HTMLElement {
     }
     let place = this.#list.firstElementChild;
     for (const row of this.#rows) {
-      let element = this.#elements.get(row.room);
-      if (!element) {
-        element = el(
-          "li",
-          {},
-          el("button", {
-            type: "button",
-            class: "conversation",
-            tabIndex: -1,
-            on: { click: () => this.#choose(element.row, true) },
-          }),
-        );
-        this.#elements.set(row.room, element);
-      }
+      const element = this.#elements.get(row.room) ?? this.#add(row);
       this.#draw(element, row);
       if (element === place) place = place.nextElementSibling;
       else this.#list.insertBefore(element, place);
@@ -357,7 +361,20 @@ export class ConversationList extends HTMLElement {
     this.dispatchEvent(new Event("count"));
   }
 
-  /** @param {any} element @param {Row} row */
+  /** @param {Row} row @returns {Item} */
+  #add(row) {
+    const button = el("button", {
+      type: "button",
+      class: "conversation",
+      tabIndex: -1,
+      on: { click: () => this.#choose(item.row, true) },
+    });
+    const item = Object.assign(el("li", {}, button), { row, button });
+    this.#elements.set(row.room, item);
+    return item;
+  }
+
+  /** @param {Item} element @param {Row} row */
   #draw(element, row) {
     const presence = row.user === undefined ? undefined : this.#people.presence(row.user);
     const isOpen = row.room === this.#open;
@@ -382,7 +399,7 @@ export class ConversationList extends HTMLElement {
     element.row = row;
     if (element.signature === signature) return;
     element.signature = signature;
-    const button = element.firstElementChild;
+    const { button } = element;
     const title = plain(row.title);
     const who = !last
       ? ""
@@ -441,14 +458,11 @@ export class ConversationList extends HTMLElement {
       this.#elements.get(this.#current ?? "") ??
       this.#elements.get(this.#open ?? "") ??
       this.#list.firstElementChild;
-    for (const element of this.#list.children) {
-      const index = element === current ? 0 : -1;
-      if (element.firstElementChild.tabIndex !== index) element.firstElementChild.tabIndex = index;
+    for (const item of this.#elements.values()) {
+      const index = item === current ? 0 : -1;
+      if (item.button.tabIndex !== index) item.button.tabIndex = index;
     }
   }
-
-  /** The state of the connection for which the list was drawn. @type {string | undefined} */
-  #state;
 
   #showHealth() {
     clearTimeout(this.#timer);
@@ -501,9 +515,6 @@ export class ConversationList extends HTMLElement {
       });
     }
   }
-  #isLoading = false;
-  /** How many rows the list had when it was drawn last. */
-  #drawn = 0;
 
   // MARK: Choosing
 
@@ -540,7 +551,7 @@ export class ConversationList extends HTMLElement {
   /** @param {KeyboardEvent} event */
   #key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const item = /** @type {any} */ (event.target).closest("li");
+    const item = /** @type {Element} */ (event.target).closest("li");
     const moves = {
       ArrowUp: -1,
       ArrowDown: 1,
@@ -551,13 +562,15 @@ export class ConversationList extends HTMLElement {
     };
     if (!item || !(event.key in moves)) return;
     event.preventDefault();
-    const items = [...this.#list.children];
-    const next = items.indexOf(item) + moves[/** @type {keyof typeof moves} */ (event.key)];
+    const items = /** @type {Item[]} */ ([...this.#list.children]);
+    const next =
+      items.indexOf(/** @type {Item} */ (item)) +
+      moves[/** @type {keyof typeof moves} */ (event.key)];
     if (next < 0 && event.key === "ArrowUp") return this.#input.focus();
-    const element = items[Math.max(0, Math.min(items.length - 1, next))];
-    this.#current = element.row.room;
+    const { row, button } = items[Math.max(0, Math.min(items.length - 1, next))];
+    this.#current = row.room;
     this.#setTabStop();
-    element.firstElementChild.focus();
+    button.focus();
   }
 }
 customElements.define("relay-list", ConversationList);

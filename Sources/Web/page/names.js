@@ -21,7 +21,9 @@ export function userNamed(text) {
   if (user.startsWith("#"))
     return { problem: `“${line(text)}” is a room: an address names it by room=, not to=.` };
   return {
-    problem: `“${line(text)}” is not a user name, which is ${userSyntax}. Ctrl+K finds people by the names that are shown.`,
+    problem:
+      `“${line(text)}” is not a user name, which is ${userSyntax}.` +
+      " Ctrl+K finds people by the names that are shown.",
   };
 }
 

@@ -8,6 +8,10 @@ import { deviceStorage } from "./relay-client/guarded-storage.js";
 import { gist } from "./row.js";
 import { mentions } from "./text.js";
 
+/** @import { People } from "./people.js" */
+/** @import { Message, RoomRow } from "./relay-client/types.js" */
+/** @import { Messenger } from "./room-view.js" */
+
 const keys = { notifications: "relay.notifications", sounds: "relay.sounds" };
 
 export class Notifier {
@@ -25,7 +29,7 @@ export class Notifier {
   /** @type {AudioContext | undefined} */
   #audio;
 
-  /** @param {import("./room-view.js").Messenger} messenger */
+  /** @param {Messenger} messenger */
   constructor({ relay, people, user, muted }) {
     this.#muted = muted;
     this.#user = user;
@@ -71,10 +75,17 @@ export class Notifier {
         ? await globalThis.Notification?.requestPermission()
         : "granted";
     if (permission === "denied") {
-      return "This browser does not let this site notify you. Open the settings of the site with the button beside the address, allow notifications, and choose “Notifications” in the menu again.";
+      return (
+        "This browser does not let this site notify you. Open the settings of the site with the" +
+        " button beside the address, allow notifications, and choose “Notifications” in the menu" +
+        " again."
+      );
     }
     if (permission !== "granted")
-      return "The browser has asked, and was not answered. Choose “Notifications” in the menu again, and allow them.";
+      return (
+        "The browser has asked, and was not answered. Choose “Notifications” in the menu again, and" +
+        " allow them."
+      );
     deviceStorage.set(keys[kind], isOn ? "on" : "off");
     if (isOn && kind === "sounds") this.#ring();
   }
@@ -96,24 +107,26 @@ export class Notifier {
       this.#unread.set(row.room, row.unread);
       const isNew = before === undefined ? !this.#isFirst && row.unread > 0 : row.unread > before;
       if (isNew && row.last && row.last.from !== this.#user)
-        this.#notify(row).catch((error) => report(error, undefined, "The notification failed"));
+        this.#notify(row, row.last).catch((error) =>
+          report(error, undefined, "The notification failed"),
+        );
     }
     this.#isFirst = this.#relay.rooms.list.length === 0;
   }
 
-  /** @param {any} row */
-  async #notify(row) {
-    const isDirect = row.peer !== undefined;
-    if (!this.#isChosen || this.#muted?.has(row.room) || !isUrgent(row.last, this.#user, isDirect))
-      return;
+  /** @param {RoomRow} row @param {Message} last */
+  async #notify(row, last) {
+    const { peer, room } = row;
+    const isDirect = peer !== undefined;
+    if (!this.#isChosen || this.#muted?.has(room) || !isUrgent(last, this.#user, isDirect)) return;
     if (await this.#isLookedAt()) return;
     if (this.isOn("sounds")) this.#ring();
     if (!this.isOn("notifications")) return;
-    const title = plain(isDirect ? (this.#people.name(row.peer) ?? row.peer) : row.title);
+    const title = plain(isDirect ? (this.#people.name(peer) ?? peer) : row.title);
     const options = {
-      body: notice(row.last, this.#people, isDirect).slice(0, 200),
-      tag: `relay:${row.room}`,
-      data: { room: row.room },
+      body: notice(last, this.#people, isDirect).slice(0, 200),
+      tag: `relay:${room}`,
+      data: { room },
       silent: true,
     };
     const registration = await workerRegistration();
@@ -164,8 +177,8 @@ async function workerRegistration() {
 
 /**
  * The text of a notification.
- * @param {any} message
- * @param {any} people
+ * @param {Message} message
+ * @param {People} people
  * @param {boolean} isDirect
  */
 const notice = (message, people, isDirect) =>
@@ -175,7 +188,7 @@ const notice = (message, people, isDirect) =>
 
 /**
  * Whether a person wants to know of a message at once.
- * @param {any} message
+ * @param {Message} message
  * @param {string} user
  * @param {boolean} isDirect
  */

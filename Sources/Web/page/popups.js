@@ -1,6 +1,9 @@
 // Menus, choices and questions that lie over the page. The focus returns to where it was.
 
 import { el, focused, icon, keys } from "./dom.js";
+import { rowOf } from "./row.js";
+
+/** @import { Properties } from "./dom.js" */
 
 /**
  * Where dialogs are put: the page's body, or the root of an embedded conversation.
@@ -14,13 +17,13 @@ function root(near) {
 /**
  * Puts an element beside another one, until something else is pointed to.
  * @param {HTMLElement} anchor
- * @param {any} element
+ * @param {HTMLElement} element
  * @returns {(isReturning?: boolean) => void} takes it away, and by default returns the focus
  */
 function popOver(anchor, element) {
-  const back = /** @type {any} */ (focused());
+  const back = focused();
   // The buttons of a message go when its row is drawn again.
-  const row = /** @type {any} */ (anchor.closest(".row"));
+  const row = rowOf(anchor);
   const ending = new AbortController();
   const { signal } = ending;
   const close = (isReturning = true) => {
@@ -77,32 +80,30 @@ function take(event) {
  */
 export function menu(anchor, entries, { label }) {
   const list = el("div", { class: "menu", role: "menu", "aria-label": label });
-  for (const entry of entries) {
-    list.append(
-      el(
-        "button",
-        {
-          type: "button",
-          role: entry.isOn === undefined ? "menuitem" : "menuitemcheckbox",
-          tabIndex: -1,
-          class: entry.isDangerous ? "dangerous" : undefined,
-          "aria-checked": entry.isOn,
-          on: {
-            click: () => {
-              close();
-              entry.act();
-            },
+  const items = entries.map((entry) =>
+    el(
+      "button",
+      {
+        type: "button",
+        role: entry.isOn === undefined ? "menuitem" : "menuitemcheckbox",
+        tabIndex: -1,
+        class: entry.isDangerous ? "dangerous" : undefined,
+        "aria-checked": entry.isOn,
+        on: {
+          click: () => {
+            close();
+            entry.act();
           },
         },
-        entry.label,
-      ),
-    );
-  }
+      },
+      entry.label,
+    ),
+  );
+  list.append(...items);
   list.addEventListener(
     "keydown",
     keys((event) => {
-      const items = [...list.children];
-      const index = items.indexOf(/** @type {any} */ (focused()));
+      const index = items.indexOf(/** @type {HTMLButtonElement} */ (focused()));
       const moves = /** @type {Record<string, number>} */ ({ ArrowUp: -1, ArrowDown: 1 });
       let next;
       if (event.key in moves) next = (index + moves[event.key] + items.length) % items.length;
@@ -117,15 +118,14 @@ export function menu(anchor, entries, { label }) {
     }),
   );
   const close = popOver(anchor, list);
-  list.firstElementChild?.focus();
+  items[0]?.focus();
 }
 
 /**
  * Chooses one of many pictures by some letters, in a grid beside an element.
  * @param {HTMLElement} anchor
- * @param {{label: string, find: (query: string) => {emoji: string, name: string}[], isOn: (emoji:
- *   string) => boolean,
- *   act: (emoji: string) => void}} options
+ * @param {{label: string, find: (query: string) => {emoji: string, name: string}[],
+ *   isOn: (emoji: string) => boolean, act: (emoji: string) => void}} options
  */
 export function chooseEmoji(anchor, { label, find, isOn, act }) {
   /** @type {{emoji: string, name: string}[]} */
@@ -210,13 +210,13 @@ export function chooseEmoji(anchor, { label, find, isOn, act }) {
 /**
  * A dialog that closes by Escape or a click beside it.
  * @param {Node} near
- * @param {any} properties
- * @param {...any} children
+ * @param {Properties} properties
+ * @param {...(Node | string)} children
  */
 function dialog(near, properties, ...children) {
-  const back = /** @type {any} */ (focused());
+  const back = focused();
   const element = el("dialog", properties, ...children);
-  element.addEventListener("click", (/** @type {MouseEvent} */ event) => {
+  element.addEventListener("click", (event) => {
     if (event.target === element) element.close();
   });
   element.addEventListener("close", () => {
@@ -298,7 +298,7 @@ export function tell(near, title, text) {
  * Shows something until it is closed.
  * @param {Node} near
  * @param {string} title
- * @param {...any} children
+ * @param {...(Node | string)} children
  */
 export function show(near, title, ...children) {
   const box = dialog(
@@ -326,18 +326,19 @@ export function show(near, title, ...children) {
 
 /**
  * Chooses one of many by some letters.
+ * @template Choice
  * @param {Node} near
- * @param {{label: string, placeholder: string, choices: (query: string) => any[], search?: (query:
- *   string, signal: AbortSignal) => Promise<void>,
- *   view: (choice: any) => Node}} options choices have `title` and `room`
- * @returns {Promise<any>} the choice, or nothing
+ * @param {{label: string, placeholder: string, choices: (query: string) => Choice[],
+ *   search?: (query: string, signal: AbortSignal) => Promise<void>,
+ *   view: (choice: Choice) => Node}} options
+ * @returns {Promise<Choice | undefined>} the choice, or nothing
  */
 export function choose(near, { label, placeholder, choices, search, view }) {
   return new Promise((resolve) => {
-    /** @type {any} */
+    /** @type {Choice | undefined} */
     let answer;
     let searching = new AbortController();
-    /** @type {any[]} */
+    /** @type {Choice[]} */
     let shown = [];
     let index = 0;
     const list = el("div", {

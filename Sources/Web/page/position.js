@@ -4,6 +4,9 @@
 // Before every paint, `settle` compares where the row at the top of the view is in the content with
 // where it was, and scrolls by the difference.
 
+/** @import { RowElement } from "./row.js" */
+/** @import { Rows } from "./rows.js" */
+
 /**
  * How many of the first indices are within: those after them are not.
  * @param {number} count
@@ -22,11 +25,11 @@ function partition(count, isWithin) {
 export class Position {
   /**
    * The row at the top of the view, and where it is in the content.
-   * @type {{row: any, top: number} | undefined}
+   * @type {{row: RowElement, top: number} | undefined}
    */
   anchor;
   #scroller;
-  #list;
+  #rows;
   /**
    * The position that was last set or seen, and by how much it is off because positions are
    * rounded.
@@ -36,10 +39,10 @@ export class Position {
   /** How high the view was then. */
   #height = 0;
 
-  /** @param {HTMLElement} scroller @param {HTMLElement} list of rows */
-  constructor(scroller, list) {
+  /** @param {HTMLElement} scroller @param {Rows} rows */
+  constructor(scroller, rows) {
     this.#scroller = scroller;
-    this.#list = list;
+    this.#rows = rows;
   }
 
   /** The last position. */
@@ -62,7 +65,7 @@ export class Position {
     return this.#scroller.scrollTop >= this.#top - growth - 1;
   }
 
-  /** Where a row is in the content. @param {any} row */
+  /** Where a row is in the content. @param {RowElement} row */
   of(row) {
     const body = row.querySelector(".content") ?? row;
     return (
@@ -115,7 +118,7 @@ export class Position {
     this.#top = scroller.scrollTop;
     this.#height = scroller.clientHeight;
     const { top } = scroller.getBoundingClientRect();
-    const rows = this.#list.children;
+    const rows = this.#rows.all;
     const above = partition(
       rows.length,
       (index) =>
@@ -125,10 +128,10 @@ export class Position {
     this.anchor = row && { row, top: this.of(row) };
   }
 
-  /** The last row that is in view as a whole. @returns {any} */
+  /** The last row that is in view as a whole. @returns {RowElement | undefined} */
   get lastInView() {
     const { bottom } = this.#scroller.getBoundingClientRect();
-    const rows = this.#list.children;
+    const rows = this.#rows.all;
     return rows[
       partition(rows.length, (index) => rows[index].getBoundingClientRect().bottom <= bottom + 1) -
         1

@@ -5,26 +5,30 @@ import { el, iconButton } from "./dom.js";
 import { plain } from "./format.js";
 import { bounded, within } from "./relay-client/deadline.js";
 
+/** @import { RelayError } from "./relay-client/errors.js" */
+
 /** A module comes over the network. */
 const moduleMs = 10_000;
 
 /** What was said already, or by other means. @type {WeakSet<object>} */
 const told = new WeakSet();
 
-/** Whether something ended because that was wanted. @param {any} error */
-const isWanted = (error) =>
-  error?.name === "AbortError" || error?.code === "closed" || error?.code === "discarded";
+/** Whether something ended because that was wanted. @param {unknown} error */
+function isWanted(error) {
+  const { name, code } = /** @type {Partial<RelayError>} */ (error ?? {});
+  return name === "AbortError" || code === "closed" || code === "discarded";
+}
 
 /**
  * Says a sentence: for a while, or with something to do until it is done or closed.
  * @param {string} text
- * @param {any} [near] an element of the conversation that it is about
+ * @param {Element} [near] an element of the conversation that it is about
  * @param {{label: string, act: () => void, close?: () => void, until?: AbortSignal}} [action] it
  *   goes with the signal
  */
 export function say(text, near, action) {
   const place =
-    near?.closest?.("relay-conversation") ?? document.getElementById("app") ?? document.body;
+    near?.closest("relay-conversation") ?? document.getElementById("app") ?? document.body;
   const shown = [...place.querySelectorAll(".toast"), ...document.querySelectorAll(".toast")];
   if (shown.some((one) => one.firstChild?.textContent === text)) return;
   const toast = el(
@@ -53,8 +57,8 @@ export function say(text, near, action) {
 
 /**
  * Says why something failed, unless that was said, or is wanted.
- * @param {any} error
- * @param {any} [near]
+ * @param {unknown} error
+ * @param {Element} [near]
  * @param {string} [what]
  */
 export function report(error, near, what = "Something went wrong") {
@@ -63,10 +67,13 @@ export function report(error, near, what = "Something went wrong") {
     if (told.has(error)) return;
     told.add(error);
   }
-  say(`${what}: ${plain(error?.message ?? error)}`, near);
+  say(`${what}: ${messageOf(error)}`, near);
 }
 
-/** Something else says the error, or has said it. @param {any} error */
+/** What an error says to a person: anything may be thrown. @param {unknown} error */
+export const messageOf = (error) => plain(error instanceof Error ? error.message : String(error));
+
+/** Something else says the error, or has said it. @param {unknown} error */
 export function markTold(error) {
   if (typeof error === "object" && error !== null) told.add(error);
 }
@@ -84,7 +91,7 @@ export function reportUnhandled() {
  * version of the page by now.
  * @template T
  * @param {() => Promise<T>} part
- * @param {any} [near]
+ * @param {Element} [near]
  * @returns {Promise<T>}
  */
 export async function loaded(part, near) {
@@ -94,7 +101,7 @@ export async function loaded(part, near) {
     markTold(error);
     const text = (await isOutdated())
       ? "A new version of this page is here: reload it."
-      : `A part of this page could not be loaded. Try it again, or reload the page. (${plain(/** @type {Error} */ (error).message)})`;
+      : `A part of this page could not be loaded. Try it again, or reload the page. (${messageOf(error)})`;
     say(text, near, { label: "Reload", act: () => location.reload() });
     throw error;
   }
@@ -104,7 +111,7 @@ export async function loaded(part, near) {
  * The same for what ends where a part is missing: then it never resolves.
  * @template T
  * @param {() => Promise<T>} part
- * @param {any} [near]
+ * @param {Element} [near]
  * @returns {Promise<T>}
  */
 export const load = (part, near) =>

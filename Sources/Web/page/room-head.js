@@ -1,8 +1,11 @@
 // The head of a conversation: who or what it is with, whether they are here, and what is wrong.
 
 import { avatar } from "./avatars.js";
-import { el } from "./dom.js";
+import { el, unset } from "./dom.js";
 import { brief, plain, rest } from "./format.js";
+
+/** @import { Room } from "./relay-client/room.js" */
+/** @import { Messenger, Open } from "./room-view.js" */
 
 export class RoomHead {
   picture = el("button", {
@@ -21,15 +24,14 @@ export class RoomHead {
     hidden: true,
     on: { click: () => this.#tell("members") },
   });
-  /** @type {import("./room-view.js").Messenger} */
-  #messenger = /** @type {any} */ (undefined);
-  /** @type {any} */
-  #row;
-  /** @type {any} */
+  /** @type {Messenger} */
+  #messenger = unset();
+  /** @type {Open} */
+  #row = unset();
+  /** @type {Room | undefined} */
   #room;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
-
   #tell;
 
   /**
@@ -43,9 +45,9 @@ export class RoomHead {
   }
 
   /**
-   * @param {import("./room-view.js").Messenger} messenger
-   * @param {{room: string, title: string, peer?: string}} row
-   * @param {any} room
+   * @param {Messenger} messenger
+   * @param {Open} row
+   * @param {Room} room
    */
   open(messenger, row, room) {
     this.#messenger = messenger;
@@ -88,7 +90,7 @@ export class RoomHead {
       .filter((user) => user !== me)
       .map((user) => plain(people.name(user) ?? user));
     this.#subtitle.classList.toggle("typing", typists.length > 0);
-    const members = this.#room?.marks?.size ?? 0;
+    const members = this.#room?.marks.size ?? 0;
     this.#members.hidden = typists.length > 0 || peer !== undefined || members === 0;
     this.#members.textContent = `${members} ${members === 1 ? "member" : "members"}`;
     this.#subtitle.hidden = !this.#members.hidden;
@@ -125,13 +127,14 @@ export class RoomHead {
     // messages.
     if (state === "connecting" && !this.notice.hidden && this.#room?.state !== "refused") return;
     let text = "";
-    /** @type {any} */
+    /** @type {HTMLElement | undefined} */
     let button;
     if (this.#room?.state === "refused")
       text = `This conversation cannot be opened: ${plain(this.#room.error?.message ?? "")}`;
     else if (state === "waiting") {
       const left = (retryAt ?? 0) - Date.now();
-      text = `No connection${left > 0 ? `. Next attempt in ${rest(left)}` : ""}. What you write is sent as soon as there is one.`;
+      const next = left > 0 ? ` Next attempt in ${rest(left)}.` : "";
+      text = `No connection.${next} What you write is sent as soon as there is one.`;
       button = el(
         "button",
         { type: "button", class: "link", on: { click: () => relay.retry() } },

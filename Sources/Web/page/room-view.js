@@ -1,16 +1,26 @@
 // One conversation: its head, its messages, and the composer.
 
 import { calendar } from "./calendar.js";
+import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
-import { el, iconButton } from "./dom.js";
+import { el, iconButton, unset } from "./dom.js";
 import { refuseFiles } from "./files.js";
 import { folded, plain } from "./format.js";
 import { load, loaded, markTold, report, say } from "./problems.js";
 import { RoomHead } from "./room-head.js";
 import { gist } from "./row.js";
 import { isCommand, unescaped } from "./slash.js";
-import "./composer.js";
-import "./timeline.js";
+import { Timeline } from "./timeline.js";
+
+/** @import { Announcer } from "./announcer.js" */
+/** @import { Pictures } from "./avatars.js" */
+/** @import { Kept } from "./kept.js" */
+/** @import { Muted } from "./muted.js" */
+/** @import { People } from "./people.js" */
+/** @import { Relay } from "./relay-client/relay.js" */
+/** @import { Message, Sending } from "./relay-client/types.js" */
+/** @import { Context, Shown } from "./row.js" */
+/** @import { SearchBar } from "./search-bar.js" */
 
 const refusals = {
   edit: "The edit was not accepted",
@@ -19,16 +29,35 @@ const refusals = {
 };
 
 /**
+ * The open conversation.
+ * @typedef {{room: string, title: string, peer?: string}} Open
+ */
+
+/**
+ * Does something with a message, or asks what to do: `key` is its `seq`, or its id if it has none.
+ * @callback Act
+ * @param {Action} action
+ * @param {number | string} [key]
+ * @param {HTMLElement | string} [detail] what a menu is beside; of a reaction, the emoji
+ * @param {boolean} [isOn]
+ */
+
+/**
+ * @typedef {"show" | "react" | "retry" | "discard" | "expand" | "forward" | "reply" | "edit" |
+ *   "delete" | "reactions" | "menu" | "person" | "members"} Action
+ */
+
+/**
  * What all conversations share.
  * @typedef {object} Messenger
- * @property {any} relay
+ * @property {Relay} relay
  * @property {string} user
- * @property {import("./people.js").People} people
- * @property {import("./avatars.js").Pictures} pictures
- * @property {import("./announcer.js").Announcer} announcer
- * @property {import("./kept.js").Kept} [kept]
- * @property {import("./kept.js").Kept} [keptInTab]
- * @property {import("./muted.js").Muted} [muted]
+ * @property {People} people
+ * @property {Pictures} pictures
+ * @property {Announcer} announcer
+ * @property {Kept} [kept]
+ * @property {Kept} [keptInTab]
+ * @property {Muted} [muted]
  * @property {(user: string) => void} [write] opens the conversation with a person
  * @property {(room: string) => void} [enter] opens a room, or a new one
  * @property {(query: string) => void} [searchAll]
@@ -39,20 +68,20 @@ const refusals = {
 /** Reports `back` and `leave-room`. */
 export class RoomView extends HTMLElement {
   /** @type {Messenger} */
-  #messenger = /** @type {any} */ (undefined);
+  #messenger = unset();
   /** @type {Conversation | undefined} */
   #conversation;
-  /** @type {any} */
-  #row;
+  /** @type {Open} */
+  #row = unset();
   /** @type {{kind: "reply" | "edit", seq: number} | undefined} */
   #purpose;
   /** How far all others have received and read. */
   #others = { received: 0, read: 0, count: 0 };
   #ending = new AbortController();
   #head = new RoomHead((what, anchor) => this.#act(what, undefined, anchor));
-  #timeline = el("relay-timeline");
-  #composer = el("relay-composer");
-  /** The search, once it was wanted. @type {import("./search-bar.js").SearchBar | undefined} */
+  #timeline = new Timeline();
+  #composer = new Composer();
+  /** The search, once it was wanted. @type {SearchBar | undefined} */
   #search;
 
   connectedCallback() {
@@ -71,16 +100,14 @@ export class RoomView extends HTMLElement {
         this.#head.titles,
         iconButton("search", "Search", () => this.openSearch()),
         iconButton("more", "About this conversation", (event) =>
-          this.#showMenu(/** @type {any} */ (event.currentTarget)),
+          this.#showMenu(/** @type {HTMLElement} */ (event.currentTarget)),
         ),
       ),
       this.#head.notice,
       this.#timeline,
       this.#composer,
     );
-    this.#composer.addEventListener("send", (/** @type {CustomEvent} */ event) =>
-      this.#send(event.detail.text),
-    );
+    this.#composer.addEventListener("send", () => this.#send(this.#composer.text));
     this.#composer.addEventListener("typing", () => {
       if (this.#purpose?.kind !== "edit") this.#room?.typing();
     });
@@ -88,7 +115,7 @@ export class RoomView extends HTMLElement {
     this.#composer.addEventListener("cancel", () => this.#cancel());
     this.#composer.addEventListener("edit-last", () => this.#editLast());
     this.#composer.addEventListener("leave", () => this.#timeline.enter());
-    this.#composer.mentions = (/** @type {string} */ prefix) => this.#candidates(prefix);
+    this.#composer.mentions = (prefix) => this.#candidates(prefix);
     refuseFiles(this, (text) => this.#composer.say(text));
     this.#timeline.addEventListener("view", () => this.#readSeen());
     this.#timeline.addEventListener("leave", () => this.#composer.focus());
@@ -113,7 +140,7 @@ export class RoomView extends HTMLElement {
 
   /**
    * @param {Messenger} messenger
-   * @param {{room: string, title: string, peer?: string}} row
+   * @param {Open} row
    */
   open(messenger, row) {
     this.close();
@@ -126,7 +153,7 @@ export class RoomView extends HTMLElement {
     const conversation = new Conversation(room);
     this.#conversation = conversation;
     this.#countMarks();
-    conversation.addEventListener(
+    conversation.on(
       "marks",
       () => {
         this.#countMarks();
@@ -134,20 +161,12 @@ export class RoomView extends HTMLElement {
       },
       { signal },
     );
-    conversation.addEventListener("pending", () => this.#tellRefused(), { signal });
-    conversation.addEventListener(
-      "problem",
-      (event) => {
-        report(
-          /** @type {CustomEvent} */ (event).detail.error,
-          this,
-          "The messages could not be loaded",
-        );
-      },
-      { signal },
-    );
-    conversation.addEventListener("typing", () => this.#head.showSubtitle(), { signal });
-    conversation.addEventListener(
+    conversation.on("pending", () => this.#tellRefused(), { signal });
+    conversation.on("problem", (error) => report(error, this, "The messages could not be loaded"), {
+      signal,
+    });
+    conversation.on("typing", () => this.#head.showSubtitle(), { signal });
+    conversation.on(
       "state",
       () => {
         this.#countMarks();
@@ -156,11 +175,7 @@ export class RoomView extends HTMLElement {
       },
       { signal },
     );
-    conversation.addEventListener(
-      "arrive",
-      (event) => this.#arrived(/** @type {CustomEvent} */ (event).detail.messages),
-      { signal },
-    );
+    conversation.on("arrive", (messages) => this.#arrived(messages), { signal });
     people.addEventListener("presence", () => this.#head.showSubtitle(), { signal });
     people.addEventListener(
       "change",
@@ -205,10 +220,11 @@ export class RoomView extends HTMLElement {
     this.#timeline.close();
     this.#conversation.close();
     // The relay tells of other rooms by `activity`; what waits in the outbox is sent all the same.
-    this.#room.close();
+    this.#conversation.room.close();
     this.#conversation = undefined;
   }
 
+  /** @override */
   focus() {
     this.#composer.focus();
   }
@@ -222,28 +238,25 @@ export class RoomView extends HTMLElement {
 
   // MARK: What rows need
 
+  /** @returns {Context} */
   #context() {
     const { user: me, people, pictures } = this.#messenger;
     return {
       user: me,
       isDirect: this.#row.peer !== undefined,
-      name: (/** @type {string} */ user) =>
-        people.name(user) ?? (user === me || this.#isMember(user) ? user : undefined),
-      pictures: (/** @type {string} */ user) =>
-        people.known.get(user)?.avatar ? pictures : undefined,
-      message: (/** @type {number} */ seq) => this.#conversation?.get(seq),
-      mark: (/** @type {any} */ message) => this.#mark(message),
-      act: (/** @type {string} */ action, /** @type {any[]} */ ...rest) =>
-        this.#act(action, ...rest),
-      key: (/** @type {KeyboardEvent} */ event, /** @type {any} */ message) =>
-        this.#rowKey(event, message),
+      name: (user) => people.name(user) ?? (user === me || this.#isMember(user) ? user : undefined),
+      pictures: (user) => (people.known.get(user)?.avatar ? pictures : undefined),
+      message: (seq) => this.#conversation?.get(seq),
+      mark: (message) => this.#mark(message),
+      act: (...action) => this.#act(...action),
+      key: (event, message) => this.#rowKey(event, message),
       empty: () => this.#emptyText(),
     };
   }
 
   /** @param {string} user */
   #isMember(user) {
-    return this.#room?.marks?.has(user) ?? false;
+    return this.#room?.marks.has(user) ?? false;
   }
 
   #emptyText() {
@@ -268,7 +281,7 @@ export class RoomView extends HTMLElement {
     };
   }
 
-  /** @param {any} message */
+  /** @param {Shown} message */
   #mark(message) {
     if (message.seq === undefined) return message.state === "refused" ? "refused" : "waiting";
     const { count, received, read } = this.#others;
@@ -303,7 +316,7 @@ export class RoomView extends HTMLElement {
 
   // MARK: Reading
 
-  /** @param {any[]} messages */
+  /** @param {Message[]} messages */
   #arrived(messages) {
     const { user, people, announcer } = this.#messenger;
     if (document.visibilityState !== "visible") return;
@@ -318,7 +331,7 @@ export class RoomView extends HTMLElement {
       return;
     const { room } = this.#conversation;
     const seen = this.#timeline.seen;
-    if (room.state !== "live" || seen === undefined || seen <= (room.mine?.read ?? 0)) return;
+    if (room.state !== "live" || seen === undefined || seen <= room.mine.read) return;
     room.read(seen);
   }
 
@@ -375,7 +388,9 @@ export class RoomView extends HTMLElement {
    * @param {string} words
    */
   #sendWords(words) {
-    this.#isTaken(this.#room.send(words), (why) => {
+    const room = this.#room;
+    if (!room) return;
+    this.#isTaken(room.send(words), (why) => {
       this.#composer.text = words;
       this.#composer.say(`Not sent: ${why}`);
     });
@@ -391,7 +406,8 @@ export class RoomView extends HTMLElement {
   /**
    * Whether an entry is on its way. If not, says why at once, and the text stays where it is. What
    * the relay refuses is told by its row, or by `tellRefused`.
-   * @param {any} sending @param {(why: string) => void} refuse
+   * @param {Sending} sending
+   * @param {(why: string) => void} refuse
    */
   #isTaken(sending, refuse) {
     const { error } = sending.local;
@@ -407,30 +423,23 @@ export class RoomView extends HTMLElement {
   #tellRefused() {
     const room = this.#room;
     if (!room || document.visibilityState !== "visible") return;
-    for (const change of room.pending.filter(
-      (/** @type {any} */ { kind, state }) => state === "refused" && kind in refusals,
-    )) {
-      const why = `${refusals[/** @type {keyof typeof refusals} */ (change.kind)]}: ${plain(change.error.message)}`;
-      const discard = () => room.discard(change.id);
+    for (const { id, kind, state, target, text, error } of room.pending) {
+      if (state !== "refused" || !(kind in refusals)) continue;
+      const refusal = refusals[/** @type {keyof typeof refusals} */ (kind)];
+      const why = `${refusal}: ${plain(error?.message ?? "")}`;
+      const discard = () => room.discard(id);
+      const edit = () => {
+        if (kind === "edit") this.#edit(target ?? 0, text ?? "");
+        discard();
+      };
       const isFree = !this.#purpose && this.#composer.text.trim() === "";
-      if (change.kind !== "edit") {
-        discard();
+      if (kind === "edit" && !isFree) {
+        const { signal: until } = this.#ending;
+        say(why, this, { label: "Edit again", close: discard, until, act: edit });
+      } else {
+        edit(); // its text is where it was written
         say(why, this);
-      } else if (isFree) {
-        // its text is where it was written
-        this.#edit(change.target, change.text);
-        discard();
-        say(why, this);
-      } else
-        say(why, this, {
-          label: "Edit again",
-          close: discard,
-          until: this.#ending.signal,
-          act: () => {
-            this.#edit(change.target, change.text);
-            discard();
-          },
-        });
+      }
     }
   }
 
@@ -487,7 +496,9 @@ export class RoomView extends HTMLElement {
 
   #restoreDraft() {
     this.#composer.text = this.#messenger.kept?.get("draft", this.#row.room) ?? "";
-    const edit = this.#messenger.keptInTab?.value("edit", this.#row.room);
+    const edit = /** @type {{seq?: unknown, text?: unknown} | undefined} */ (
+      this.#messenger.keptInTab?.value("edit", this.#row.room)
+    );
     if (typeof edit?.seq === "number" && typeof edit.text === "string")
       this.#edit(edit.seq, edit.text);
   }
@@ -495,7 +506,7 @@ export class RoomView extends HTMLElement {
   /** @param {string} prefix */
   #candidates(prefix) {
     const { people, user: me } = this.#messenger;
-    const users = new Set([...(this.#room?.marks?.keys() ?? []), ...people.known.keys()]);
+    const users = new Set([...(this.#room?.marks.keys() ?? []), ...people.known.keys()]);
     users.delete(me);
     return [...users]
       .map((user) => ({ user, title: people.name(user) ?? user }))
@@ -510,32 +521,34 @@ export class RoomView extends HTMLElement {
 
   // MARK: Actions on messages
 
-  /** @param {string} action @param {...any} rest */
-  async #act(action, ...rest) {
+  /** @type {Act} */
+  async #act(action, key, detail, isOn) {
     const room = this.#room;
-    const [seq, detail, isOn] = rest;
-    const message = typeof seq === "number" ? this.#conversation?.get(seq) : undefined;
-    const name = message && (this.#messenger.people.name(message.from) ?? message.from);
+    if (!room) return;
+    if (action === "retry")
+      return this.#isTaken(room.retry(String(key)), (why) => say(`Not sent: ${why}`, this));
+    if (action === "discard") return room.discard(String(key));
+    if (action === "expand" && key !== undefined) return this.#timeline.expand(key);
+    const anchor = /** @type {HTMLElement} */ (detail);
+    const seq = Number(key);
+    const message = this.#conversation?.get(seq);
     if (action === "show")
-      this.#timeline
-        .show(seq)
-        .then((/** @type {any} */ row) => row?.focus({ preventScroll: true }));
+      this.#timeline.show(seq).then((row) => row?.focus({ preventScroll: true }));
     else if (action === "react")
-      this.#isTaken(room.react(seq, detail, isOn), (why) => say(`${refusals.react}: ${why}`, this));
-    else if (action === "retry")
-      this.#isTaken(room.retry(seq), (why) => say(`Not sent: ${why}`, this));
-    else if (action === "expand") this.#timeline.expand(seq);
-    else if (action === "discard") room.discard(seq);
+      this.#isTaken(room.react(seq, String(detail), isOn), (why) =>
+        say(`${refusals.react}: ${why}`, this),
+      );
     else if (action === "forward") this.#messenger.forward?.({ room: room.name, seq });
     else if (action === "reply") {
       if (this.#purpose?.kind === "edit") this.#cancel();
+      const name = message && (this.#messenger.people.name(message.from) ?? message.from);
       this.#setPurpose(
         { kind: "reply", seq },
         { title: `Reply to ${name}`, text: gist(message).slice(0, 200) },
       );
       this.#composer.focus();
     } else if (action === "edit") {
-      this.#edit(seq, message.text);
+      this.#edit(seq, message?.text ?? "");
       this.#composer.focus();
     } else {
       const { askToDelete, chooseReaction, messageMenu, peopleMenu } = await this.#actions();
@@ -546,14 +559,16 @@ export class RoomView extends HTMLElement {
         canForward: forward !== undefined,
         name: (/** @type {string} */ one) => plain(people.name(one) ?? one),
         person: peer === undefined ? write : undefined,
-        act: (/** @type {string} */ name, /** @type {any[]} */ ...more) => this.#act(name, ...more),
+        /** @type {Act} */
+        act: (...action) => this.#act(...action),
       };
-      if (action === "reactions") chooseReaction(view, message, detail);
-      else if (action === "menu") messageMenu(view, message, detail);
-      else if (action === "person") peopleMenu(view, [message?.from ?? peer], detail, "Person");
+      if (action === "person") peopleMenu(view, [message?.from ?? peer ?? ""], anchor, "Person");
       else if (action === "members")
-        peopleMenu(view, [...room.marks.keys()].sort(), detail, "Members");
-      else if (action === "delete") {
+        peopleMenu(view, [...room.marks.keys()].sort(), anchor, "Members");
+      else if (!message) return;
+      else if (action === "reactions") chooseReaction(view, message, anchor);
+      else if (action === "menu") messageMenu(view, message, anchor);
+      else {
         if (await askToDelete(this, message))
           this.#isTaken(room.delete(seq), (why) => say(`${refusals.delete}: ${why}`, this));
         this.#timeline.enter();
@@ -561,10 +576,11 @@ export class RoomView extends HTMLElement {
     }
   }
 
-  /** @param {KeyboardEvent} event @param {any} message */
+  /** @param {KeyboardEvent} event @param {Shown} message */
   #rowKey(event, message) {
     const { seq } = message;
-    const anchor = this.#timeline.row(seq)?.querySelector(".bubble");
+    const row = seq === undefined ? undefined : this.#timeline.row(seq);
+    const anchor = /** @type {HTMLElement} */ (row?.querySelector(".bubble"));
     const isOwn = message.from === this.#messenger.user;
     const isText = message.kind === "text";
     if (event.key === "Escape") this.#composer.focus();

@@ -1,12 +1,15 @@
 // The keyboard within the messages: one row has the focus, or is where Tab goes to.
 
 import { focused, keys } from "./dom.js";
+import { rowOf } from "./row.js";
+
+/** @import { RowElement } from "./row.js" */
 
 /** About as high as a message is, in pixels: for how many of them a page of the view has. */
 const rowHeight = 60;
 
 export class Roving {
-  /** The row that Tab goes to: by default the newest. @type {any} */
+  /** The row that Tab goes to: by default the newest. @type {RowElement | undefined} */
   #current;
   #rows;
   #position;
@@ -22,10 +25,10 @@ export class Roving {
   }
   /** The message that has the focus. */
   get message() {
-    return this.hasFocus ? /** @type {any} */ (focused()?.closest(".row"))?.message : undefined;
+    return this.hasFocus ? rowOf(focused())?.message : undefined;
   }
 
-  /** @param {any} row */
+  /** @param {RowElement} row */
   select(row) {
     this.#current = row;
     this.update();
@@ -35,22 +38,23 @@ export class Roving {
   update() {
     if (!this.#current?.isConnected) this.#current = undefined;
     const current = this.#current ?? this.#rows.last;
-    for (const row of this.#rows.element.children) {
+    for (const row of this.#rows.all) {
       const index = row === current ? 0 : -1;
       if (row.tabIndex !== index) row.tabIndex = index;
     }
   }
 
-  /** Moves the focus to the current row, or the newest. @returns {boolean} whether there is one */
+  /** Moves the focus to the current row, or the newest; returns whether there is one. */
   enter() {
     const row = this.#current ?? this.#rows.last;
-    row?.focus({ preventScroll: this.#position.isInView(row) });
-    return Boolean(row);
+    if (!row) return false;
+    row.focus({ preventScroll: this.#position.isInView(row) });
+    return true;
   }
 
   /**
    * @param {object} reactions
-   * @param {(event: KeyboardEvent, row: any) => boolean} reactions.key a key that moves nothing, on
+   * @param {(event: KeyboardEvent, row: RowElement) => boolean} reactions.key a key that moves nothing, on
    *   a row; whether it was one for that
    * @param {() => void} reactions.leave the focus leaves the rows at their end
    * @param {() => number} reactions.page how high the view is
@@ -60,7 +64,7 @@ export class Roving {
     list.addEventListener(
       "keydown",
       keys((event) => {
-        const row = /** @type {any} */ (event.target).closest(".row");
+        const row = rowOf(event.target);
         if (!row || event.altKey || event.ctrlKey || event.metaKey) return;
         if (event.target !== row) {
           if (event.key === "Escape") {
@@ -74,15 +78,15 @@ export class Roving {
         if (stepped !== "none" || key(event, row)) event.preventDefault();
       }),
     );
-    list.addEventListener("focusin", (/** @type {FocusEvent} */ event) => {
-      const row = /** @type {any} */ (event.target).closest(".row");
+    list.addEventListener("focusin", (event) => {
+      const row = rowOf(event.target);
       if (!row) return;
       this.select(row);
       this.#rows.showTools(row);
     });
-    list.addEventListener("pointerover", (/** @type {PointerEvent} */ event) => {
+    list.addEventListener("pointerover", (event) => {
       if (event.pointerType !== "touch" && !this.#rows.hasToolsFocus)
-        this.#rows.showTools(/** @type {any} */ (event.target).closest(".row"));
+        this.#rows.showTools(rowOf(event.target));
     });
     list.addEventListener("pointerleave", () => {
       if (!this.hasFocus) this.#rows.hideTools();
@@ -91,7 +95,9 @@ export class Roving {
 
   /**
    * Moves the focus to another row.
-   * @param {any} row @param {string} key @param {number} viewHeight
+   * @param {RowElement} row
+   * @param {string} key
+   * @param {number} viewHeight
    * @returns {"none" | "moved" | "after"} whether the key is one for that, and leads beyond the
    *   last row
    */
@@ -106,7 +112,9 @@ export class Roving {
     if (!distance) return "none";
     let next = row;
     for (let left = Math.abs(distance); left > 0; left--) {
-      const sibling = distance < 0 ? next.previousElementSibling : next.nextElementSibling;
+      const sibling = /** @type {RowElement | null} */ (
+        distance < 0 ? next.previousElementSibling : next.nextElementSibling
+      );
       if (!sibling) break;
       next = sibling;
     }

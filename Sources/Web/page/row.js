@@ -5,6 +5,10 @@ import { el, icon, iconButton } from "./dom.js";
 import { day, isSameDay, line, moment, plain, time } from "./format.js";
 import { isEmoji, nodes } from "./text.js";
 
+/** @import { Pictures } from "./avatars.js" */
+/** @import { Act } from "./room-view.js" */
+/** @import { Message, Pending } from "./relay-client/types.js" */
+
 /** Messages of one sender within this time stand together. */
 const togetherMs = 5 * 60_000;
 /** What is longer is cut until a person wants to see all of it. */
@@ -14,6 +18,29 @@ const shownLength = 4000;
 const labelLength = 300;
 
 /**
+ * A message, or an own one that is not in the log yet.
+ * @typedef {Partial<Omit<Message, "forward">> & Partial<Omit<Pending, "forward" | "kind">> &
+ *   Pick<Message, "id" | "from" | "at" | "kind"> &
+ *   {forward?: {room: string, seq: number, from?: string}}} Shown
+ */
+
+/**
+ * What rows need of their conversation.
+ * @typedef {object} Context
+ * @property {string} user
+ * @property {boolean} isDirect
+ * @property {(user: string) => string | undefined} name
+ * @property {(user: string) => Pictures | undefined} pictures where there is one
+ * @property {(seq: number) => Message | undefined} message
+ * @property {(message: Shown) => Mark} mark of an own message
+ * @property {Act} act
+ * @property {(event: KeyboardEvent, message: Shown) => boolean} key whether it is one for a message
+ * @property {() => string} empty what stands in place of messages
+ */
+
+/** @typedef {keyof typeof marks} Mark how far an own message has come */
+
+/**
  * What the appearance of a message depends on, besides itself.
  * @typedef {object} Surroundings
  * @property {boolean} opensDay
@@ -21,17 +48,17 @@ const labelLength = 300;
  * @property {boolean} closesGroup
  * @property {boolean} isFirstUnread
  * @property {boolean} isExpanded whether a long message is shown as a whole
- * @property {string} mark `""` for messages of others
+ * @property {Mark | ""} mark `""` for messages of others
  */
 
 /**
- * @param {any} message
- * @param {any} before
- * @param {any} after
+ * @param {Shown} message
+ * @param {Shown | undefined} before
+ * @param {Shown | undefined} after
  * @returns {Pick<Surroundings, "opensDay" | "opensGroup" | "closesGroup">}
  */
 export function grouping(message, before, after) {
-  const together = (/** @type {any} */ a, /** @type {any} */ b) =>
+  const together = (/** @type {Shown | undefined} */ a, /** @type {Shown | undefined} */ b) =>
     a && b && a.from === b.from && b.at - a.at < togetherMs && isSameDay(a.at, b.at);
   return {
     opensDay: !before || !isSameDay(before.at, message.at),
@@ -49,7 +76,10 @@ const markNames = {
 };
 const marks = { waiting: "", refused: "!", stored: "✓", received: "✓✓", read: "✓✓" };
 
-/** What a message says in one line, for quotations, lists and readers. @param {any} message */
+/**
+ * What a message says in one line, for quotations, lists and readers.
+ * @param {Pick<Message, "kind" | "text" | "deleted"> | undefined} message
+ */
 export function gist(message) {
   if (!message) return "";
   if (message.deleted) return "Message deleted";
@@ -57,7 +87,7 @@ export function gist(message) {
   return line(message.text ?? "");
 }
 
-/** @param {any} message @param {any} context @param {Surroundings} around */
+/** @param {Shown} message @param {Context} context @param {Surroundings} around */
 export function label(message, context, around) {
   const who = message.from === context.user ? "You" : (context.name(message.from) ?? message.from);
   const reactions = [...(message.reactions ?? [])]
@@ -70,15 +100,22 @@ export function label(message, context, around) {
     message.editedAt !== undefined && !message.deleted && "edited",
     reactions && `reactions: ${reactions}`,
     moment(message.at),
-    around.mark && markNames[/** @type {keyof typeof markNames} */ (around.mark)],
+    around.mark && markNames[around.mark],
   ]
     .filter(Boolean)
     .join(", ");
 }
 
-/** Whether an own edit or deletion is on its way. @param {any} message */
-const isChanging = (message) =>
-  message.pending?.some((/** @type {any} */ { kind }) => kind !== "react") ?? false;
+/** Whether an own edit or deletion is on its way. @param {Shown} message */
+const isChanging = ({ pending }) => pending?.some(({ kind }) => kind !== "react") ?? false;
+
+/** @typedef {HTMLElement & {message: Shown, shown?: string}} RowElement `shown`: how it is drawn */
+
+/** The row in which an event has happened. @param {EventTarget | null | undefined} place */
+export const rowOf = (place) =>
+  /** @type {RowElement | null | undefined} */ (
+    /** @type {Element | null | undefined} */ (place)?.closest(".row")
+  );
 
 /** The beginning of a text that is too long to be shown at once. @param {string} text */
 function beginning(text) {
@@ -94,8 +131,8 @@ function beginning(text) {
 /**
  * Fills the element of a message.
  * @param {HTMLElement} row
- * @param {any} message
- * @param {any} context
+ * @param {Shown} message
+ * @param {Context} context
  * @param {Surroundings} around
  */
 export function fill(row, message, context, around) {
@@ -132,8 +169,8 @@ export function fill(row, message, context, around) {
           tabIndex: -1,
           title: `@${message.from}`,
           on: {
-            click: (/** @type {any} */ event) =>
-              context.act("person", message.seq, event.currentTarget),
+            click: (event) =>
+              context.act("person", message.seq, /** @type {HTMLElement} */ (event.currentTarget)),
           },
         },
         plain(name),
@@ -141,16 +178,13 @@ export function fill(row, message, context, around) {
     );
   }
   if (message.forward) {
+    const { from, room } = message.forward;
     body.append(
       el(
         "div",
         { class: "forwarded" },
         "Forwarded from ",
-        el(
-          "bdi",
-          {},
-          plain(context.name(message.forward.from) ?? message.forward.from ?? message.forward.room),
-        ),
+        el("bdi", {}, plain(from === undefined ? room : (context.name(from) ?? from))),
       ),
     );
   }
@@ -191,13 +225,13 @@ export function fill(row, message, context, around) {
     meta.append(
       el(
         "span",
-        { class: `mark ${mark}`, title: markNames[/** @type {keyof typeof markNames} */ (mark)] },
-        mark === "waiting" ? icon("clock") : marks[/** @type {keyof typeof marks} */ (mark)],
+        { class: `mark ${mark}`, title: markNames[mark] },
+        mark === "waiting" ? icon("clock") : marks[mark],
       ),
     );
   }
   body.append(meta);
-  if (message.reactions?.size > 0) body.append(reactions(message, context));
+  if (message.reactions?.size) body.append(reactions(message, message.reactions, context));
   const parts = [];
   if (around.opensDay) parts.push(el("div", { class: "day" }, el("span", {}, day(message.at))));
   if (around.isFirstUnread)
@@ -216,7 +250,7 @@ export function fill(row, message, context, around) {
   row.replaceChildren(...parts);
 }
 
-/** @param {number} seq @param {any} context */
+/** @param {number} seq @param {Context} context */
 function quotation(seq, context) {
   const target = context.message(seq);
   const name = target && (context.name(target.from) ?? target.from);
@@ -228,7 +262,7 @@ function quotation(seq, context) {
       tabIndex: -1,
       dir: "auto",
       on: {
-        click: (/** @type {Event} */ event) => {
+        click: (event) => {
           event.stopPropagation();
           context.act("show", seq);
         },
@@ -239,16 +273,16 @@ function quotation(seq, context) {
   );
 }
 
-/** @param {any} message @param {any} context */
-function reactions(message, context) {
+/** @param {Shown} message @param {Map<string, string[]>} all @param {Context} context */
+function reactions(message, all, context) {
   const element = el("div", { class: "reactions" });
-  const changing = new Set(message.pending?.map((/** @type {any} */ change) => change.emoji));
-  for (const [emoji, users] of message.reactions) {
+  const changing = new Set(message.pending?.map(({ emoji }) => emoji));
+  for (const [emoji, users] of all) {
     const isOwn = users.includes(context.user);
     const count = users.length + (message.reactionsMore?.get(emoji) ?? 0);
     const names = users
       .slice(0, 20)
-      .map((/** @type {string} */ user) => plain(context.name(user) ?? user))
+      .map((user) => plain(context.name(user) ?? user))
       .join(", ");
     element.append(
       el(
@@ -270,19 +304,19 @@ function reactions(message, context) {
   return element;
 }
 
-/** Buttons beside the message that is pointed to: one set for all rows. @param {any} context */
+/** Buttons beside the message that is pointed to: one set for all rows. @param {Context} context */
 export function tools(context) {
   const button = (
-    /** @type {any} */ picture,
+    /** @type {Parameters<typeof iconButton>[0]} */ picture,
     /** @type {string} */ text,
-    /** @type {string} */ action,
+    /** @type {"reactions" | "reply" | "menu"} */ action,
   ) =>
     iconButton(
       picture,
       text,
       (event) => {
-        const { message } = /** @type {any} */ (event.currentTarget).closest(".row");
-        context.act(action, message.seq, event.currentTarget);
+        const anchor = /** @type {HTMLElement} */ (event.currentTarget);
+        context.act(action, rowOf(anchor)?.message.seq, anchor);
       },
       { tabIndex: -1 },
     );
@@ -295,9 +329,9 @@ export function tools(context) {
   );
 }
 
-/** @param {any} message @param {any} context */
+/** @param {Shown} message @param {Context} context */
 function refusal(message, context) {
-  const button = (/** @type {string} */ text, /** @type {string} */ action) =>
+  const button = (/** @type {string} */ text, /** @type {"retry" | "discard"} */ action) =>
     el(
       "button",
       { type: "button", class: "link", on: { click: () => context.act(action, message.id) } },

@@ -5,7 +5,13 @@ import { el, keys } from "./dom.js";
 import { matcher, SearchAll } from "./find.js";
 import { brief, line, plain } from "./format.js";
 import { show } from "./popups.js";
+import { messageOf } from "./problems.js";
 import { gist } from "./row.js";
+
+/** @import { Found } from "./find.js" */
+/** @import { Row } from "./list.js" */
+/** @import { People } from "./people.js" */
+/** @import { Relay } from "./relay-client/relay.js" */
 
 /** More results are not kept: the oldest go. */
 const resultsLimit = 500;
@@ -14,14 +20,14 @@ const shownLength = 160;
 
 /**
  * @param {HTMLElement} place
- * @param {{relay: any, user: string, people: import("./people.js").People, list: {all: any[]},
+ * @param {{relay: Relay, user: string, people: People, list: {all: Row[]},
  *   isOpen: (room: string) => boolean}} messenger
  * @param {string} query
- * @param {(row: any, seq: number, query: string) => void} open
+ * @param {(row: Row, seq: number, query: string) => void} open
  */
 export function searchAll(place, { relay, user, people, list, isOpen }, query, open) {
   const name = (/** @type {string} */ one) => people.name(one);
-  /** @type {{row: any, message: any, element: any}[]} the newest first */
+  /** @type {(Found & {element: HTMLElement, time: HTMLElement})[]} the newest first */
   let results = [];
   let ending = new AbortController();
   const input = el("input", {
@@ -40,12 +46,13 @@ export function searchAll(place, { relay, user, people, list, isOpen }, query, o
   );
   const items = el("div", { class: "choices", role: "list", "aria-label": "Messages" });
 
-  const add = (/** @type {{row: any, message: any}[]} */ matches) => {
+  const add = (/** @type {Found[]} */ matches) => {
     const before = results.length;
     for (const { row, message } of matches) {
       const { title } = row;
       const text = line(gist(message));
       const who = message.from === user ? "You" : plain(name(message.from) ?? message.from);
+      const moment = el("time", {}, brief(message.at));
       const element = el(
         "div",
         { role: "listitem" },
@@ -61,11 +68,11 @@ export function searchAll(place, { relay, user, people, list, isOpen }, query, o
               },
             },
           },
-          el("span", {}, el("b", { dir: "auto" }, plain(title)), el("time", {}, brief(message.at))),
+          el("span", {}, el("b", { dir: "auto" }, plain(title)), moment),
           el("span", { class: "last", dir: "auto" }, `${who}: ${around(text, input.value)}`),
         ),
       );
-      results.push({ row, message, element });
+      results.push({ row, message, element, time: moment });
     }
     results.sort((a, b) => b.message.at - a.message.at || b.message.seq - a.message.seq);
     for (const { element } of results.splice(resultsLimit)) element.remove();
@@ -85,15 +92,15 @@ export function searchAll(place, { relay, user, people, list, isOpen }, query, o
     try {
       await search.run(add, signal);
     } catch (error) {
-      if (!signal.aborted)
-        status.textContent = `The search ended: ${plain(/** @type {Error} */ (error).message)}`;
+      if (!signal.aborted) status.textContent = `The search ended: ${messageOf(error)}`;
       return;
     }
     const count = results.length === 1 ? "1 message" : `${results.length} messages`;
     const where = isOnline ? "" : ", of what is stored on this device";
+    const left = search.left === 1 ? "one conversation has" : `${search.left} conversations have`;
     status.textContent = search.isComplete
       ? `${results.length === 0 ? "No message" : count} found${where}.`
-      : `${count} found${where} so far; ${search.left === 1 ? "one conversation has" : `${search.left} conversations have`} older messages.`;
+      : `${count} found${where} so far; ${left} older messages.`;
     further.hidden = search.isComplete;
     further.onclick = () => run(search);
   };
@@ -109,7 +116,7 @@ export function searchAll(place, { relay, user, people, list, isOpen }, query, o
       status.textContent = "";
       return;
     }
-    const rows = list.all.filter(({ head, last }) => head > 0 || last !== undefined);
+    const rows = list.all.filter(({ head = 0, last }) => head > 0 || last !== undefined);
     run(new SearchAll(relay, rows, isMatch, isOpen));
   };
 
@@ -121,7 +128,7 @@ export function searchAll(place, { relay, user, people, list, isOpen }, query, o
       {
         class: "search-all",
         on: {
-          submit: (/** @type {Event} */ event) => {
+          submit: (event) => {
             event.preventDefault();
             begin();
           },
@@ -147,14 +154,14 @@ export function searchAll(place, { relay, user, people, list, isOpen }, query, o
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (step === undefined) return;
       const buttons = [...items.querySelectorAll("button")];
-      const next = buttons.indexOf(/** @type {any} */ (document.activeElement)) + step;
+      const next =
+        buttons.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement)) + step;
       event.preventDefault();
       (next < 0 ? input : buttons[Math.min(next, buttons.length - 1)])?.focus();
     }),
   );
   const redraw = () => {
-    for (const { message, element } of results)
-      element.querySelector("time").textContent = brief(message.at);
+    for (const { message, time } of results) time.textContent = brief(message.at);
   };
   calendar.addEventListener("change", redraw);
   box.addEventListener("close", () => {

@@ -1,9 +1,12 @@
 // The search within a conversation.
 
 import { el, iconButton, keys } from "./dom.js";
-import { day, plain, time } from "./format.js";
+import { day, time } from "./format.js";
+import { messageOf } from "./problems.js";
 
-/** @param {any} match */
+/** @import { Message } from "./relay-client/types.js" */
+
+/** @param {Message} match */
 const about = (match) => `${day(match.at)}, ${time(match.at)}. Enter: older`;
 
 export class SearchBar {
@@ -25,7 +28,7 @@ export class SearchBar {
     iconButton("close", "Close the search", () => this.close()),
   );
   #ending = new AbortController();
-  /** The match that is shown. @type {any} */
+  /** The match that is shown. @type {Message | undefined} */
   #found;
   #isSearching = false;
   #find;
@@ -33,7 +36,7 @@ export class SearchBar {
 
   /**
    * @param {(query: string, options: {seq?: number, isNewer: boolean, signal: AbortSignal}) =>
-   *   Promise<any>} find shows the next match, and returns it; an empty query ends showing one
+   *   Promise<Message | undefined>} find shows the next match, and returns it; an empty query ends showing one
    * @param {() => void} focus leaves the search
    */
   constructor(find, focus) {
@@ -102,7 +105,7 @@ export class SearchBar {
           : "No older matches";
     } catch (error) {
       if (signal.aborted) return;
-      this.#result.textContent = `The search ended: ${plain(/** @type {Error} */ (error).message)}`;
+      this.#result.textContent = `The search ended: ${messageOf(error)}`;
     } finally {
       this.#isSearching = false;
     }

@@ -3,6 +3,7 @@
 import { fetched } from "./fetched.js";
 import { Kept } from "./kept.js";
 import { userNamed } from "./names.js";
+import { messageOf } from "./problems.js";
 import { allowed } from "./relay-client/allowed.js";
 import { Deadline, outsideMs } from "./relay-client/deadline.js";
 import { deviceStorage, tabStorage } from "./relay-client/guarded-storage.js";
@@ -40,6 +41,9 @@ export class Session {
   token;
   /** @type {(() => void)[]} */
   #waiting = [];
+  /** @type {BroadcastChannel | undefined} */
+  #channel;
+  #leave = () => {};
   /** Asks the person for another token. @type {() => void} */
   onExpired = () => {};
 
@@ -50,9 +54,6 @@ export class Session {
     this.kept = new Kept(this.user, deviceStorage);
     this.keptInTab = new Kept(this.user, tabStorage);
   }
-  /** @type {BroadcastChannel | undefined} */
-  #channel;
-  #leave = () => {};
 
   /**
    * The session of this tab: in the address, or kept from before a reload; or why there is none.
@@ -123,9 +124,7 @@ export class Session {
    */
   connect() {
     const options =
-      this.token === undefined
-        ? { user: this.user }
-        : { getToken: (/** @type {any} */ context) => this.getToken(context) };
+      this.token === undefined ? { user: this.user } : { getToken: this.getToken.bind(this) };
     return connectShared("/ws", {
       ...options,
       name: this.name,
@@ -188,7 +187,9 @@ export class Session {
       this.keptInTab.forget();
       await IndexedDBStore.delete(this.name);
     } catch (error) {
-      reason = `You are signed out, but not all that is stored on this device could be removed: ${/** @type {Error} */ (error).message} Remove the data of this site in the settings of the browser.`;
+      reason =
+        "You are signed out, but not all that is stored on this device could be removed: " +
+        `${messageOf(error)} Remove the data of this site in the settings of the browser.`;
     } finally {
       free();
     }
@@ -211,7 +212,7 @@ export class Session {
   /**
    * Waits for the lock of the session, but not for long.
    * @param {"shared" | "exclusive"} mode
-   * @param {() => Promise<any>} hold
+   * @param {() => Promise<unknown>} hold
    */
   #locked(mode, hold) {
     const locks = allowed(() => navigator.locks);

@@ -25,7 +25,8 @@ function problem(name) {
     .replace(/[^a-z0-9._]+/g, "-")
     .replace(/^-+|-+$/g, "")
     .slice(0, 64);
-  return `A name has 1 to 64 of these characters: a–z, 0–9, dot, hyphen and underscore${isUserName(similar) ? `; ${similar} would do` : ""}.`;
+  const advice = isUserName(similar) ? `; ${similar} would do` : "";
+  return `A name has 1 to 64 of these characters: a–z, 0–9, dot, hyphen and underscore${advice}.`;
 }
 
 /**

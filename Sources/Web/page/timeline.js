@@ -3,7 +3,7 @@
 // The position is settled before every paint: after each change of rows, each scroll, and each
 // change of size, which a ResizeObserver reports between layout and paint.
 
-import { el } from "./dom.js";
+import { el, unset } from "./dom.js";
 import { day } from "./format.js";
 import { Position } from "./position.js";
 import { report } from "./problems.js";
@@ -20,6 +20,10 @@ const addingMs = 6;
 /** This close to the end of the newest message counts as being there. */
 const slack = 8;
 
+/** @import { Conversation } from "./conversation.js" */
+/** @import { Message } from "./relay-client/types.js" */
+/** @import { Context, RowElement, Shown } from "./row.js" */
+
 /**
  * Setting a text that is there already would cause a layout.
  * @param {HTMLElement} element
@@ -30,14 +34,14 @@ function setText(element, text) {
 }
 
 export class Timeline extends HTMLElement {
-  /** @type {import("./conversation.js").Conversation | undefined} */
+  /** @type {Conversation | undefined} */
   #conversation;
-  /** @type {any} */
-  #context;
+  /** @type {Context} */
+  #context = unset();
   /** The items in the document: from this index, to before that one. */
   #from = 0;
   #to = 0;
-  /** @type {any[]} own messages without a `seq` */
+  /** @type {Shown[]} own messages that are not in the log */
   #pending = [];
   /** Whether the view stays at the newest message. */
   #isAtEnd = true;
@@ -45,6 +49,10 @@ export class Timeline extends HTMLElement {
   #isMarked = false;
   /** Whether the view is where the conversation is to be opened. */
   #isPlaced = false;
+  /** Whether a person has gone somewhere: then the first unread message is not gone to. */
+  #isSought = false;
+  /** Where rows were added since the last scroll. @type {"up" | "down" | undefined} */
+  #lastAdded;
   #frame = 0;
   #ending = new AbortController();
   #resizes = new ResizeObserver(() => this.#settle());
@@ -56,7 +64,7 @@ export class Timeline extends HTMLElement {
     { class: "scroller" },
     el("div", { class: "column" }, this.#above, this.#rows.element, this.#below),
   );
-  #position = new Position(this.#scroller, this.#rows.element);
+  #position = new Position(this.#scroller, this.#rows);
   #roving = new Roving(this.#rows, this.#position);
   #empty = el("div", { class: "empty", hidden: true });
   #newest = new NewestButton(() => this.toNewest());
@@ -87,9 +95,8 @@ export class Timeline extends HTMLElement {
 
   /**
    * Shows a conversation from its newest message, or from the first unread one.
-   * @param {import("./conversation.js").Conversation} conversation
-   * @param {any} context what rows need: `user`, `name`, `pictures`, `message`, `mark`, `act`,
-   *   `isDirect`
+   * @param {Conversation} conversation
+   * @param {Context} context
    */
   open(conversation, context) {
     this.close();
@@ -97,22 +104,20 @@ export class Timeline extends HTMLElement {
     this.#context = context;
     this.#rows.open(context);
     this.#ending = new AbortController();
-    const { signal } = this.#ending;
-    const on = (/** @type {string} */ type, /** @type {(detail: any) => void} */ listener) =>
-      conversation.addEventListener(
-        type,
-        (event) => listener(/** @type {CustomEvent} */ (event).detail),
-        { signal },
-      );
-    on("change", (detail) => (detail?.reset ? this.#restart() : this.#changed()));
-    on("arrive", ({ messages }) => this.#arrived(messages));
-    on("pending", () => this.#pendingChanged());
-    on("marks", () => this.#later());
-    on("state", () => {
-      this.#noteUnread();
-      this.#later();
-    });
-    on("loading", () => this.#later());
+    const options = { signal: this.#ending.signal };
+    conversation.on("change", (isOther) => (isOther ? this.#restart() : this.#changed()), options);
+    conversation.on("arrive", (messages) => this.#arrived(messages), options);
+    conversation.on("pending", () => this.#pendingChanged(), options);
+    conversation.on("marks", () => this.#later(), options);
+    conversation.on(
+      "state",
+      () => {
+        this.#noteUnread();
+        this.#later();
+      },
+      options,
+    );
+    conversation.on("loading", () => this.#later(), options);
     conversation.isFollowed = () => this.isAtEnd;
     this.#firstUnread = Infinity;
     this.#isMarked = this.#isPlaced = this.#isSought = false;
@@ -136,6 +141,11 @@ export class Timeline extends HTMLElement {
       return undefined;
     if (this.isAtEnd) return this.#conversation.head || undefined;
     return this.#position.lastInView?.message.seq;
+  }
+
+  /** For what happens only while one is shown. */
+  get #opened() {
+    return /** @type {Conversation} */ (this.#conversation);
   }
 
   get isAtEnd() {
@@ -177,8 +187,6 @@ export class Timeline extends HTMLElement {
     this.#isSought = true;
     return this.#jump(place);
   }
-  /** Whether a person has gone somewhere: then the first unread message is not gone to. */
-  #isSought = false;
 
   /** @param {number | Date} place */
   async #jump(place) {
@@ -187,7 +195,7 @@ export class Timeline extends HTMLElement {
     this.#isAtEnd = false;
     const seq = await conversation
       .jump(place)
-      .catch((/** @type {any} */ error) => report(error, this, "The message could not be shown"));
+      .catch((error) => report(error, this, "The message could not be shown"));
     if (conversation !== this.#conversation || seq === undefined) return;
     this.#center(conversation.index(seq));
     const row = this.#rows.get(seq);
@@ -216,7 +224,7 @@ export class Timeline extends HTMLElement {
   // MARK: What happens to the conversation
 
   #restart() {
-    const conversation = /** @type {any} */ (this.#conversation);
+    const conversation = this.#opened;
     this.#pending = this.#readPending();
     const anchor = this.#isAtEnd ? undefined : this.#position.anchor?.row.message.seq;
     if (anchor !== undefined && conversation.get(anchor)) {
@@ -235,18 +243,18 @@ export class Timeline extends HTMLElement {
 
   /** Pages may have been added before the rows, or forgotten: finds them again. */
   #locate() {
-    const conversation = /** @type {any} */ (this.#conversation);
-    const first = this.#rows.first?.message;
-    const last = this.#rows.lastStored;
-    if (first?.seq === undefined || !last) {
+    const conversation = this.#opened;
+    const first = this.#rows.first?.message.seq;
+    const last = this.#rows.lastSeq;
+    if (first === undefined || last === undefined) {
       this.#showEnd();
     } else {
-      this.#from = conversation.index(first.seq);
-      this.#to = Math.min(conversation.items.length, conversation.index(last.seq) + 1);
+      this.#from = conversation.index(first);
+      this.#to = Math.min(conversation.items.length, conversation.index(last) + 1);
     }
   }
 
-  /** @param {any[]} messages */
+  /** @param {Shown[]} messages */
   #arrived(messages) {
     this.#pending = this.#readPending();
     this.#locate();
@@ -262,27 +270,28 @@ export class Timeline extends HTMLElement {
     if (this.#pending.some((entry) => !before.has(entry.id))) {
       this.#isAtEnd = true;
       this.#newest.missed = 0;
-      if (/** @type {any} */ (this.#conversation).newer)
-        return /** @type {any} */ (this.#conversation).toNewest();
-      return this.#update();
+      const conversation = this.#opened;
+      if (conversation.newer) conversation.toNewest();
+      else this.#update();
+      return;
     }
     this.#later(); // a hundred may be acknowledged together
   }
 
   #readPending() {
-    const { room } = /** @type {any} */ (this.#conversation);
-    return (room.pending ?? [])
-      .filter((/** @type {any} */ entry) => entry.kind === "text" || entry.kind === "data")
-      .map((/** @type {any} */ entry) => ({ ...entry, from: this.#context.user }));
+    const from = this.#context.user;
+    return this.#opened.room.pending.flatMap(({ kind, ...entry }) =>
+      kind === "text" || kind === "data" ? [{ ...entry, kind, from }] : [],
+    );
   }
 
   /** Notes what was unread when the conversation was opened, and goes there. */
   async #noteUnread() {
-    const conversation = /** @type {any} */ (this.#conversation);
+    const conversation = this.#opened;
     const { readBefore } = conversation;
     if (this.#isMarked || readBefore === undefined) return;
     this.#isMarked = true;
-    const isUnread = (/** @type {any} */ item) =>
+    const isUnread = (/** @type {Message} */ item) =>
       item.seq > readBefore && item.from !== this.#context.user;
     const isBefore = conversation.older && conversation.items[0]?.seq > readBefore + 1;
     if (isBefore && !this.#isSought && conversation.items.some(isUnread))
@@ -296,7 +305,7 @@ export class Timeline extends HTMLElement {
   /** Goes to the first unread message if it is loaded. */
   #showUnread() {
     if (this.#isSought) return false;
-    const conversation = /** @type {any} */ (this.#conversation);
+    const conversation = this.#opened;
     const index = conversation.index(this.#firstUnread);
     if (
       conversation.items[index]?.seq !== this.#firstUnread ||
@@ -317,14 +326,14 @@ export class Timeline extends HTMLElement {
   // MARK: The rows
 
   #showEnd() {
-    const { items } = /** @type {any} */ (this.#conversation);
+    const { items } = this.#opened;
     this.#to = items.length;
     this.#from = Math.max(0, this.#to - step);
   }
 
   /** Puts rows around an item into the document. @param {number} index */
   #center(index) {
-    const { items } = /** @type {any} */ (this.#conversation);
+    const { items } = this.#opened;
     this.#from = Math.max(0, index - step);
     this.#to = Math.min(items.length, index + step);
     this.#lastAdded = undefined;
@@ -358,7 +367,7 @@ export class Timeline extends HTMLElement {
 
   /** Makes the document show the chosen items. */
   #sync() {
-    const { items, newer } = /** @type {any} */ (this.#conversation);
+    const { items, newer } = this.#opened;
     const pending = this.#to === items.length && !newer ? this.#pending : [];
     const { hasFocus } = this.#roving;
     this.#rows.show(
@@ -404,8 +413,6 @@ export class Timeline extends HTMLElement {
     if (end - top < reserve && this.#to === items.length && conversation.newer)
       conversation.loadNewer();
   }
-  /** Where rows were added since the last scroll. @type {"up" | "down" | undefined} */
-  #lastAdded;
 
   // MARK: The position
 
@@ -440,10 +447,10 @@ export class Timeline extends HTMLElement {
   // MARK: What is around the rows
 
   #showState() {
-    const conversation = /** @type {any} */ (this.#conversation);
+    const conversation = this.#opened;
     const isEmpty = conversation.items.length === 0 && this.#pending.length === 0;
     this.#empty.hidden = !isEmpty;
-    if (isEmpty) setText(this.#empty, this.#context.empty?.() ?? "");
+    if (isEmpty) setText(this.#empty, this.#context.empty());
     setText(
       this.#above,
       isEmpty
@@ -469,7 +476,7 @@ export class Timeline extends HTMLElement {
 
   /**
    * @param {KeyboardEvent} event
-   * @param {any} row
+   * @param {RowElement} row
    * @returns {boolean} whether the key is one for this
    */
   #key(event, row) {
@@ -477,10 +484,8 @@ export class Timeline extends HTMLElement {
       this.toNewest();
       this.#rows.last?.focus();
     } else if (event.key === "Home") {
-      this.show(/** @type {any} */ (this.#conversation).first).then((first) =>
-        first?.focus({ preventScroll: true }),
-      );
-    } else return this.#context.key?.(event, row.message) ?? false;
+      this.show(this.#opened.first).then((first) => first?.focus({ preventScroll: true }));
+    } else return this.#context.key(event, row.message);
     return true;
   }
 }
