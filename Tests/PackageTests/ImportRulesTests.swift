@@ -41,7 +41,7 @@ import Testing
       "CommandMain", "Archive", "Client", "EventLoop", "Platform", "Messenger", "Mixing",
       "Pictures", "Terminal", "TLS", "Wire", "ArgumentParser",
     ],
-    "Web/Bundler": ["Mixing", "CZlib", "FoundationEssentials"],
+    "Web/Bundler": ["Mixing", "CZlib"],
     "Web/Plugin": ["Foundation", "PackagePlugin"],
     "swarm/Swarm": [
       "Client", "EventLoop", "Platform", "Postgres", "Terminal", "Wire", "WebSocket", "YAML",

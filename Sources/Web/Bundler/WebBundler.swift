@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import Glibc
 internal import Mixing
 
@@ -10,20 +9,17 @@ internal import Mixing
 enum WebBundler {
   static func main() {
     let arguments = CommandLine.arguments
-    do {
+    do throws(BundlingError) {
       var sources: [String: String] = [:]
       for path in arguments.dropFirst(2) {
         let parts = path.split(separator: "/").suffix(2)
         let isOfLibrary = parts.first == "relay-client"
-        sources[parts.suffix(isOfLibrary ? 2 : 1).joined(separator: "/")] =
-          try String(contentsOfFile: path, encoding: .utf8)
+        sources[parts.suffix(isOfLibrary ? 2 : 1).joined(separator: "/")] = try read(path)
       }
       let text = try swift(Page(sources).files)
       // An unchanged file keeps its time: then `Server` is not compiled again after a build in the
       // other configuration, which shares this file and runs this program again.
-      if (try? String(contentsOfFile: arguments[1], encoding: .utf8)) != text {
-        try text.write(toFile: arguments[1], atomically: true, encoding: .utf8)
-      }
+      if (try? read(arguments[1])) != text { try write(text, to: arguments[1]) }
     } catch {
       print("error: the web page: \(error)")
       exit(1)
@@ -60,5 +56,24 @@ enum WebBundler {
       }
     }
     return literal + "\""
+  }
+
+  private static func read(_ path: String) throws(BundlingError) -> String {
+    guard let file = unsafe fopen(path, "r") else {
+      throw BundlingError("\(path): cannot be opened")
+    }
+    defer { unsafe fclose(file) }
+    var bytes: [UInt8] = []
+    while case let byte = unsafe getc(file), byte != EOF { bytes.append(UInt8(byte)) }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw BundlingError("\(path): is not UTF-8")
+    }
+    return text
+  }
+
+  private static func write(_ text: String, to path: String) throws(BundlingError) {
+    guard let file = unsafe fopen(path, "w"), unsafe fputs(text, file) >= 0,
+      unsafe fclose(file) == 0
+    else { throw BundlingError("\(path): cannot be written") }
   }
 }
