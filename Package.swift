@@ -33,10 +33,12 @@ enum Layer: String {
   func folder(_ name: String) -> String { "Sources/\(rawValue)/\(name)" }
 
   func module(
-    _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = strict
+    _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = strict,
+    plugins: [Target.PluginUsage] = []
   ) -> Target {
     .target(
-      name: name, dependencies: dependencies, path: folder(name), swiftSettings: settings)
+      name: name, dependencies: dependencies, path: folder(name), swiftSettings: settings,
+      plugins: plugins)
   }
 }
 
@@ -106,8 +108,13 @@ let package = Package(
     Layer.engine.module("Relay", ["Wire", "Mixing", "Folding", deque, heap, ordered]),
     Layer.engine.module("Gateway", ["WebSocket", "Wire", "Relay", "Mixing"], confined),
 
-    // The web page, embedded.
-    .target(name: "CWeb", path: "Sources/Web/CWeb"),
+    // The web page, which the build bundles and embeds in Server.
+    .executableTarget(
+      name: "WebBundler", dependencies: ["Mixing", "CZlib"], path: "Sources/Web",
+      exclude: ["page", "Plugin"], sources: ["Bundler"], swiftSettings: strict),
+    .plugin(
+      name: "EmbedPage", capability: .buildTool(), dependencies: ["WebBundler"],
+      path: "Sources/Web/Plugin"),
 
     .target(name: "CLinux", path: Layer.system.folder("CLinux")),
     .target(name: "CTerminal", path: Layer.system.folder("CTerminal")),
@@ -139,8 +146,8 @@ let package = Package(
       [
         "RelayConfiguration", "Gateway", "WebSocket", "Wire", "Relay", "Platform", "EventLoop",
         "TLS", "SQLiteLog", "PostgresLog", "Bots", "Directories", "YAML", "CJWT", "COpenSSL",
-        "CWeb", "CZlib", logging, deque,
-      ], confined),
+        logging, deque,
+      ], confined, plugins: ["EmbedPage"]),
 
     Layer.client.module(
       "Client", ["WebSocket", "EventLoop", "Platform", "TLS", "Wire", "Mixing", deque]),
@@ -240,6 +247,7 @@ let package = Package(
     tests("Wire", ["Wire", "Mixing"]),
     tests("Relay", ["Relay", "Wire", "Mixing", containers]),
     tests("Gateway", ["Gateway", "Relay", "WebSocket"]),
+    tests("WebBundler", ["WebBundler"]),
     tests("Platform", ["Platform", "TestSupport"]),
     tests("EventLoop", ["EventLoop", "Platform", "TestSupport"]),
     tests("TLS", ["TLS", "Platform", "COpenSSL", "TestSupport"]),

@@ -6,6 +6,10 @@ import WebSocket
 
 @Suite struct `Connections that are not established` {
   private static let other = HostKey(network: 2, isIPv6: false)
+  private static let page = WebFiles([
+    WebFile(
+      path: "/", contentType: "text/html", tag: "a1", isImmutable: false, plain: [65], gzip: nil)
+  ])
 
   private static func head(_ path: String, _ fields: [String] = []) -> String {
     "GET \(path) HTTP/1.1\r\nHost: localhost\r\n"
@@ -83,9 +87,7 @@ import WebSocket
   }
 
   @Test func `may ask for files and for the relay's health when the budget is spent`() {
-    let relay = ArrayLoop(files: WebFiles([.init(name: "index.html", bytes: [65])]) { _ in nil }) {
-      $0.unauthenticatedPerSecond = 1
-    }
+    let relay = ArrayLoop(files: Self.page) { $0.unauthenticatedPerSecond = 1 }
     for _ in 0..<3 { _ = status(Self.head("/nothing"), on: relay) }
     #expect(status(Self.head("/healthz"), on: relay) == 200)
     #expect(status(Self.head("/"), on: relay) == 200)
@@ -95,7 +97,7 @@ import WebSocket
   }
 
   @Test func `get answers that no cache stores and no other origin uses, and files their own`() {
-    let relay = ArrayLoop(files: WebFiles([.init(name: "index.html", bytes: [65])]) { _ in nil })
+    let relay = ArrayLoop(files: Self.page)
     func answer(_ path: String) -> String {
       relay.send(Self.head(path).utf8, on: relay.connect()).lowercased()
     }

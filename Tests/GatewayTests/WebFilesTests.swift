@@ -5,15 +5,20 @@ import WebSocket
 @testable import Gateway
 
 @Suite struct `Files of the web page` {
-  private static let files = WebFiles(
-    [
-      .init(name: "index.html", bytes: Array("<script src=/web/{version}/app.js>".utf8)),
-      .init(name: "app.js", bytes: Array(String(repeating: "app();", count: 100).utf8)),
-      .init(name: "service-worker.js", bytes: Array("const files = \"{files}\"".utf8)),
-      .init(name: "relay-client/index.js", bytes: Array("{version}".utf8)),
-    ], gzip: { $0.count > 100 ? Array("gzip of \($0.count)".utf8) : nil })
+  private static let files = WebFiles([
+    file("/", "text/html; charset=utf-8", isImmutable: false),
+    file("/web/1/index.html", "text/html; charset=utf-8"),
+    file("/web/1/app.js", "text/javascript; charset=utf-8", gzip: Array("gzip".utf8)),
+  ])
+  private let asset = "/web/1/app.js"
 
-  private var asset: String { "/web/\(Self.files.version)/app.js" }
+  private static func file(
+    _ path: String, _ contentType: String, isImmutable: Bool = true, gzip: [UInt8]? = nil
+  ) -> WebFile {
+    WebFile(
+      path: path, contentType: contentType, tag: "a1", isImmutable: isImmutable,
+      plain: Array("content".utf8), gzip: gzip)
+  }
 
   private func request(_ path: String, _ fields: String = "", method: String = "GET") throws
     -> HTTPRequest
@@ -30,55 +35,17 @@ import WebSocket
     String(decoding: response.bytes, as: UTF8.self)
   }
 
-  @Test func `the page is revalidated, and names the version of the others`() throws {
+  @Test func `the page is revalidated`() throws {
     let page = try text(response("/?user=ada"))
     #expect(page.contains("\r\nCache-Control: no-cache\r\n"))
-    #expect(page.hasSuffix("\r\n\r\n<script src=/web/\(Self.files.version)/app.js>"))
+    #expect(page.hasSuffix("\r\n\r\ncontent"))
   }
 
-  @Test func `a file is kept forever at an address with the hash of all`() throws {
+  @Test func `a file at an address with a hash is kept forever`() throws {
     let file = try text(response(asset))
     #expect(file.contains("\r\nCache-Control: public, max-age=31536000, immutable\r\n"))
     #expect(file.contains("\r\nContent-Type: text/javascript; charset=utf-8\r\n"))
-    let other = WebFiles(
-      [.init(name: "app.js", bytes: Array("other();".utf8))], gzip: { _ in nil })
-    #expect(other.version != Self.files.version)
-    #expect(try other.response(to: request(asset)) == nil)
-  }
-
-  @Test func `only files with an address of their own are templates`() throws {
-    #expect(
-      try text(response("/service-worker.js"))
-        .hasSuffix("\r\n\r\nconst files = [\"index.html\",\"app.js\",\"relay-client/index.js\"]\n"))
-    #expect(
-      try text(response("/web/\(Self.files.version)/relay-client/index.js"))
-        .hasSuffix("\r\n\r\n{version}\n"))
-  }
-
-  @Test func `scripts and styles are served without comments`() {
-    let text = """
-      // A module.
-
-      /**
-       * @param {string} a
-       */
-      const url = "https://x"; // after a literal
-      const text = "a // b"; // kept: the first one may be text
-      /** @type {any} */
-      let x = /** @type {any} */ (y) + /** @type {string} */ z;
-        /* one line */
-      a { b: c } /* kept */
-        /** @returns {void} */ call();
-      """
-    #expect(
-      String(decoding: WebFiles.withoutComments(Array(text.utf8)), as: UTF8.self) == """
-        const url = "https://x";
-        const text = "a // b"; // kept: the first one may be text
-        let x = (y) + z;
-        a { b: c } /* kept */
-        call();
-
-        """)
+    #expect(try Self.files.response(to: request("/web/2/app.js")) == nil)
   }
 
   @Test(arguments: [
@@ -90,7 +57,7 @@ import WebSocket
   {
     let file = try text(response(asset, "Accept-Encoding: \(accepted)\r\n"))
     #expect(file.contains("\r\nContent-Encoding: gzip\r\n") == isCompressed)
-    #expect(file.hasSuffix(isCompressed ? "gzip of 601" : "app();\n"))
+    #expect(file.hasSuffix(isCompressed ? "\r\n\r\ngzip" : "\r\n\r\ncontent"))
     #expect(file.contains("\r\nVary: Accept-Encoding\r\n"))
   }
 
@@ -107,7 +74,7 @@ import WebSocket
   }
 
   @Test func `a page allows no script but the relay's, and no frame`() throws {
-    for path in ["/", "/web/\(Self.files.version)/index.html"] {
+    for path in ["/", "/web/1/index.html"] {
       let fields = try response(path).headers
       let policy = try #require(fields.first { $0.name == "Content-Security-Policy" }).value
       let parts = policy.split(separator: ";").map { $0.drop { $0 == " " } }

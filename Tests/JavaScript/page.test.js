@@ -38,7 +38,7 @@ const listeners = {
   "relay.js": /\brelay\.on\("(\w+)"/g,
   "room-list.js": /\brooms\.on\("(\w+)"/g,
   "directory.js": /\bpeople\.on\("(\w+)"/g,
-  "room.js": /[^.]\bon\("(\w+)"/g,
+  "room.js": /\broom\.on\("(\w+)"/g,
 };
 
 test("the page listens to each event of the library", () => {

@@ -9,10 +9,10 @@ import Testing
   /// The rows of `table` in `commands.js`, which are arrays of strings without escapes.
   private func rows() throws -> [[String]] {
     let text = try readFile(Project["Sources/Web/page/commands.js"])
-    let table = text.split(separator: "export const table = [\n", maxSplits: 1)[1]
+    let table = text.split(separator: "export const table = [", maxSplits: 1)[1]
       .split(separator: "\n];", maxSplits: 1)[0]
-    return table.split(separator: "\n").map { line in
-      line.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+    return table.split(separator: "\n  [").map { row in
+      row.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
         .compactMap { $0.offset % 2 == 1 ? String($0.element) : nil }
     }
   }

@@ -25,7 +25,7 @@ import Testing
     "Server/Server": [
       "RelayConfiguration", "Gateway", "WebSocket", "Wire", "Relay", "Platform", "EventLoop",
       "TLS", "SQLiteLog", "PostgresLog", "Bots", "Directories", "YAML", "Mixing", "CJWT",
-      "COpenSSL", "CWeb", "CZlib", "Logging",
+      "COpenSSL", "Logging",
     ],
     "Client/Client": ["WebSocket", "EventLoop", "Platform", "TLS", "Wire", "Mixing"],
     "Client/Archive": ["Wire", "Platform", "Mixing", "Folding", "SQLite", "CSQLite"],
@@ -41,6 +41,8 @@ import Testing
       "CommandMain", "Archive", "Client", "EventLoop", "Platform", "Messenger", "Mixing",
       "Pictures", "Terminal", "TLS", "Wire", "ArgumentParser",
     ],
+    "Web/Bundler": ["Mixing", "CZlib"],
+    "Web/Plugin": ["Foundation", "PackagePlugin"],
     "swarm/Swarm": [
       "Client", "EventLoop", "Platform", "Postgres", "Terminal", "Wire", "WebSocket", "YAML",
       "Mixing", "Histogram", "CLinux",

@@ -1,28 +1,35 @@
-import Mixing
 import WebSocket
 
-/// The files of the web page with their addresses and finished responses. Nothing in them is
-/// private, so they are served without authentication.
-///
-/// The page itself is at `/`, which a browser revalidates (`no-cache` and an `ETag`). All files are
-/// also at `/web/VERSION/NAME`, where VERSION is a hash of their content: they refer to each other by
-/// relative addresses, and a browser may keep them forever (`immutable`). The modules that `app.js`
-/// imports are one file (`WebModules`). In `/` and the other files with an address of their own,
-/// `{version}` stands for that hash and `{files}` for the list of names in JSON.
-package struct WebFiles: Sendable {
-  /// A file as it was embedded.
-  package struct Source {
-    package var name: String
-    package var bytes: [UInt8]
+/// A file of the web page, finished when the package was built.
+package struct WebFile: Sendable {
+  package var path: String
+  package var contentType: String
+  /// A hash of the content.
+  package var tag: String
+  /// Whether a browser may keep it forever, because another content has another path.
+  package var isImmutable: Bool
+  package var plain: [UInt8]
+  /// `nil` if it would not be shorter.
+  package var gzip: [UInt8]?
 
-    package init(name: String, bytes: [UInt8]) {
-      self.name = name
-      self.bytes = bytes
-    }
+  package init(
+    path: String, contentType: String, tag: String, isImmutable: Bool, plain: [UInt8],
+    gzip: [UInt8]?
+  ) {
+    self.path = path
+    self.contentType = contentType
+    self.tag = tag
+    self.isImmutable = isImmutable
+    self.plain = plain
+    self.gzip = gzip
   }
+}
 
+/// The files of the web page by their paths, with finished responses. Nothing in them is private, so they
+/// are served without authentication.
+package struct WebFiles: Sendable {
   /// One file, ready to be sent.
-  private struct File {
+  private struct Responses {
     var plain: HTTPResponse
     var gzip: HTTPResponse?
     var tag: String
@@ -33,66 +40,12 @@ package struct WebFiles: Sendable {
   /// and many people may share the address of a proxy.
   static let requestsPerSecond = 500
 
-  /// The hash of all files.
-  package let version: String
-  private var files: [String: File] = [:]
+  private var files: [String: Responses] = [:]
 
-  /// No files: every address is not found.
-  package init() { version = "" }
-
-  /// - Parameter gzip: compresses a file; `nil` if that is not possible.
-  package init(_ sources: [Source], gzip: ([UInt8]) -> [UInt8]?) {
-    var hash = FNV1a()
-    for source in sources {
-      hash.combine(source.name.utf8.span)
-      hash.combine(source.bytes.span)
-    }
-    version = String(hash.value, radix: 36)
-    let sources = Self.served(sources)
-    let names = sources.map(\.name).filter { Self.ownPaths[$0] == nil || $0 == Self.page }
-    for source in sources {
-      var source = source
-      if Self.ownPaths[source.name] != nil {
-        let text = String(decoding: source.bytes, as: UTF8.self)
-          .replacing("{version}", with: version)
-          .replacing("\"{files}\"", with: "[\(names.map { "\"\($0)\"" }.joined(separator: ","))]")
-        source.bytes = Array(text.utf8)
-      }
-      let compressed = gzip(source.bytes).flatMap { $0.count < source.bytes.count ? $0 : nil }
-      if let path = Self.ownPaths[source.name] {
-        files[path] = Self.file(source, compressed, isImmutable: false)
-      }
-      if names.contains(source.name) {
-        files["/web/\(version)/\(source.name)"] = Self.file(source, compressed, isImmutable: true)
-      }
-    }
+  /// - Parameter files: none: every address is not found.
+  package init(_ files: [WebFile] = []) {
+    for file in files { self.files[file.path] = Self.responses(file) }
   }
-
-  /// The files as they are served: without comments, and with the modules of the page combined.
-  private static func served(_ sources: [Source]) -> [Source] {
-    var served: [Source] = []
-    var scripts: [(name: String, text: String)] = []
-    for var source in sources {
-      let isScript = source.name.hasSuffix(".js")
-      if isScript || source.name.hasSuffix(".css") { source.bytes = withoutComments(source.bytes) }
-      if isScript, ownPaths[source.name] == nil {
-        scripts.append((source.name, String(decoding: source.bytes, as: UTF8.self)))
-      } else {
-        served.append(source)
-      }
-    }
-    let modules = WebModules(scripts, entry: "app.js")
-    for (name, _) in scripts where !modules.isCombined(name) {
-      served.append(Source(name: name, bytes: Array(modules.text(name).utf8)))
-    }
-    if let combined = modules.combined {
-      served.append(Source(name: WebModules.combinedName, bytes: Array(combined.utf8)))
-    }
-    return served
-  }
-
-  /// The number of addresses.
-  package var count: Int { files.count }
 
   /// Returns the response to a GET or HEAD, or `nil` if there is no such file.
   func response(to request: HTTPRequest) -> HTTPResponse? {
@@ -104,36 +57,18 @@ package struct WebFiles: Sendable {
     return file.plain
   }
 
-  // MARK: - The files
-
-  private static let page = "index.html"
-  /// The files that have an address of their own, because it has to stay the same.
-  private static let ownPaths = [
-    page: "/", "service-worker.js": "/service-worker.js", "embed.js": "/embed.js",
-  ]
-
-  private static let contentTypes = [
-    "html": "text/html; charset=utf-8", "css": "text/css; charset=utf-8",
-    "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml", "png": "image/png",
-    "webmanifest": "application/manifest+json",
-  ]
-
-  private static func file(_ source: Source, _ compressed: [UInt8]?, isImmutable: Bool) -> File {
-    let ending = source.name.split(separator: ".").last.map(String.init) ?? ""
-    guard let contentType = contentTypes[ending] else {
-      preconditionFailure("\(source.name): no content type for this name")
-    }
+  private static func responses(_ file: WebFile) -> Responses {
     // A weak tag holds for both forms (RFC 9110 §8.8.1).
-    let tag = "\"\(String(FNV1a.hash(source.bytes.span), radix: 36))\""
+    let tag = "\"\(file.tag)\""
     func with(_ response: HTTPResponse) -> HTTPResponse {
       var response = response
       response.add("ETag", "W/\(tag)")
       response.add(
-        "Cache-Control", isImmutable ? "public, max-age=31536000, immutable" : "no-cache")
+        "Cache-Control", file.isImmutable ? "public, max-age=31536000, immutable" : "no-cache")
       response.add("Vary", "Accept-Encoding")
       response.add("X-Content-Type-Options", "nosniff")
       response.add("Referrer-Policy", "no-referrer")
-      if ending == "html" {
+      if file.contentType.hasPrefix("text/html") {
         response.add("Content-Security-Policy", contentSecurityPolicy)
         response.add("Cross-Origin-Opener-Policy", "same-origin")
         response.add("Cross-Origin-Resource-Policy", "same-origin")
@@ -146,61 +81,13 @@ package struct WebFiles: Sendable {
       }
       return response
     }
-    var gzip = compressed.map {
-      with(HTTPResponse(status: 200, contentType: contentType, body: $0))
+    var gzip = file.gzip.map {
+      with(HTTPResponse(status: 200, contentType: file.contentType, body: $0))
     }
     gzip?.add("Content-Encoding", "gzip")
-    return File(
-      plain: with(HTTPResponse(status: 200, contentType: contentType, body: source.bytes)),
+    return Responses(
+      plain: with(HTTPResponse(status: 200, contentType: file.contentType, body: file.plain)),
       gzip: gzip, tag: tag, notModified: with(HTTPResponse(status: 304)))
-  }
-
-  /// Returns a script or style without its comments, which are a third of it: lines that begin with
-  /// `//`, what follows ` // ` outside of a literal, what is between `/*` at the beginning of a line and
-  /// the next `*/`, and types (`/** … */`) within a line. The files have no such text in a literal of
-  /// several lines.
-  static func withoutComments(_ bytes: [UInt8]) -> [UInt8] {
-    var output: [UInt8] = []
-    output.reserveCapacity(bytes.count)
-    var isInComment = false
-    for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true) {
-      var rest = line.drop { $0 == UInt8(ascii: " ") }
-      if isInComment {
-        isInComment = rest.range(of: "*/") == nil
-        continue
-      }
-      if rest.isEmpty || rest.starts(with: "//".utf8) { continue }
-      if rest.starts(with: "/*".utf8), rest.range(of: "*/") == nil {
-        isInComment = true
-        continue
-      }
-      let isBlank = { (bytes: ArraySlice<UInt8>) in bytes.allSatisfy { $0 == UInt8(ascii: " ") } }
-      var kept: [UInt8] = []
-      while let start = rest.range(of: "/**")?.lowerBound,
-        let end = rest[start...].range(of: "*/")?.upperBound
-      {
-        kept += rest[..<start]
-        rest = rest[end...].drop { $0 == UInt8(ascii: " ") }
-      }
-      if kept.isEmpty, rest.starts(with: "/*".utf8), let end = rest.range(of: "*/"),
-        isBlank(rest[end.upperBound...])
-      {
-        continue
-      }
-      kept += rest
-      kept.removeLast(kept.count - lengthWithoutComment(kept))
-      if !isBlank(kept[...]) { output += kept + [UInt8(ascii: "\n")] }
-    }
-    return output
-  }
-
-  /// The length of a line before ` // ` and the spaces in front of it, unless that may be in a literal.
-  private static func lengthWithoutComment(_ line: [UInt8]) -> Int {
-    guard let start = line[...].range(of: " // ")?.lowerBound else { return line.count }
-    for quote in "\"'`".utf8 where line[..<start].count(where: { $0 == quote }) % 2 == 1 {
-      return line.count
-    }
-    return line[..<start].lastIndex { $0 != UInt8(ascii: " ") }.map { $0 + 1 } ?? 0
   }
 
   /// Everything comes from the relay: scripts, style, pictures (which the page makes `blob:`
@@ -222,17 +109,5 @@ package struct WebFiles: Sendable {
       return weight.map { $0.contains { "1"..."9" ~= $0 } } ?? true
     }
     return false
-  }
-}
-
-extension ArraySlice<UInt8> {
-  /// Returns the first range that equals a text. The standard library's `firstRange(of:)` is not
-  /// specialized for bytes: for the files of the page it took most of the relay's start.
-  fileprivate func range(of text: StaticString) -> Range<Int>? {
-    let length = text.utf8CodeUnitCount
-    guard count >= length else { return nil }
-    return (startIndex...endIndex - length).lazy.map { $0..<$0 + length }.first { range in
-      range.allSatisfy { unsafe text.utf8Start[$0 - range.lowerBound] == self[$0] }
-    }
   }
 }

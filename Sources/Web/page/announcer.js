@@ -23,8 +23,10 @@ export class Announcer {
    */
   say(items, text = String) {
     this.#count += items.length;
-    for (const item of items.slice(0, saidAtOnce - this.#waiting.length)) this.#waiting.push(shortened(text(item)));
-    if (this.#count > 0) this.#timer ??= setTimeout(() => this.#speak(), gatherMs);
+    for (const item of items.slice(0, saidAtOnce - this.#waiting.length))
+      this.#waiting.push(shortened(text(item)));
+    if (this.#count === 0 || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => this.#speak(), gatherMs);
   }
 
   #speak() {

@@ -6,14 +6,20 @@ import { Conditions } from "./conditions.js";
 import { el, focused, keys } from "./dom.js";
 import { refuseFiles } from "./files.js";
 import { directRoom, plain } from "./format.js";
+import { ConversationList } from "./list.js";
 import { Muted } from "./muted.js";
 import { directRoomNamed, roomNamed } from "./names.js";
 import { People } from "./people.js";
 import { load, loaded, markTold, report, reportUnhandled, say } from "./problems.js";
 import { allowed } from "./relay-client/allowed.js";
+import { RoomView } from "./room-view.js";
 import { Session, subject } from "./session.js";
-import "./list.js";
-import "./room-view.js";
+
+/** @import { Row } from "./list.js" */
+/** @import { Notifier } from "./notifier.js" */
+/** @import { RelayError } from "./relay-client/errors.js" */
+/** @import { Relay } from "./relay-client/relay.js" */
+/** @import { Open } from "./room-view.js" */
 
 // What is not needed at once comes later.
 const popups = () => load(() => import("./popups.js"));
@@ -27,21 +33,29 @@ const place = /** @type {HTMLElement} */ (document.getElementById("app"));
 class Messenger {
   announcer = new Announcer();
   conditions = new Conditions();
-  list = el("relay-list");
-  view = el("relay-conversation", { hidden: true });
+  list = new ConversationList();
+  view = new RoomView();
   #advice = el("p", { role: "status" }, advice);
   nothing = el("div", { class: "nothing-open" }, this.#advice);
   write = (/** @type {string} */ user) =>
-    this.open({ room: directRoom(this.user, user), title: this.people.name(user) ?? user, user }, { isOpened: true });
-  forward = (/** @type {any} */ origin) => this.#forward(origin);
+    this.open(
+      { room: directRoom(this.user, user), title: this.people.name(user) ?? user },
+      { isOpened: true },
+    );
+  forward = (/** @type {{room: string, seq: number}} */ origin) => this.#forward(origin);
   enter = (/** @type {string} */ room) => this.open({ room, title: room }, { isOpened: true });
   searchAll = (/** @type {string} */ query) => this.#searchAll(query);
   help = () => this.#help();
-  /** @type {any} */
+  /** @type {Notifier | undefined} */
+  notifier;
+  /** @type {Open | undefined} */
   #open;
-  get user() { return this.session.user; }
+  /** The address names no conversation, and that was said. */
+  #isMisnamed = false;
+  /** @type {(() => void) | undefined} */
+  #closeAsking;
 
-  /** @param {Session} session @param {any} relay */
+  /** @param {Session} session @param {Relay} relay */
   constructor(session, relay) {
     this.session = session;
     this.relay = relay;
@@ -49,37 +63,65 @@ class Messenger {
     this.kept = session.kept;
     this.keptInTab = session.keptInTab;
     this.muted = new Muted(session.kept);
-    this.pictures = new Pictures((user) => session.fetch(`/v1/avatars/${encodeURIComponent(user)}`));
+    this.pictures = new Pictures((user) =>
+      session.fetch(`/v1/avatars/${encodeURIComponent(user)}`),
+    );
+  }
+
+  get user() {
+    return this.session.user;
   }
 
   async start() {
     const { list, view, relay, session } = this;
     place.className = "messenger";
     place.replaceChildren(
-      this.conditions.element, el("nav", { class: "sidebar", "aria-label": "Conversations" }, list),
-      el("main", { class: "main" }, view, this.nothing), this.announcer.element);
+      this.conditions.element,
+      el("nav", { class: "sidebar", "aria-label": "Conversations" }, list),
+      el("main", { class: "main" }, view, this.nothing),
+      this.announcer.element,
+    );
+    view.hidden = true;
     list.start(this);
-    list.addEventListener("choose", (/** @type {CustomEvent} */ event) => this.open(event.detail.row, event.detail));
-    list.addEventListener("menu", (/** @type {CustomEvent} */ event) => this.#showMenu(event.detail.anchor));
-    list.addEventListener("search", (/** @type {CustomEvent} */ event) => this.#searchAll(event.detail.query));
+    list.addEventListener("choose", (event) => {
+      const { detail } = /** @type {CustomEvent<{row: Row, isOpened: boolean}>} */ (event);
+      this.open(detail.row, detail);
+    });
+    list.addEventListener("menu", (event) => {
+      const { detail } = /** @type {CustomEvent<{anchor: HTMLElement}>} */ (event);
+      this.#showMenu(detail.anchor);
+    });
+    list.addEventListener("search", (event) => {
+      const { detail } = /** @type {CustomEvent<{query: string}>} */ (event);
+      this.#searchAll(detail.query);
+    });
     list.addEventListener("count", () => this.#showCount());
     view.addEventListener("back", () => this.#back());
-    view.addEventListener("leave-room", (/** @type {CustomEvent} */ event) => this.#leave(event.detail));
+    view.addEventListener("leave-room", (event) =>
+      this.#leave(/** @type {CustomEvent<string>} */ (event).detail),
+    );
     this.people.addEventListener("change", () => this.#renameOpen());
     refuseFiles(window, (text) => (this.#open ? view.composer.say(text) : say(text)));
     session.onExpired = () => this.#askForToken();
-    relay.on("ended", (/** @type {any} */ error) => this.#ended(error));
-    relay.on("error", (/** @type {any} */ error) => this.#failed(error));
-    relay.on("store", (/** @type {any} */ error) => this.#noteStore(error));
+    relay.on("ended", (error) => this.#ended(error));
+    relay.on("error", (error) => this.#failed(error));
+    relay.on("store", (error) => this.#noteStore(error));
     this.#noteStore(relay.storeError);
-    addEventListener("beforeunload", (event) => { if (relay.storeError && relay.unsettled > 0) event.preventDefault(); });
-    addEventListener("keydown", keys((event) => this.#key(event)));
+    addEventListener("beforeunload", (event) => {
+      if (relay.storeError && relay.unsettled > 0) event.preventDefault();
+    });
+    addEventListener(
+      "keydown",
+      keys((event) => this.#key(event)),
+    );
     addEventListener("popstate", () => this.#openFromAddress());
     addEventListener("hashchange", () => this.#takeToken());
     document.addEventListener("visibilitychange", () => {
       relay.presence.set(document.visibilityState === "visible" ? "online" : "away");
     });
-    worker()?.addEventListener("message", ({ data }) => { if (data?.open) this.open({ room: data.open, title: data.open }); });
+    worker()?.addEventListener("message", ({ data }) => {
+      if (data?.open) this.open({ room: data.open, title: data.open });
+    });
     relay.ready.then(() => this.#ready(), markTold).catch(report);
     this.#openFromAddress();
     if (!this.#open) list.focusSearch();
@@ -90,12 +132,10 @@ class Messenger {
     this.list.ready();
     if (!this.#open && !this.#isMisnamed) this.#openFromAddress();
     const { Notifier } = await load(() => import("./notifier.js"));
-    this.notifier = new Notifier(/** @type {any} */ (this));
+    this.notifier = new Notifier(this);
   }
-  /** The address names no conversation, and that was said. */
-  #isMisnamed = false;
 
-  /** @param {any} row @param {{isOpened?: boolean, isSilent?: boolean}} [options] */
+  /** @param {{room: string, title: string}} row @param {{isOpened?: boolean, isSilent?: boolean}} [options] */
   open(row, { isOpened = false, isSilent = false } = {}) {
     const known = this.list.row(row.room) ?? row;
     const peer = this.#peer(known.room);
@@ -139,7 +179,11 @@ class Messenger {
     const { room, user, problem } = to ? directRoomNamed(to, me) : name ? roomNamed(name, me) : {};
     this.#isMisnamed = problem !== undefined;
     this.#advice.textContent = problem ?? advice;
-    if (room) return this.open({ room, title: user === undefined ? room : this.people.name(user) ?? user }, { isSilent: true, isOpened: true });
+    if (room)
+      return this.open(
+        { room, title: user === undefined ? room : (this.people.name(user) ?? user) },
+        { isSilent: true, isOpened: true },
+      );
     place.classList.remove("in-conversation");
     this.#showCount();
     if (problem) say(problem);
@@ -147,7 +191,9 @@ class Messenger {
 
   #back() {
     place.classList.remove("in-conversation");
-    const query = new URLSearchParams(this.session.token === undefined ? { user: this.session.user } : {});
+    const query = new URLSearchParams(
+      this.session.token === undefined ? { user: this.session.user } : {},
+    );
     history.pushState({}, "", `/?${query}`);
     this.#showCount();
     this.list.focus();
@@ -156,7 +202,7 @@ class Messenger {
   /** The name may come after the conversation was opened. */
   #renameOpen() {
     const known = this.#open && this.list.row(this.#open.room);
-    if (known && known.title !== this.#open.title) {
+    if (this.#open && known && known.title !== this.#open.title) {
       this.#open.title = known.title;
       this.view.rename(known.title);
     }
@@ -164,7 +210,10 @@ class Messenger {
 
   #showCount() {
     const count = this.list.unread;
-    const title = this.#open && place.classList.contains("in-conversation") ? `${plain(this.#open.title)} · relay` : "relay";
+    const title =
+      this.#open && place.classList.contains("in-conversation")
+        ? `${plain(this.#open.title)} · relay`
+        : "relay";
     document.title = count > 0 ? `(${count > 99 ? "99+" : count}) ${title}` : title;
   }
 
@@ -177,14 +226,22 @@ class Messenger {
     if (event.key === "F6") this.#nextRegion(event.shiftKey ? -1 : 1);
     else if (isCommand && !event.shiftKey && event.key.toLowerCase() === "k") this.#switch();
     else if (isCommand && event.shiftKey && event.key.toLowerCase() === "f") this.#searchAll();
-    else if (isCommand && !event.shiftKey && event.key.toLowerCase() === "f" && this.#open) this.view.openSearch();
+    else if (isCommand && !event.shiftKey && event.key.toLowerCase() === "f" && this.#open)
+      this.view.openSearch();
     else if (isCommand && event.key === "End" && this.#open) this.view.timeline.toNewest();
     else if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
       const row = this.list.neighbor(event.key === "ArrowUp" ? -1 : 1, event.shiftKey);
       if (row) this.open(row);
     } else if (event.key === "F1" || (event.key === "?" && !isTyping())) this.#help();
     else if (event.key === "Escape" && this.#open) this.view.focus();
-    else if (event.key.length === 1 && !isCommand && !event.altKey && !isTyping() && event.key !== " " && this.#open) {
+    else if (
+      event.key.length === 1 &&
+      !isCommand &&
+      !event.altKey &&
+      !isTyping() &&
+      event.key !== " " &&
+      this.#open
+    ) {
       this.view.focus(); // the letter goes there
       return;
     } else return;
@@ -195,10 +252,15 @@ class Messenger {
   #nextRegion(step) {
     const regions = [
       { has: () => this.list.contains(focused()), enter: () => this.list.focus() },
-      ...(this.#open ? [
-        { has: () => this.view.timeline.contains(focused()), enter: () => this.view.timeline.enter() },
-        { has: () => this.view.composer.contains(focused()), enter: () => this.view.focus() },
-      ] : []),
+      ...(this.#open
+        ? [
+            {
+              has: () => this.view.timeline.contains(focused()),
+              enter: () => this.view.timeline.enter(),
+            },
+            { has: () => this.view.composer.contains(focused()), enter: () => this.view.focus() },
+          ]
+        : []),
     ];
     const now = regions.findIndex((region) => region.has());
     const next = now < 0 ? 0 : (now + step + regions.length) % regions.length;
@@ -207,28 +269,45 @@ class Messenger {
 
   async #switch() {
     const { chooseConversation } = await dialogs();
-    const row = await chooseConversation(place, { label: "Go to a conversation", placeholder: "Go to a person or room" }, this.list, this.people);
+    const row = await chooseConversation(
+      place,
+      { label: "Go to a conversation", placeholder: "Go to a person or room" },
+      this.list,
+      this.people,
+    );
     if (row) this.open(row, { isOpened: true });
   }
 
   /** @param {{room: string, seq: number}} origin */
   async #forward(origin) {
     const { chooseConversation } = await dialogs();
-    const row = await chooseConversation(place, { label: "Forward to", placeholder: "Forward to a person or room" }, this.list, this.people);
+    const row = await chooseConversation(
+      place,
+      { label: "Forward to", placeholder: "Forward to a person or room" },
+      this.list,
+      this.people,
+    );
     if (!row) return;
     this.open(row, { isOpened: true });
     const sending = this.relay.room(row.room).send({ forward: origin });
     // What is refused later is a row, which says why.
-    sending.catch((/** @type {any} */ error) => { if (error === sending.local.error) report(error, undefined, "The message was not forwarded"); });
+    sending.catch((error) => {
+      if (error === sending.local.error) report(error, undefined, "The message was not forwarded");
+    });
   }
 
   async #searchAll(query = "") {
     const { searchAll } = await load(() => import("./search-all.js"));
     const { relay, user, people, list } = this;
-    searchAll(place, { relay, user, people, list, isOpen: (room) => room === this.view.room }, query, (row, seq, words) => {
-      this.open(row);
-      this.view.show(seq, words);
-    });
+    searchAll(
+      place,
+      { relay, user, people, list, isOpen: (room) => room === this.view.room },
+      query,
+      (row, seq, words) => {
+        this.open(row);
+        this.view.show(seq, words);
+      },
+    );
   }
 
   // MARK: The menu
@@ -237,15 +316,35 @@ class Messenger {
   async #showMenu(anchor) {
     const { notifier } = this;
     const { menu } = await popups();
-    menu(anchor, [
-      { label: "Go to a conversation…", act: () => this.#switch() },
-      { label: "Search all conversations…", act: () => this.#searchAll() },
-      { label: "Open or create a room…", act: () => this.#createRoom() },
-      ...(notifier && "Notification" in globalThis ? [{ label: "Notifications", isOn: notifier.isOn("notifications"), act: () => this.#toggleNotifications() }] : []),
-      ...(notifier ? [{ label: "Sounds", isOn: notifier.isOn("sounds"), act: () => notifier.toggle("sounds") }] : []),
-      { label: "Keys", act: () => this.#help() },
-      { label: "Sign out", act: () => this.#signOut() },
-    ], { label: "Menu" });
+    menu(
+      anchor,
+      [
+        { label: "Go to a conversation…", act: () => this.#switch() },
+        { label: "Search all conversations…", act: () => this.#searchAll() },
+        { label: "Open or create a room…", act: () => this.#createRoom() },
+        ...(notifier && "Notification" in globalThis
+          ? [
+              {
+                label: "Notifications",
+                isOn: notifier.isOn("notifications"),
+                act: () => this.#toggleNotifications(),
+              },
+            ]
+          : []),
+        ...(notifier
+          ? [
+              {
+                label: "Sounds",
+                isOn: notifier.isOn("sounds"),
+                act: () => notifier.toggle("sounds"),
+              },
+            ]
+          : []),
+        { label: "Keys", act: () => this.#help() },
+        { label: "Sign out", act: () => this.#signOut() },
+      ],
+      { label: "Menu" },
+    );
   }
 
   async #toggleNotifications() {
@@ -277,15 +376,24 @@ class Messenger {
     this.#back();
   }
 
-  /** What a room refuses, the room says; that the store has failed is a condition. @param {any} error */
+  /**
+   * What a room refuses, the room says; that the store has failed is a condition.
+   * @param {RelayError} error
+   */
   #failed(error) {
     if (error.code === "store_failed" || error === this.view.refusal) return;
     say(plain(error.message));
   }
 
-  /** @param {any} error why the store has failed, or nothing */
+  /** @param {RelayError | undefined} error why the store has failed */
   #noteStore(error) {
-    this.conditions.set("store", error && `Messages are not kept on this device: what is not sent yet is lost when this page is closed. Allow this site to store data, or close its other tabs, and reload the page. (${plain(error.message)})`);
+    this.conditions.set(
+      "store",
+      error &&
+        "Messages are not kept on this device: what is not sent yet is lost when this page is closed." +
+          " Allow this site to store data, or close its other tabs, and reload the page." +
+          ` (${plain(error.message)})`,
+    );
   }
 
   // MARK: The session
@@ -296,37 +404,46 @@ class Messenger {
     history.replaceState(history.state, "", location.pathname + location.search);
     if (this.session.renew(token)) return this.#closeAsking?.();
     const { askToSwitch } = await dialogs();
-    if (!await askToSwitch(place, this.user, subject(token))) return;
+    if (!(await askToSwitch(place, this.user, subject(token)))) return;
     Session.keep(token);
     location.reload();
   }
-  /** @type {(() => void) | undefined} */
-  #closeAsking;
 
   async #askForToken() {
     if (this.#closeAsking) return;
     this.#closeAsking = () => {};
-    const { askForToken } = await loaded(() => import("./dialogs.js")).catch((error) => { this.#closeAsking = undefined; throw error; });
+    const { askForToken } = await loaded(() => import("./dialogs.js")).catch((error) => {
+      this.#closeAsking = undefined;
+      throw error;
+    });
     const box = askForToken(place, (token) => this.session.renew(token));
     this.#closeAsking = () => box.close();
-    box.addEventListener("close", () => { this.#closeAsking = undefined; });
+    box.addEventListener("close", () => {
+      this.#closeAsking = undefined;
+    });
   }
 
-  /** @param {any} error */
+  /** @param {RelayError} error */
   #ended(error) {
     markTold(error);
-    if (error?.code === "closed") return;
+    if (error.code === "closed") return;
     this.session.end();
     this.view.close();
-    begin(error?.message ?? "The session has ended.");
+    begin(error.message);
   }
 
   async #signOut() {
-    const isSettled = await Promise.race([this.relay.settled().then(() => true), new Promise((resolve) => setTimeout(resolve, 100))]);
+    const isSettled = await Promise.race([
+      this.relay.settled().then(() => true),
+      new Promise((resolve) => setTimeout(resolve, 100)),
+    ]);
     const { ask } = await popups();
     const isSure = await ask(place, {
-      title: "Sign out?", confirm: "Sign out",
-      text: isSettled ? "What is stored on this device is removed." : "Some messages are not sent yet. They are lost if you sign out now.",
+      title: "Sign out?",
+      confirm: "Sign out",
+      text: isSettled
+        ? "What is stored on this device is removed."
+        : "Some messages are not sent yet. They are lost if you sign out now.",
     });
     if (!isSure) return;
     await this.session.signOut(() => this.relay.close());
@@ -335,13 +452,13 @@ class Messenger {
 
 /** Whether keys are text now. */
 function isTyping() {
-  const element = /** @type {any} */ (focused());
-  return element?.matches?.("input, textarea, select") ?? false;
+  return focused()?.matches("input, textarea, select") ?? false;
 }
 
 /** @param {string} [reason] */
 async function begin(reason) {
-  let { session, reason: why } = reason === undefined ? Session.restore() : { session: undefined, reason };
+  let { session, reason: why } =
+    reason === undefined ? Session.restore() : { session: undefined, reason };
   if (!session) {
     place.className = "";
     const { signIn } = await load(() => import("./sign-in.js"));
@@ -353,23 +470,34 @@ async function begin(reason) {
     if (identity.user) query.set("user", identity.user);
     history.replaceState({}, "", `/${query.size ? `?${query}` : ""}`);
   }
-  /** @type {any} */
+  /** @type {Relay | undefined} */
   let relay;
-  await session.enter(() => relay?.close());
+  await session.enter(async () => relay?.close());
   relay = session.connect();
   await new Messenger(session, relay).start();
 }
 
-/** Installs the worker that lets the page open without a connection. Its address is the only one that may become a script. */
+/**
+ * What TypeScript does not know yet of the browser.
+ * @typedef {{createPolicy(name: string, rules: WorkerPolicy): WorkerPolicy}} TrustedTypes
+ */
+/** @typedef {{createScriptURL(url: string): string}} WorkerPolicy */
+
+/**
+ * Installs the worker that lets the page open without a connection. Its address is the only one
+ * that may become a script.
+ */
 function install() {
   const address = "/service-worker.js";
-  const policy = /** @type {any} */ (globalThis).trustedTypes?.createPolicy("relay-worker", {
-    createScriptURL: (/** @type {string} */ url) => {
+  const { trustedTypes } = /** @type {Window & {trustedTypes?: TrustedTypes}} */ (window);
+  const policy = trustedTypes?.createPolicy("relay-worker", {
+    createScriptURL: (url) => {
       if (url !== address) throw new TypeError("not an address of the worker");
       return url;
     },
   });
-  worker()?.register(policy ? policy.createScriptURL(address) : address)
+  worker()
+    ?.register(policy ? policy.createScriptURL(address) : address)
     .catch((error) => console.warn("The page cannot be opened without a connection:", error));
 }
 

@@ -10,7 +10,9 @@ const pixelsLimit = 4_000_000;
 
 /** The first letters of the first and the last word. @param {string} name */
 export function initials(name) {
-  const words = plain(name).split(/[\s._:-]+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  const words = plain(name)
+    .split(/[\s._:-]+/)
+    .filter((word) => /[\p{L}\p{N}]/u.test(word));
   if (words.length === 0) return "?";
   const letter = (/** @type {string} */ word) => [...word.replace(/^[^\p{L}\p{N}]+/u, "")][0] ?? "";
   const last = words.length > 1 ? letter(words[words.length - 1]) : "";
@@ -28,8 +30,10 @@ function hue(user) {
 export class Pictures {
   /** @type {Map<string, string | null>} object addresses by user; `null` without a picture */
   #known = new Map();
-  /** @type {Map<string, Set<any>>} elements that wait */
+  /** @type {Map<string, Set<WeakRef<HTMLElement>>>} elements that wait */
   #waiting = new Map();
+  /** @type {Set<string>} */
+  #loading = new Set();
   #active = 0;
   /** @type {(user: string) => Promise<{ok: boolean, content: Blob}>} */
   #fetch;
@@ -39,7 +43,11 @@ export class Pictures {
     this.#fetch = fetch;
   }
 
-  /** Shows the picture in the element, now or when it has come. @param {string} user @param {HTMLElement} element */
+  /**
+   * Shows the picture in the element, now or when it has come.
+   * @param {string} user
+   * @param {HTMLElement} element
+   */
   show(user, element) {
     const known = this.#known.get(user);
     if (known) put(element, known);
@@ -67,13 +75,19 @@ export class Pictures {
     this.#loading.delete(user);
     this.#active--;
     if (this.#known.size > kept) {
-      const [oldest, old] = /** @type {[string, string | null]} */ (this.#known.entries().next().value);
+      const [oldest, old] = /** @type {[string, string | null]} */ (
+        this.#known.entries().next().value
+      );
       this.#known.delete(oldest);
       if (old) URL.revokeObjectURL(old);
     }
     this.#next();
   }
-  /** The address of a picture; `null` where there is none, or it does not come: initials will do. @param {string} user */
+
+  /**
+   * The address of a picture; `null` where there is none, or it does not come: initials will do.
+   * @param {string} user
+   */
   async #load(user) {
     try {
       const { ok, content } = await this.#fetch(user);
@@ -82,9 +96,6 @@ export class Pictures {
       return null;
     }
   }
-
-  /** @type {Set<string>} */
-  #loading = new Set();
 }
 
 /** @param {HTMLElement} element @param {string} address */
@@ -103,8 +114,11 @@ function put(element, address) {
  * @param {{room?: boolean}} [options]
  */
 export function avatar(user, name, pictures, { room = false } = {}) {
-  const element = el("span", { class: `avatar hue${hue(user)}${room ? " room" : ""}`, "aria-hidden": "true" },
-    room ? "#" : initials(name));
+  const element = el(
+    "span",
+    { class: `avatar hue${hue(user)}${room ? " room" : ""}`, "aria-hidden": "true" },
+    room ? "#" : initials(name),
+  );
   pictures?.show(user, element);
   return element;
 }

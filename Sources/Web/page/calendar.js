@@ -5,7 +5,8 @@ const lookMs = 1000;
 
 function current() {
   const now = new Date();
-  return `${now.toDateString()} ${now.getTimezoneOffset()} ${Intl.DateTimeFormat().resolvedOptions().timeZone} ${navigator.language}`;
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return `${now.toDateString()} ${now.getTimezoneOffset()} ${timeZone} ${navigator.language}`;
 }
 
 /** Reports `change`: all days and times are to be drawn again. */

@@ -1,11 +1,20 @@
-// The commands that are written in the composer, and what they do here. Loaded when a text begins with a slash.
+// The commands that are written in the composer, and what they do here. Loaded when a text begins
+// with a slash.
 
-import { dateOf, dateExamples } from "./date-text.js";
+import { dateExamples, dateOf } from "./date-text.js";
 import { directRoom, isRoomName, isUserName, plain } from "./format.js";
 import { load } from "./problems.js";
 import { mentions } from "./text.js";
 
-/** Names, arguments and texts as in wschat: a test compares both. A fourth text says why a command is not one of the page. */
+/** @import { Conversation } from "./conversation.js" */
+/** @import { Message } from "./relay-client/types.js" */
+/** @import { Messenger, Open } from "./room-view.js" */
+/** @import { Timeline } from "./timeline.js" */
+
+/**
+ * Names, arguments and texts as in wschat: a test compares both. A fourth text says why a command
+ * is not one of the page.
+ */
 export const table = [
   ["join j", "ROOM", "open a room, or a new one"],
   ["msg m query dm", "USER [TEXT]", "write to a person"],
@@ -18,43 +27,83 @@ export const table = [
   ["firstunread", "", "go to the first unread message"],
   ["mention", "", "go to the previous message that mentions you"],
   ["nextmention", "", "go to the next message that mentions you"],
-  ["notify", "all|mentions|none", "choose which messages notify, and count as unread", "The page has no levels: write /mute or /unmute."],
+  [
+    "notify",
+    "all|mentions|none",
+    "choose which messages notify, and count as unread",
+    "The page has no levels: write /mute or /unmute.",
+  ],
   ["mute", "", "mute the conversation"],
   ["unmute", "", "unmute the conversation"],
-  ["unread", "", "mark the conversation as unread", "The page cannot mark a conversation as unread."],
-  ["pin", "", "keep the conversation at the top of the list", "The page cannot pin a conversation."],
+  [
+    "unread",
+    "",
+    "mark the conversation as unread",
+    "The page cannot mark a conversation as unread.",
+  ],
+  [
+    "pin",
+    "",
+    "keep the conversation at the top of the list",
+    "The page cannot pin a conversation.",
+  ],
   ["unpin", "", "no longer keep it at the top", "The page cannot pin a conversation."],
   ["reconnect", "", "reconnect now"],
-  ["set", "KEY VALUE", "change a setting until wschat ends", "The settings of the page are in its menu."],
+  [
+    "set",
+    "KEY VALUE",
+    "change a setting until wschat ends",
+    "The settings of the page are in its menu.",
+  ],
   ["help h ?", "", "show the keys and commands"],
-  ["quit q exit", "", "quit", "Close this tab to quit, or choose “Sign out” in the menu."]
+  ["quit q exit", "", "quit", "Close this tab to quit, or choose “Sign out” in the menu."],
 ];
 
-/** @typedef {{names: string[], usage: string, argument: string, text: string, absence: string | undefined}} Command */
+/**
+ * @typedef {object} Command
+ * @property {string[]} names
+ * @property {string} usage
+ * @property {string} argument
+ * @property {string} text
+ * @property {string | undefined} absence
+ */
 
 /** @type {Command[]} */
 const all = table.map(([names, argument, text, absence]) => {
   const [name] = names.split(" ");
-  return { names: names.split(" "), usage: argument ? `/${name} ${argument}` : `/${name}`, argument, text, absence };
+  return {
+    names: names.split(" "),
+    usage: argument ? `/${name} ${argument}` : `/${name}`,
+    argument,
+    text,
+    absence,
+  };
 });
 
 /** The commands of the page. */
 export const commands = all.filter(({ absence }) => absence === undefined);
 
-/** The commands whose name or alias begins with these letters; by name. None once one of them is written out. @param {string} start */
+/**
+ * The commands whose name or alias begins with these letters; by name. None once one of them is
+ * written out.
+ * @param {string} start
+ */
 export function matching(start) {
   if (all.some(({ names }) => names.includes(start))) return [];
   const isByName = (/** @type {Command} */ { names }) => names[0].startsWith(start);
-  return [...commands.filter(isByName), ...commands.filter((one) => !isByName(one) && one.names.some((name) => name.startsWith(start)))];
+  return [
+    ...commands.filter(isByName),
+    ...commands.filter((one) => !isByName(one) && one.names.some((name) => name.startsWith(start))),
+  ];
 }
 
 /**
  * What commands work on.
  * @typedef {object} Place
- * @property {import("./room-view.js").Messenger} messenger
- * @property {{room: string, title: string, peer?: string}} row the open conversation
- * @property {import("./conversation.js").Conversation} conversation
- * @property {any} timeline
+ * @property {Messenger} messenger
+ * @property {Open} row
+ * @property {Conversation} conversation
+ * @property {Timeline} timeline
  * @property {() => void} done the command is understood: its text leaves the composer
  * @property {(text: string) => void} say
  * @property {(text: string) => void} send
@@ -62,14 +111,25 @@ export function matching(start) {
  * @property {() => void} leave
  */
 
-/** Performs a command. What is wrong with it is said, and it stays where it was written. @param {string} written with its slash @param {Place} place */
+/**
+ * Performs a command. What is wrong with it is said, and it stays where it was written.
+ * @param {string} written with its slash
+ * @param {Place} place
+ */
 export function perform(written, place) {
-  const [, name, argument] = /** @type {RegExpExecArray} */ (/^\/(\S*)\s*([\s\S]*?)\s*$/u.exec(written));
+  const [, name, argument] = /** @type {RegExpExecArray} */ (
+    /^\/(\S*)\s*([\s\S]*?)\s*$/u.exec(written)
+  );
   const command = all.find(({ names }) => names.includes(name.toLowerCase()));
-  if (!command) return place.say(`/${plain(name)} is no command: /help shows them. Write //${plain(name)} to send it as text.`);
+  if (!command)
+    return place.say(
+      `/${plain(name)} is no command: /help shows them. Write //${plain(name)} to send it as text.`,
+    );
   if (command.absence) return place.say(`${command.absence} Begin with // to send this as text.`);
   if (!command.argument && argument) {
-    return place.say(`${command.usage} takes no argument. Write it alone, or begin with // to send this as text.`);
+    return place.say(
+      `${command.usage} takes no argument. Write it alone, or begin with // to send this as text.`,
+    );
   }
   return actions[command.names[0]](place, argument);
 }
@@ -82,7 +142,10 @@ const actions = {
     if (!messenger.enter || !messenger.write) return say(elsewhere);
     const user = argument.startsWith("@") ? person(argument, messenger.user) : undefined;
     const room = argument.replace(/^#/, "").toLowerCase();
-    if (!user && !isRoomName(room)) return say(`${argument ? `${plain(argument)} is no room's name` : "A room's name is missing"}: write /join general.`);
+    if (!user && !isRoomName(room))
+      return say(
+        `${argument ? `${plain(argument)} is no room's name` : "A room's name is missing"}: write /join general.`,
+      );
     done();
     if (user) messenger.write(user);
     else messenger.enter(room);
@@ -91,14 +154,22 @@ const actions = {
     if (!messenger.write) return say(elsewhere);
     const [, name, text] = /** @type {RegExpExecArray} */ (/^(\S*)\s*([\s\S]*)$/u.exec(argument));
     const user = person(name, messenger.user);
-    if (!user) return say(name ? `${plain(name)} is no user's name.` : "A user's name is missing: write /msg ada hello.");
+    if (!user)
+      return say(
+        name
+          ? `${plain(name)} is no user's name.`
+          : "A user's name is missing: write /msg ada hello.",
+      );
     const { people, relay } = messenger;
     done();
     messenger.write(user);
     if (text) send(text);
-    const hasTraces = relay.rooms.list.some((/** @type {any} */ { room }) => room === directRoom(messenger.user, user));
+    const direct = directRoom(messenger.user, user);
+    const hasTraces = relay.rooms.list.some(({ room }) => room === direct);
     if (people.isComplete && !people.known.has(user) && !hasTraces) {
-      say(`No user called ${user} is known to the relay; what you write is stored until a user of that name connects.`);
+      say(
+        `No user called ${user} is known to the relay; what you write is stored until a user of that name connects.`,
+      );
     }
   },
   me({ messenger, done, say, send }, argument) {
@@ -126,7 +197,10 @@ const actions = {
   },
   goto({ timeline, done, say }, argument) {
     const date = dateOf(argument, new Date());
-    if (!date) return say(`${argument ? `${plain(argument)} is no date` : "A date is missing"}: write ${dateExamples}.`);
+    if (!date)
+      return say(
+        `${argument ? `${plain(argument)} is no date` : "A date is missing"}: write ${dateExamples}.`,
+      );
     done();
     timeline.show(date);
   },
@@ -168,7 +242,8 @@ function mute({ messenger: { muted }, row, done, say }, isMuted) {
 async function toMention({ messenger, conversation, timeline, done, say }, isNewer) {
   done();
   const { find } = await load(() => import("./find.js"));
-  const isMention = (/** @type {any} */ message) => !message.deleted && mentions(message.text ?? "", messenger.user);
+  const isMention = (/** @type {Message} */ message) =>
+    !message.deleted && mentions(message.text ?? "", messenger.user);
   const seq = timeline.current?.seq ?? (isNewer ? conversation.items.at(-1)?.seq : undefined);
   const match = await find(conversation, isMention, { seq, isNewer, signal: conversation.ended });
   if (!match) return say(`No ${isNewer ? "newer" : "older"} message mentions you.`);

@@ -1,4 +1,5 @@
-// Completes names after `@`, emoji after `:` and commands after `/` while one writes. Loaded when one begins to write.
+// Completes names after `@`, emoji after `:` and commands after `/` while one writes. Loaded when
+// one begins to write.
 
 import { el } from "./dom.js";
 import { folded, plain } from "./format.js";
@@ -41,10 +42,16 @@ export class Completion {
     const round = ++this.#round;
     const { selectionStart, selectionEnd, value } = this.#input;
     const before = value.slice(0, selectionStart);
-    const match = selectionStart === selectionEnd
-      && (/^(\/)(\w*)$/.exec(before) ?? /(?:^|[\s(])([@:])([\p{L}\p{N}._+-]*)$/u.exec(before));
-    const offers = !match ? [] : match[1] === "@" ? this.#mentions(match[2])
-      : match[1] === "/" ? await this.#commands(match[2]) : await this.#emoji(match[2]);
+    const match =
+      selectionStart === selectionEnd &&
+      (/^(\/)(\w*)$/.exec(before) ?? /(?:^|[\s(])([@:])([\p{L}\p{N}._+-]*)$/u.exec(before));
+    const offers = !match
+      ? []
+      : match[1] === "@"
+        ? this.#mentions(match[2])
+        : match[1] === "/"
+          ? await this.#commands(match[2])
+          : await this.#emoji(match[2]);
     if (round !== this.#round) return;
     this.#start = selectionStart - (match ? match[2].length + 1 : 0);
     this.#show(offers);
@@ -61,7 +68,8 @@ export class Completion {
     if (count === 0) return false;
     if (event.key === "ArrowDown") this.#index = (this.#index + 1) % count;
     else if (event.key === "ArrowUp") this.#index = (this.#index + count - 1) % count;
-    else if (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey)) this.#take(this.#index);
+    else if (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey))
+      this.#take(this.#index);
     else if (event.key === "Escape") this.close();
     else return false;
     this.#mark();
@@ -72,23 +80,41 @@ export class Completion {
   #mentions(prefix) {
     const people = this.#people(folded(prefix));
     if (people.length === 1 && people[0].user === prefix) return []; // it is written out: Enter sends
-    return people.slice(0, offersLimit)
+    return people
+      .slice(0, offersLimit)
       .map(({ user, title }) => ({ text: `@${user} `, title, detail: `@${user}` }));
   }
 
-  /** From one letter on: a slash alone is a text. @param {string} start @returns {Promise<Offer[]>} */
+  /**
+   * From one letter on: a slash alone is a text.
+   * @param {string} start
+   * @returns {Promise<Offer[]>}
+   */
   async #commands(start) {
     if (!start) return [];
     const { matching } = await load(() => import("./commands.js"), this.#input);
-    return matching(start.toLowerCase()).slice(0, offersLimit)
-      .map(({ names, usage, argument, text }) => ({ text: `/${names[0]}${argument ? " " : ""}`, title: usage, detail: text }));
+    return matching(start.toLowerCase())
+      .slice(0, offersLimit)
+      .map(({ names, usage, argument, text }) => ({
+        text: `/${names[0]}${argument ? " " : ""}`,
+        title: usage,
+        detail: text,
+      }));
   }
 
-  /** From two letters on: a colon alone, or a smiley, is none. @param {string} prefix @returns {Promise<Offer[]>} */
+  /**
+   * From two letters on: a colon alone, or a smiley, is none.
+   * @param {string} prefix
+   * @returns {Promise<Offer[]>}
+   */
   async #emoji(prefix) {
     if (!/^[+-]1$|^\p{L}{2}/u.test(prefix)) return [];
     const { findEmoji } = await load(() => import("./emoji.js"), this.#input);
-    return findEmoji(prefix, offersLimit).map(({ emoji, name }) => ({ text: `${emoji} `, title: emoji, detail: `:${name}:` }));
+    return findEmoji(prefix, offersLimit).map(({ emoji, name }) => ({
+      text: `${emoji} `,
+      title: emoji,
+      detail: `:${name}:`,
+    }));
   }
 
   /** @param {Offer[]} offers */
@@ -99,16 +125,33 @@ export class Completion {
     this.#list.hidden = offers.length === 0;
     if (offers.length > 0) this.#input.setAttribute("aria-controls", this.#list.id);
     else this.#input.removeAttribute("aria-controls");
-    this.#list.replaceChildren(...offers.map((offer, index) => el("div", {
-      role: "option", id: `offer-${index}`,
-      on: { pointerdown: (/** @type {Event} */ event) => { event.preventDefault(); this.#take(index); } },
-    }, el("b", {}, plain(offer.title)), ` ${offer.detail}`)));
+    this.#list.replaceChildren(
+      ...offers.map((offer, index) =>
+        el(
+          "div",
+          {
+            role: "option",
+            id: `offer-${index}`,
+            on: {
+              pointerdown: (/** @type {Event} */ event) => {
+                event.preventDefault();
+                this.#take(index);
+              },
+            },
+          },
+          el("b", {}, plain(offer.title)),
+          ` ${offer.detail}`,
+        ),
+      ),
+    );
     this.#mark();
   }
 
   #mark() {
-    [...this.#list.children].forEach((item, index) => item.setAttribute("aria-selected", String(index === this.#index)));
-    if (this.#offers.length > 0) this.#input.setAttribute("aria-activedescendant", `offer-${this.#index}`);
+    for (const [index, item] of [...this.#list.children].entries())
+      item.setAttribute("aria-selected", String(index === this.#index));
+    if (this.#offers.length > 0)
+      this.#input.setAttribute("aria-activedescendant", `offer-${this.#index}`);
     else this.#input.removeAttribute("aria-activedescendant");
   }
 

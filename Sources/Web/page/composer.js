@@ -5,45 +5,72 @@ import { cleaned, plain } from "./format.js";
 import { load } from "./problems.js";
 import { isCommand } from "./slash.js";
 
-/** Reports `send` {text}, `typing`, `cancel`, `edit-last`, `leave`. */
+/** @import { Completion } from "./completion.js" */
+
+/** Reports `send`, `typing`, `cancel`, `edit-last`, `leave`. */
 export class Composer extends HTMLElement {
-  /** @type {any} */
-  #input;
-  /** @type {any} */
-  #banner;
-  /** @type {any} */
-  #count;
-  /** What is wrong with the text. @type {any} */
-  #note;
-  /** @type {any} */
-  #list;
-  /** @type {import("./completion.js").Completion | undefined} */
+  #input = el("textarea", {
+    rows: 1,
+    dir: "auto",
+    enterKeyHint: "send",
+    autocomplete: "off",
+    on: {
+      input: (event) => this.#changed(/** @type {InputEvent} */ (event).isComposing),
+      compositionend: () => this.#changed(),
+      keydown: keys((event) => this.#key(event)),
+      blur: () => this.#completion?.close(),
+    },
+  });
+  #banner = el("div", { class: "banner", hidden: true });
+  #count = el("span", { class: "count", role: "status" });
+  /** What is wrong with the text. */
+  #note = el("p", { class: "note", role: "alert", hidden: true });
+  #list = el("div", {
+    class: "offers",
+    role: "listbox",
+    id: "offers",
+    "aria-label": "Completions",
+    hidden: true,
+  });
+  /** @type {Completion | undefined} */
   #completion;
+  #isCompletionWanted = false;
   #limit = 8192;
   #isOver = false;
   /** What `@` is completed to. @type {(prefix: string) => {user: string, title: string}[]} */
   mentions = () => [];
 
   connectedCallback() {
-    if (this.#input) return;
-    this.#input = el("textarea", {
-      rows: 1, dir: "auto", enterKeyHint: "send", autocomplete: "off",
-      on: {
-        input: (/** @type {any} */ event) => this.#changed(event.isComposing), compositionend: () => this.#changed(),
-        keydown: keys((event) => this.#key(event)), blur: () => this.#completion?.close(),
-      },
-    });
-    this.#banner = el("div", { class: "banner", hidden: true });
-    this.#count = el("span", { class: "count", role: "status" });
-    this.#note = el("p", { class: "note", role: "alert", hidden: true });
-    this.#list = el("div", { class: "offers", role: "listbox", id: "offers", "aria-label": "Completions", hidden: true });
-    this.append(this.#list, this.#banner, this.#note, el("div", { class: "field" }, this.#input, this.#count,
-      iconButton("send", "Send", () => { this.#send(); this.#input.focus(); }, { class: "send" })));
+    if (this.firstChild) return;
+    this.append(
+      this.#list,
+      this.#banner,
+      this.#note,
+      el(
+        "div",
+        { class: "field" },
+        this.#input,
+        this.#count,
+        iconButton(
+          "send",
+          "Send",
+          () => {
+            this.#send();
+            this.#input.focus();
+          },
+          { class: "send" },
+        ),
+      ),
+    );
     this.#changed();
   }
 
-  get #tooLong() { return `The text is too long: the relay takes ${this.#limit} bytes. Shorten it, or send it in parts.`; }
-  get text() { return this.#input.value; }
+  get #tooLong() {
+    return `The text is too long: the relay takes ${this.#limit} bytes. Shorten it, or send it in parts.`;
+  }
+  get text() {
+    return this.#input.value;
+  }
   set text(text) {
     this.#input.value = text;
     this.#changed(false, true);
@@ -56,17 +83,30 @@ export class Composer extends HTMLElement {
     if (limitBytes) this.#limit = limitBytes;
   }
 
+  /** @override */
   focus() {
     this.#input.focus();
   }
 
-  /** Says what the text is for: a reply, an edit. Nothing ends that. @param {{title: string, text: string}} [purpose] */
+  /**
+   * Says what the text is for: a reply, an edit. Nothing ends that.
+   * @param {{title: string, text: string}} [purpose]
+   */
   announce(purpose) {
     this.#banner.hidden = purpose === undefined;
-    this.#banner.replaceChildren(...(purpose ? [
-      el("div", { dir: "auto" }, el("b", {}, plain(purpose.title)), el("span", {}, plain(purpose.text))),
-      iconButton("close", "Cancel", () => this.#tell("cancel")),
-    ] : []));
+    this.#banner.replaceChildren(
+      ...(purpose
+        ? [
+            el(
+              "div",
+              { dir: "auto" },
+              el("b", {}, plain(purpose.title)),
+              el("span", {}, plain(purpose.text)),
+            ),
+            iconButton("close", "Cancel", () => this.#tell("cancel")),
+          ]
+        : []),
+    );
   }
 
   /** Inserts a text where the caret is. @param {string} text */
@@ -75,13 +115,19 @@ export class Composer extends HTMLElement {
     this.#changed();
   }
 
-  /** Says what is wrong, or what has happened, until the text is another one. @param {string} text */
+  /**
+   * Says what is wrong, or what has happened, until the text is another one.
+   * @param {string} text
+   */
   say(text) {
     if (this.#note.textContent !== text) this.#note.textContent = text;
     this.#note.hidden = text === "";
   }
 
-  /** Takes out what cannot be sent, as the output of a terminal has it: a text with that would be refused. */
+  /**
+   * Takes out what cannot be sent, as the output of a terminal has it: a text with that would be
+   * refused.
+   */
   #clean() {
     const input = this.#input;
     const text = cleaned(input.value);
@@ -91,7 +137,10 @@ export class Composer extends HTMLElement {
     input.setSelectionRange(caret, caret);
   }
 
-  /** @param {boolean} [isComposing] an input method has not finished its text @param {boolean} [isQuiet] */
+  /**
+   * @param {boolean} [isComposing] an input method has not finished its text
+   * @param {boolean} [isQuiet]
+   */
   #changed(isComposing = false, isQuiet = false) {
     const input = this.#input;
     if (!isComposing) this.#clean();
@@ -99,7 +148,8 @@ export class Composer extends HTMLElement {
       input.style.height = "auto";
       input.style.height = `${input.scrollHeight}px`;
     }
-    const bytes = input.value.length * 3 < this.#limit ? 0 : new TextEncoder().encode(input.value).length;
+    const bytes =
+      input.value.length * 3 < this.#limit ? 0 : new TextEncoder().encode(input.value).length;
     const left = this.#limit - bytes;
     this.#count.textContent = bytes > 0 && left < 500 ? String(left) : "";
     this.#count.classList.toggle("over", left < 0);
@@ -142,7 +192,7 @@ export class Composer extends HTMLElement {
   #send() {
     if (this.#isOver) this.say(`Not sent. ${this.#tooLong}`);
     if (this.hasAttribute("blank")) return;
-    this.#tell("send", { text: this.text });
+    this.#tell("send");
   }
 
   async #complete() {
@@ -154,11 +204,10 @@ export class Composer extends HTMLElement {
     }
     await this.#completion.update();
   }
-  #isCompletionWanted = false;
 
-  /** @param {string} type @param {any} [detail] */
-  #tell(type, detail) {
-    this.dispatchEvent(new CustomEvent(type, { detail }));
+  /** @param {string} type */
+  #tell(type) {
+    this.dispatchEvent(new Event(type));
   }
 }
 

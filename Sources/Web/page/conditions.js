@@ -1,4 +1,5 @@
-// What is wrong for as long as it lasts: it stands above the page, and nothing that is said later takes its place.
+// What is wrong for as long as it lasts: it stands above the page, and nothing that is said later
+// takes its place.
 
 import { el } from "./dom.js";
 

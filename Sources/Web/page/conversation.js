@@ -1,12 +1,21 @@
 // What is loaded of one room: a part of its log without gaps, in rising `seq`.
 
+import { Emitter } from "./relay-client/emitter.js";
+
+/** @import { Room } from "./relay-client/room.js" */
+/** @import { Message, Page } from "./relay-client/types.js" */
+
 const pageSize = 100;
 /** More than this, and a page, is forgotten at the end that is farther away. */
 const loadedLimit = 2000;
 
-/** Reports `change` {reset}, `arrive` {messages}, `marks`, `typing` and `pending`. */
-export class Conversation extends EventTarget {
-  /** @type {any[]} */
+/**
+ * `change` tells whether it shows another place; `problem`, why a page could not be loaded.
+ * @extends {Emitter<{change: boolean, arrive: Message[], marks: void, typing: void, pending: void,
+ *   state: void, loading: void, problem: unknown}>}
+ */
+export class Conversation extends Emitter {
+  /** @type {Message[]} */
   items = [];
   /** Whether there is more before the first item, and after the last. */
   older = true;
@@ -14,30 +23,28 @@ export class Conversation extends EventTarget {
   /** Whether nothing is known of the room yet. */
   isLoading = true;
   /** What had been read when the conversation was opened. @type {number | undefined} */
-  readBefore = undefined;
+  readBefore;
   /** Whether the newest message is in view: then older ones are forgotten first. */
   isFollowed = () => true;
   #ending = new AbortController();
-  /** @type {Set<string>} */
+  /** @type {Set<"marks" | "typing">} */
   #toTell = new Set();
   /** @type {{older?: Promise<void>, newer?: Promise<void>}} */
   #loading = {};
   #generation = 0;
 
-  /** @param {any} room */
+  /** @param {Room} room */
   constructor(room) {
     super();
     this.room = room;
-    const signal = this.#ending.signal;
-    const on = (/** @type {string} */ event, /** @type {(argument: any) => void} */ listener) =>
-      room.on(event, listener, { signal });
-    on("messages", (messages) => this.#arrive(messages));
-    on("changes", (messages) => this.#change(messages));
-    on("reset", () => this.#begin());
-    on("pending", () => this.#tell("pending"));
-    on("marks", () => this.#tellOnce("marks"));
-    on("typing", () => this.#tellOnce("typing"));
-    on("state", () => this.#noteState());
+    const options = { signal: this.#ending.signal };
+    room.on("messages", (messages) => this.#arrive(messages), options);
+    room.on("changes", (messages) => this.#change(messages), options);
+    room.on("reset", () => this.#begin(), options);
+    room.on("pending", () => this.emit("pending", undefined), options);
+    room.on("marks", () => this.#tellOnce("marks"), options);
+    room.on("typing", () => this.#tellOnce("typing"), options);
+    room.on("state", () => this.#noteState(), options);
     this.#begin();
   }
 
@@ -46,22 +53,26 @@ export class Conversation extends EventTarget {
   }
 
   /** Aborted when the conversation is closed. */
-  get ended() { return this.#ending.signal; }
+  get ended() {
+    return this.#ending.signal;
+  }
 
   /** Resolves when the room is open, or refused. @param {AbortSignal} signal */
   async opened(signal) {
     while (!signal.aborted && this.room.state === "opening") {
-      await new Promise((resolve) => {
-        this.addEventListener("state", resolve, { once: true });
+      let end = () => {};
+      await new Promise((/** @type {(_: unknown) => void} */ resolve) => {
+        end = this.on("state", resolve);
         signal.addEventListener("abort", resolve, { once: true });
       });
+      end();
     }
   }
 
   /** @param {number} seq */
   index(seq) {
     let low = 0;
-    for (let high = this.items.length; low < high;) {
+    for (let high = this.items.length; low < high; ) {
       const middle = (low + high) >> 1;
       if (this.items[middle].seq < seq) low = middle + 1;
       else high = middle;
@@ -75,17 +86,21 @@ export class Conversation extends EventTarget {
     return item?.seq === seq ? item : this.room.get(seq);
   }
 
-  get first() { return this.room.first || 1; }
-  get head() { return Math.max(this.room.head ?? 0, this.items.at(-1)?.seq ?? 0); }
+  get first() {
+    return this.room.first || 1;
+  }
+  get head() {
+    return Math.max(this.room.head, this.items.at(-1)?.seq ?? 0);
+  }
 
   /** Loads the page before the first item. */
   loadOlder() {
     if (!this.older || this.items.length === 0) return Promise.resolve();
-    return this.#loading.older ??= this.#load("older", async (signal) => {
+    this.#loading.older ??= this.#load("older", async (signal) => {
       const page = await this.room.history.before(this.items[0].seq, { limit: pageSize, signal });
       return () => {
         const before = this.items[0]?.seq ?? Infinity;
-        const messages = page.messages.filter((/** @type {any} */ message) => message.seq < before);
+        const messages = page.messages.filter(({ seq }) => seq < before);
         this.items = [...messages, ...this.items];
         this.older = page.older && messages.length > 0;
         if (this.items.length > loadedLimit) {
@@ -94,13 +109,15 @@ export class Conversation extends EventTarget {
         }
       };
     });
+    return this.#loading.older;
   }
 
   /** Loads the page after the last item. */
   loadNewer() {
-    if (!this.newer || this.items.length === 0) return Promise.resolve();
-    return this.#loading.newer ??= this.#load("newer", async (signal) => {
-      const page = await this.room.history.after(this.items.at(-1).seq, { limit: pageSize, signal });
+    const last = this.items.at(-1);
+    if (!this.newer || !last) return Promise.resolve();
+    this.#loading.newer ??= this.#load("newer", async (signal) => {
+      const page = await this.room.history.after(last.seq, { limit: pageSize, signal });
       return () => {
         this.#append(page.messages);
         this.newer = page.newer;
@@ -111,13 +128,18 @@ export class Conversation extends EventTarget {
         }
       };
     });
+    return this.#loading.newer;
   }
 
-  /** Loads the page around a message or a time, unless the message is there. @param {number | Date} place */
+  /**
+   * Loads the page around a message or a time, unless the message is there.
+   * @param {number | Date} place
+   */
   async jump(place) {
-    if (typeof place === "number" && this.items.length > 0) {
+    const last = this.items.at(-1);
+    if (typeof place === "number" && last) {
       const { seq } = this.items[Math.min(this.index(place), this.items.length - 1)];
-      const isWithin = place >= this.items[0].seq && (place <= this.items.at(-1).seq || !this.newer);
+      const isWithin = place >= this.items[0].seq && (place <= last.seq || !this.newer);
       if (isWithin) return seq;
     }
     const generation = ++this.#generation;
@@ -127,13 +149,18 @@ export class Conversation extends EventTarget {
     this.items = page.messages;
     this.older = page.older;
     this.newer = page.newer;
-    this.#tell("change", { reset: true });
-    const wanted = typeof place === "number" ? place
-      : page.messages.find((/** @type {any} */ message) => message.at >= place.getTime())?.seq;
+    this.emit("change", true);
+    const wanted =
+      typeof place === "number"
+        ? place
+        : page.messages.find(({ at }) => at >= place.getTime())?.seq;
     return this.items[Math.min(this.index(wanted ?? Infinity), this.items.length - 1)]?.seq;
   }
 
-  /** Goes back to the newest messages, also from a place that is still being loaded. Whether others are loaded now. */
+  /**
+   * Goes back to the newest messages, also from a place that is still being loaded. Whether others
+   * are loaded now.
+   */
   toNewest() {
     const { newer } = this;
     this.#generation++;
@@ -149,35 +176,39 @@ export class Conversation extends EventTarget {
     this.#loading = {};
     this.items = [...this.room.latest];
     this.newer = false;
-    this.older = this.items.length > 0 ? this.items[0].seq > this.first : this.room.state !== "live" || this.room.head >= this.first;
+    this.older =
+      this.items.length > 0
+        ? this.items[0].seq > this.first
+        : this.room.state !== "live" || this.room.head >= this.first;
     this.#noteState();
-    this.#tell("change", { reset: true });
+    this.emit("change", true);
     // The store had nothing, but the log has: deletions and edits may fill the newest page.
     if (this.items.length === 0 && this.older && this.room.state === "live") this.#fetchNewest();
   }
 
   async #fetchNewest() {
     const generation = this.#generation;
-    const page = await this.room.history.newest({ limit: pageSize, signal: this.#ending.signal })
-      .catch((/** @type {any} */ error) => this.#tell("problem", { error }));
+    const page = await this.room.history
+      .newest({ limit: pageSize, signal: this.#ending.signal })
+      .catch((error) => this.emit("problem", error));
     if (!page || generation !== this.#generation || this.items.length > 0) return;
     this.items = page.messages;
     this.older = page.older;
-    this.#tell("change", { reset: true });
+    this.emit("change", true);
   }
 
   #noteState() {
     const { room } = this;
-    if (this.readBefore === undefined && room.state === "live") this.readBefore = room.mine?.read ?? 0;
+    if (this.readBefore === undefined && room.state === "live") this.readBefore = room.mine.read;
     const wasLoading = this.isLoading;
     this.isLoading = room.state === "opening" && this.items.length === 0;
     if (this.items.length > 0 && this.items[0].seq <= this.first) this.older = false;
     if (this.items.length === 0 && room.state === "live" && !room.head) this.older = false;
-    if (wasLoading !== this.isLoading) this.#tell("change", {});
-    this.#tell("state");
+    if (wasLoading !== this.isLoading) this.emit("change", false);
+    this.emit("state", undefined);
   }
 
-  /** @param {any[]} messages */
+  /** @param {Message[]} messages */
   #arrive(messages) {
     this.isLoading = false;
     if (!this.newer) this.#append(messages);
@@ -187,55 +218,52 @@ export class Conversation extends EventTarget {
         this.older = true;
       } else this.newer = true; // what follows is loaded when it is wanted
     }
-    this.#tell("arrive", { messages });
+    this.emit("arrive", messages);
   }
 
-  /** @param {any[]} messages */
+  /** @param {Message[]} messages */
   #append(messages) {
     const last = this.items.at(-1)?.seq ?? 0;
     for (const message of messages) if (message.seq > last) this.items.push(message);
   }
 
-  /** @param {any[]} messages */
+  /** @param {Message[]} messages */
   #change(messages) {
     for (const message of messages) {
       const index = this.index(message.seq);
       if (this.items[index]?.seq === message.seq) this.items[index] = message;
     }
-    this.#tell("change", { messages });
+    this.emit("change", false);
   }
 
   /** @param {"older" | "newer"} end @param {(signal: AbortSignal) => Promise<() => void>} read */
   async #load(end, read) {
     const generation = this.#generation;
-    this.#tell("loading");
+    this.emit("loading", undefined);
     try {
       const apply = await read(this.#ending.signal);
       if (generation === this.#generation) apply();
     } catch (error) {
-      this.#tell("problem", { error }); // scrolling on tries again
+      this.emit("problem", error); // scrolling on tries again
     }
     if (generation === this.#generation) delete this.#loading[end];
-    if (!this.#ending.signal.aborted) this.#tell("change", {});
+    if (!this.#ending.signal.aborted) this.emit("change", false);
   }
 
   /** @param {"older" | "newer"} end */
-  isReading(end) { return this.#loading[end] !== undefined; }
+  isReading(end) {
+    return this.#loading[end] !== undefined;
+  }
 
-  /** Once for all that happens together. @param {string} type */
+  /** Once for all that happens together. @param {"marks" | "typing"} type */
   #tellOnce(type) {
     if (this.#toTell.size === 0) {
       queueMicrotask(() => {
         const types = this.#toTell;
         this.#toTell = new Set();
-        for (const one of types) if (!this.#ending.signal.aborted) this.#tell(one);
+        for (const one of types) if (!this.#ending.signal.aborted) this.emit(one, undefined);
       });
     }
     this.#toTell.add(type);
-  }
-
-  /** @param {string} type @param {any} [detail] */
-  #tell(type, detail) {
-    this.dispatchEvent(new CustomEvent(type, { detail }));
   }
 }

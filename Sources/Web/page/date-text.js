@@ -4,13 +4,36 @@ export const dateExamples = "2026-11-20, 20 nov, yesterday, mon, 14:02 or 2026-1
 
 /** Longer texts are no dates. */
 const lengthLimit = 64;
-const months = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
+const months = [
+  "january",
+  "february",
+  "march",
+  "april",
+  "may",
+  "june",
+  "july",
+  "august",
+  "september",
+  "october",
+  "november",
+  "december",
+];
 const weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
-/** Of a day its beginning, of a time without a day the last one that has passed. @param {string} text @param {Date} now @returns {Date | undefined} */
+/**
+ * Of a day its beginning, of a time without a day the last one that has passed.
+ * @param {string} text
+ * @param {Date} now
+ * @returns {Date | undefined}
+ */
 export function dateOf(text, now) {
   if (text.length > lengthLimit) return undefined;
-  const words = text.toLowerCase().replace(/^(\d[\d-]*)t(?=\d)/, "$1 ").replace(/ +([ap]m)$/, "$1").split(/[ ,\t]+/).filter(Boolean);
+  const words = text
+    .toLowerCase()
+    .replace(/^(\d[\d-]*)t(?=\d)/, "$1 ")
+    .replace(/ +([ap]m)$/, "$1")
+    .split(/[ ,\t]+/)
+    .filter(Boolean);
   const before = ago(words, now);
   if (before) return before;
   const clock = time(words.at(-1) ?? "");
@@ -24,11 +47,17 @@ export function dateOf(text, now) {
 }
 
 /** @param {Date} date @param {number} [days] before it */
-const midnight = (date, days = 0) => new Date(date.getFullYear(), date.getMonth(), date.getDate() - days);
+const midnight = (date, days = 0) =>
+  new Date(date.getFullYear(), date.getMonth(), date.getDate() - days);
 
-/** "3 days ago": the beginning of that day; "2 hours ago": that minute. @param {string[]} words @param {Date} now */
+/**
+ * "3 days ago": the beginning of that day; "2 hours ago": that minute.
+ * @param {string[]} words
+ * @param {Date} now
+ */
 function ago(words, now) {
-  const [, count, unit] = /^(\d{1,6}|an?) (minute|min|hour|day|week)s? ago$/.exec(words.join(" ")) ?? [];
+  const [, count, unit] =
+    /^(\d{1,6}|an?) (minute|min|hour|day|week)s? ago$/.exec(words.join(" ")) ?? [];
   if (!unit) return undefined;
   const number = Number(count) || (count === "0" ? 0 : 1);
   if (unit === "day" || unit === "week") return midnight(now, number * (unit === "week" ? 7 : 1));
@@ -52,7 +81,9 @@ function dayOf(words, now) {
     if (first === "today") return midnight(now);
     if (first === "yesterday") return midnight(now, 1);
     const weekday = place(first, weekdays);
-    return weekday < 0 ? numbers(first, now) : midnight(now, ((now.getDay() - weekday + 6) % 7) + 1);
+    return weekday < 0
+      ? numbers(first, now)
+      : midnight(now, ((now.getDay() - weekday + 6) % 7) + 1);
   }
   // "20 nov", "nov 20".
   if (words.length !== 2 && words.length !== 3) return undefined;
@@ -72,7 +103,12 @@ function numbers(word, now) {
   return parts.length === 3 ? valid(parts[0], parts[1], parts[2]) : latest(parts[0], parts[1], now);
 }
 
-/** The last such day that is not in the future; a leap day may be years ago. @param {number} month @param {number} date @param {Date} now */
+/**
+ * The last such day that is not in the future; a leap day may be years ago.
+ * @param {number} month
+ * @param {number} date
+ * @param {Date} now
+ */
 function latest(month, date, now) {
   for (let year = now.getFullYear(); year > now.getFullYear() - 9; year--) {
     const found = valid(year, month, date);
@@ -88,4 +124,5 @@ function valid(year, month, date) {
 }
 
 /** Finds a name by its first three letters or more. @param {string} word @param {string[]} names */
-const place = (word, names) => (/^[a-z]{3,}$/.test(word) ? names.findIndex((name) => name.startsWith(word)) : -1);
+const place = (word, names) =>
+  /^[a-z]{3,}$/.test(word) ? names.findIndex((name) => name.startsWith(word)) : -1;

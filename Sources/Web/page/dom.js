@@ -1,25 +1,29 @@
 // Makes nodes. Text becomes a text node everywhere: nothing that others write is ever read as HTML.
 
 /**
- * @param {string} tag
- * @param {Record<string, any>} [properties] `class`, `on` (listeners by event), `data-…`, `aria-…` and
- *   `role` are attributes; the others are properties of the element
- * @param {...(Node | string | null | undefined | false)} children
- * @returns {any}
+ * @typedef {{[Name in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[Name]) => void}}
+ *   Listeners
  */
-export function el(tag, properties = {}, ...children) {
+/** @typedef {{on?: Listeners, [name: string]: unknown}} Properties */
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Properties} [properties] `class`, `data-…`, `aria-…` and `role` are attributes; the others
+ *   are properties of the element
+ * @param {...(Node | string | null | undefined | false)} children
+ */
+export function el(tag, { on = {}, ...properties } = {}, ...children) {
   const element = document.createElement(tag);
+  for (const [event, listener] of Object.entries(on))
+    element.addEventListener(event, /** @type {EventListener} */ (listener));
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === null) continue;
-    if (name === "on") {
-      for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
-    } else if (name === "class" || name === "role" || name.includes("-")) {
-      element.setAttribute(name === "class" ? "class" : name, String(value));
-    } else {
-      /** @type {any} */ (element)[name] = value;
-    }
+    if (name === "class" || name === "role" || name.includes("-"))
+      element.setAttribute(name, String(value));
+    else Reflect.set(element, name, value);
   }
-  element.append(.../** @type {any[]} */ (children.filter((child) => child || child === "")));
+  element.append(...children.flatMap((child) => (child || child === "" ? [child] : [])));
   return element;
 }
 
@@ -56,17 +60,26 @@ export function icon(name) {
  * @param {keyof typeof paths} picture
  * @param {string} label
  * @param {(event: Event) => void} act
+ * @param {Properties} [properties]
  */
 export function iconButton(picture, label, act, properties = {}) {
-  return el("button", {
-    type: "button", class: "icon-button", title: label, "aria-label": label, on: { click: act },
-    ...properties,
-  }, icon(picture));
+  return el(
+    "button",
+    {
+      type: "button",
+      class: "icon-button",
+      title: label,
+      "aria-label": label,
+      on: { click: act },
+      ...properties,
+    },
+    icon(picture),
+  );
 }
 
 /**
- * A listener of `keydown`. While a composition is open, all keys are the input method's; Safari reports its
- * last one as 229.
+ * A listener of `keydown`. While a composition is open, all keys are the input method's; Safari
+ * reports its last one as 229.
  * @param {(event: KeyboardEvent) => void} act
  * @returns {(event: KeyboardEvent) => void}
  */
@@ -74,9 +87,15 @@ export const keys = (act) => (event) => {
   if (!event.isComposing && event.keyCode !== 229) act(event);
 };
 
+/**
+ * The value of a field that is set before anything reads it.
+ * @template T
+ */
+export const unset = () => /** @type {T} */ (/** @type {unknown} */ (undefined));
+
 /** The focused element, also within a shadow root. */
 export function focused() {
   let element = document.activeElement;
   while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
-  return element;
+  return /** @type {HTMLElement | null} */ (element);
 }

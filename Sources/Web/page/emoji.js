@@ -1,4 +1,5 @@
-// Emoji and their names, as they are usual after a colon. The first ones are the ones most used as reactions. Loaded when it is needed.
+// Emoji and their names, as they are usual after a colon. The first ones are the ones most used as
+// reactions. Loaded when it is needed.
 
 import { folded } from "./format.js";
 
@@ -319,25 +320,36 @@ const table = `
 `;
 
 /** @type {{emoji: string, names: string[]}[]} */
-const all = table.trim().split("\n").map((line) => {
-  const [emoji, ...names] = line.split(" ");
-  return { emoji, names };
-});
+const all = table
+  .trim()
+  .split("\n")
+  .map((line) => {
+    const [emoji, ...names] = line.split(" ");
+    return { emoji, names };
+  });
 
 /**
- * At most `limit` emoji that have a name with the words, and that name: those first whose name begins so.
+ * At most `limit` emoji that have a name with the words, and that name: those first whose name
+ * begins so.
  * @param {string} query
  * @param {number} [limit]
  * @returns {{emoji: string, name: string}[]}
  */
 export function findEmoji(query, limit = all.length) {
-  const words = folded(query).split(/[\s_]+/).filter(Boolean);
+  const words = folded(query)
+    .split(/[\s_]+/)
+    .filter(Boolean);
   const found = [];
   for (const [index, { emoji, names }] of all.entries()) {
-    const ranked = names.filter((name) => words.every((word) => name.includes(word))).map((name) => {
-      const [word = name] = words;
-      return { name, rank: name === word ? 0 : name.startsWith(word) ? 1 : name.includes(`_${word}`) ? 2 : 3 };
-    });
+    const ranked = names
+      .filter((name) => words.every((word) => name.includes(word)))
+      .map((name) => {
+        const [word = name] = words;
+        return {
+          name,
+          rank: name === word ? 0 : name.startsWith(word) ? 1 : name.includes(`_${word}`) ? 2 : 3,
+        };
+      });
     if (ranked.length === 0) continue;
     const [{ name, rank }] = words.length === 0 ? ranked : ranked.sort((a, b) => a.rank - b.rank);
     found.push({ emoji, name, rank: (words.length === 0 ? 0 : rank) * all.length + index });

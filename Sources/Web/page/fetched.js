@@ -11,7 +11,12 @@ const usualMs = 20_000;
  * @param {RequestInit} [init]
  * @param {number} [ms]
  */
-export const fetched = (address, init = {}, ms = usualMs) => bounded(async (signal) => {
-  const response = await fetch(address, { ...init, signal });
-  return { ok: response.ok, status: response.status, content: await response.blob() };
-}, "The relay", ms);
+export const fetched = (address, init = {}, ms = usualMs) =>
+  bounded(
+    async (signal) => {
+      const response = await fetch(address, { ...init, signal });
+      return { ok: response.ok, status: response.status, content: await response.blob() };
+    },
+    "The relay",
+    ms,
+  );

@@ -2,6 +2,12 @@
 
 import { folded } from "./format.js";
 
+/** @import { Conversation } from "./conversation.js" */
+/** @import { RelayError } from "./relay-client/errors.js" */
+/** @import { Relay } from "./relay-client/relay.js" */
+/** @import { Message } from "./relay-client/types.js" */
+/** @import { Row } from "./list.js" */
+
 /** The largest page of the relay. */
 const pageSize = 500;
 /** The relay counts requests, and what a person writes meanwhile is not to wait. */
@@ -23,7 +29,7 @@ const wordsOf = (query) => folded(query.slice(0, queryLimit)).split(/\s+/).filte
  * Whether a message has all the words, in its text or in the name of its sender.
  * @param {string} query
  * @param {(user: string) => string | undefined} name
- * @returns {((message: any) => boolean) | undefined} nothing without words
+ * @returns {((message: Message) => boolean) | undefined} nothing without words
  */
 export function matcher(query, name) {
   const words = wordsOf(query);
@@ -37,8 +43,8 @@ export function matcher(query, name) {
 
 /**
  * The nearest match before a message, or after it; by default before the end.
- * @param {import("./conversation.js").Conversation} conversation
- * @param {(message: any) => boolean} isMatch
+ * @param {Conversation} conversation
+ * @param {(message: Message) => boolean} isMatch
  * @param {{seq?: number, isNewer: boolean, signal: AbortSignal}} options
  */
 export async function find(conversation, isMatch, { seq, isNewer, signal }) {
@@ -47,7 +53,7 @@ export async function find(conversation, isMatch, { seq, isNewer, signal }) {
   if (isNewer) return items.slice(at + 1).find((item) => item.seq !== seq && isMatch(item));
   let match = items.slice(0, at).findLast(isMatch);
   let isOlder = conversation.older;
-  for (let before = items[0]?.seq; !match && isOlder && before !== undefined;) {
+  for (let before = items[0]?.seq; !match && isOlder && before !== undefined; ) {
     const page = await conversation.room.history.before(before, { limit: pageSize, signal });
     match = page.messages.findLast(isMatch);
     isOlder = page.older && page.messages.length > 0;
@@ -56,17 +62,26 @@ export async function find(conversation, isMatch, { seq, isNewer, signal }) {
   return match;
 }
 
-/** Marks the words in a row, and in no other one. @param {Element | undefined} row @param {string} [query] */
+/**
+ * Marks the words in a row, and in no other one.
+ * @param {Element | undefined} row
+ * @param {string} [query]
+ */
 export function mark(row, query = "") {
-  const { highlights } = /** @type {any} */ (CSS);
+  const { highlights } = CSS;
   if (!highlights) return; // the row flashes
   const ranges = [];
-  const texts = row && document.createTreeWalker(row.querySelector(".text") ?? row, NodeFilter.SHOW_TEXT);
-  for (let node; (node = texts?.nextNode());) {
+  const texts =
+    row && document.createTreeWalker(row.querySelector(".text") ?? row, NodeFilter.SHOW_TEXT);
+  for (let node = texts?.nextNode(); node; node = texts?.nextNode()) {
     const text = (node.nodeValue ?? "").toLowerCase();
     if (text.length !== node.nodeValue?.length) continue;
     for (const word of wordsOf(query)) {
-      for (let at = text.indexOf(word); at >= 0 && ranges.length < marksLimit; at = text.indexOf(word, at + word.length)) {
+      for (
+        let at = text.indexOf(word);
+        at >= 0 && ranges.length < marksLimit;
+        at = text.indexOf(word, at + word.length)
+      ) {
         const range = new Range();
         range.setStart(node, at);
         range.setEnd(node, at + word.length);
@@ -74,19 +89,29 @@ export function mark(row, query = "") {
       }
     }
   }
-  if (ranges.length > 0) highlights.set("found", new (/** @type {any} */ (globalThis).Highlight)(...ranges));
+  if (ranges.length > 0) highlights.set("found", new Highlight(...ranges));
   else highlights.delete("found");
 }
 
+/** @typedef {{row: Row, message: Message}} Found */
+
 /** Searches all conversations, the newest messages of each first. */
 export class SearchAll {
-  /** Where each conversation goes on: before this message, or at its end. @type {{row: any, before?: number}[]} */
+  /**
+   * Where each conversation goes on: before this message, or at its end.
+   * @type {{row: Row, before?: number}[]}
+   */
   #places;
   #relay;
   #isMatch;
   #isOpen;
 
-  /** @param {any} relay @param {any[]} rows @param {(message: any) => boolean} isMatch @param {(room: string) => boolean} isOpen whether a room is to stay open */
+  /**
+   * @param {Relay} relay
+   * @param {Row[]} rows
+   * @param {(message: Message) => boolean} isMatch
+   * @param {(room: string) => boolean} isOpen whether a room is to stay open
+   */
   constructor(relay, rows, isMatch, isOpen) {
     this.#relay = relay;
     this.#isOpen = isOpen;
@@ -94,13 +119,17 @@ export class SearchAll {
     this.#isMatch = isMatch;
   }
 
-  get isComplete() { return this.#places.length === 0; }
+  get isComplete() {
+    return this.#places.length === 0;
+  }
   /** How many conversations are not searched to their beginning. */
-  get left() { return this.#places.length; }
+  get left() {
+    return this.#places.length;
+  }
 
   /**
    * Goes on for some pages.
-   * @param {(matches: {row: any, message: any}[]) => void} found
+   * @param {(matches: Found[]) => void} found
    * @param {AbortSignal} signal
    */
   async run(found, signal) {
@@ -109,8 +138,11 @@ export class SearchAll {
       const place = this.#places[0];
       const { messages, older } = await this.#page(place, signal);
       this.#places.shift();
-      if (older && messages.length > 0) this.#places.push({ row: place.row, before: messages[0].seq });
-      const matches = messages.filter(this.#isMatch).map((/** @type {any} */ message) => ({ row: place.row, message }));
+      if (older && messages.length > 0)
+        this.#places.push({ row: place.row, before: messages[0].seq });
+      const matches = messages
+        .filter(this.#isMatch)
+        .map((/** @type {Message} */ message) => ({ row: place.row, message }));
       count += matches.length;
       if (matches.length > 0) found(matches);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -118,25 +150,38 @@ export class SearchAll {
     }
   }
 
-  /** @param {{row: any, before?: number}} place @param {AbortSignal} signal */
+  /** @param {{row: Row, before?: number}} place @param {AbortSignal} signal */
   async #page({ row, before }, signal) {
     if (this.#relay.health.state !== "online") return this.#stored(row, before, signal);
     try {
-      const answer = await this.#relay.request({ type: "history", room: row.room, before, limit: pageSize, fold: true }, { signal });
+      const answer = await this.#relay.request(
+        { type: "history", room: row.room, before, limit: pageSize, fold: true },
+        { signal },
+      );
       return { messages: answer.entries, older: answer.more };
     } catch (error) {
       // A room that one may no longer read has nothing to be found.
-      if (signal.aborted || /** @type {any} */ (error).retryable !== false) throw error;
+      if (signal.aborted || /** @type {RelayError} */ (error).retryable !== false) throw error;
       return { messages: [], older: false };
     }
   }
 
-  /** What is stored on this device. @param {any} row @param {number | undefined} before @param {AbortSignal} signal */
+  /**
+   * What is stored on this device.
+   * @param {Row} row
+   * @param {number | undefined} before
+   * @param {AbortSignal} signal
+   */
   async #stored(row, before, signal) {
     const room = this.#relay.room(row.room);
     try {
-      const options = { limit: pageSize, signal: AbortSignal.any([signal, AbortSignal.timeout(storedMs)]) };
-      return await (before === undefined ? room.history.newest(options) : room.history.before(before, options));
+      const options = {
+        limit: pageSize,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(storedMs)]),
+      };
+      return await (before === undefined
+        ? room.history.newest(options)
+        : room.history.before(before, options));
     } catch {
       signal.throwIfAborted();
       return { messages: [], older: false };

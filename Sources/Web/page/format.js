@@ -2,6 +2,7 @@
 
 import { calendar } from "./calendar.js";
 
+/** @type {Record<string, Intl.DateTimeFormatOptions>} */
 const formats = {
   time: { timeStyle: "short" },
   weekday: { weekday: "long" },
@@ -14,11 +15,11 @@ const formats = {
 const made = new Map();
 calendar.addEventListener("change", () => made.clear());
 
-/** @param {keyof typeof formats} name @param {number | Date} at */
+/** @param {string} name @param {number | Date} at */
 function format(name, at) {
   let formatter = made.get(name);
   if (!formatter) {
-    formatter = new Intl.DateTimeFormat(undefined, /** @type {any} */ (formats[name]));
+    formatter = new Intl.DateTimeFormat(undefined, formats[name]);
     made.set(name, formatter);
   }
   return formatter.format(at);
@@ -62,22 +63,38 @@ export function rest(milliseconds) {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
-/** More marks than this on one letter would be drawn over what is above and below. No script needs as many. */
+/**
+ * More marks than this on one letter would be drawn over what is above and below. No script needs
+ * as many.
+ */
 const stacked = /((?:\p{M}[\u200b-\u200f\u2060\ufeff]*){6})[\p{M}\u200b-\u200f\u2060\ufeff]+/gu;
 
-/** Without control characters and overrides of direction, which could disguise what follows, and without heaps of marks. @param {string} text */
+/**
+ * Without control characters and overrides of direction, which could disguise what follows, and
+ * without heaps of marks.
+ * @param {string} text
+ */
 export const plain = (text) =>
-  String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "").replace(stacked, "$1");
+  String(text)
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "")
+    .replace(stacked, "$1");
 
-/** A text as it can be sent: with the line breaks of one kind, and without other control characters than tabs. @param {string} text */
+/**
+ * A text as it can be sent: with the line breaks of one kind, and without other control characters
+ * than tabs.
+ * @param {string} text
+ */
 export const cleaned = (text) =>
-  text.replace(/\r\n?|[\u0085\u2028\u2029]/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+  text
+    .replace(/\r\n?|[\u0085\u2028\u2029]/g, "\n")
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
 
 /** @param {string} name */
 export const isUserName = (name) => /^[a-z0-9._-]{1,64}$/.test(name) && !/^\.\.?$/.test(name);
 
 /** Whether a room that is not direct may have this name. @param {string} name */
-export const isRoomName = (name) => /^[a-z0-9._:-]{1,140}$/.test(name) && !/^(\.\.?$|dm:|sys:)/.test(name);
+export const isRoomName = (name) =>
+  /^[a-z0-9._:-]{1,140}$/.test(name) && !/^(\.\.?$|dm:|sys:)/.test(name);
 
 /** The direct room of two users. @param {string} a @param {string} b */
 export const directRoom = (a, b) => `dm:${[a, b].sort().join(":")}`;
@@ -86,10 +103,15 @@ export const directRoom = (a, b) => `dm:${[a, b].sort().join(":")}`;
 export const line = (text) => plain(text).replace(/\s+/g, " ").trim();
 
 /** For comparisons: without case and diacritics. @param {string} text */
-export const folded = (text) =>
-  text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+export const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 
-/** The choices that have the words: those with this very name, then the best first; of equal ones a person before a room. @param {any[]} choices @param {string} query */
+/**
+ * The choices that have the words: those with this very name, then the best first; of equal ones a
+ * person before a room.
+ * @template {{title: string, room: string, user?: string}} Choice
+ * @param {Choice[]} choices
+ * @param {string} query
+ */
 export function matching(choices, query) {
   const words = folded(plain(query)).split(/\s+/).filter(Boolean);
   if (words.length === 0) return choices;
@@ -98,7 +120,13 @@ export function matching(choices, query) {
     const names = [choice.title, choice.user ?? choice.room].map(folded);
     const text = names.join(" ");
     if (!words.every((word) => text.includes(word))) continue;
-    const rank = names.includes(words.join(" ")) ? 0 : text.startsWith(words[0]) ? 1 : text.includes(` ${words[0]}`) ? 2 : 3;
+    const rank = names.includes(words.join(" "))
+      ? 0
+      : text.startsWith(words[0])
+        ? 1
+        : text.includes(` ${words[0]}`)
+          ? 2
+          : 3;
     scored.push({ choice, score: rank + (choice.user === undefined ? 0.5 : 0) });
   }
   return scored.sort((a, b) => a.score - b.score).map(({ choice }) => choice);

@@ -1,11 +1,14 @@
 // How the connection is, in words.
 
-import { overdueMs } from "./relay-client/liveness.js";
 import { rest } from "./format.js";
+import { overdueMs } from "./relay-client/liveness.js";
+
+/** @import { Health } from "./relay-client/types.js" */
 
 /**
- * What is said of a connection: never anything better than its oldest ping or request without an answer.
- * @param {any} health of relay-client
+ * What is said of a connection: never anything better than its oldest ping or request without an
+ * answer.
+ * @param {Health} health
  */
 export function healthText({ state, retryAt, transport, roundTripMs, unansweredMs = 0 }) {
   if (state === "connecting") return "Connecting…";
@@ -15,8 +18,12 @@ export function healthText({ state, retryAt, transport, roundTripMs, unansweredM
     return left > 0 ? `Offline, next attempt in ${rest(left)}` : "Offline";
   }
   if (isOverdue({ unansweredMs })) return `No answer, waiting ${Math.floor(unansweredMs / 1000)} s`;
-  const delay = roundTripMs === undefined ? "" : ` · ${Math.max(1, Math.round(roundTripMs), Math.round(unansweredMs))} ms`;
-  return `Online${delay}${transport === "websocket" ? "" : ` · by ${transport === "poll" ? "polling" : "HTTP stream"}`}`;
+  const delay =
+    roundTripMs === undefined
+      ? ""
+      : ` · ${Math.max(1, Math.round(roundTripMs), Math.round(unansweredMs))} ms`;
+  const way = { websocket: "", stream: " · by HTTP stream", poll: " · by polling" }[transport];
+  return `Online${delay}${way}`;
 }
 
 /** @param {{unansweredMs?: number}} health */

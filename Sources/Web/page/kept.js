@@ -1,5 +1,5 @@
-// What the page keeps of a user, on the device or in a tab: `relay.KIND:USER`, or `relay.KIND:USER:DETAIL`.
-// The name of a user has no colon, so no key is that of two users.
+// What the page keeps of a user, on the device or in a tab: `relay.KIND:USER`, or
+// `relay.KIND:USER:DETAIL`. The name of a user has no colon, so no key is that of two users.
 
 /** @typedef {import("./relay-client/guarded-storage.js").GuardedStorage} GuardedStorage */
 
@@ -24,7 +24,12 @@ export class Kept {
     return this.#storage.get(this.key(kind, detail));
   }
 
-  /** What `set` has kept of a value; undefined if there is nothing, or something else. @param {string} kind @param {string} [detail] @returns {any} */
+  /**
+   * What `set` has kept of a value; undefined if there is nothing, or something else.
+   * @param {string} kind
+   * @param {string} [detail]
+   * @returns {unknown}
+   */
   value(kind, detail) {
     try {
       return JSON.parse(this.get(kind, detail) ?? "");
@@ -33,9 +38,17 @@ export class Kept {
     }
   }
 
-  /** @param {string} kind @param {any} value a text as it is, anything else as JSON @param {string} [detail] */
+  /**
+   * @param {string} kind
+   * @param {unknown} value a text as it is, anything else as JSON
+   * @param {string} [detail]
+   */
   set(kind, value, detail) {
-    if (!this.#isEnded) this.#storage.set(this.key(kind, detail), typeof value === "string" ? value : JSON.stringify(value));
+    if (!this.#isEnded)
+      this.#storage.set(
+        this.key(kind, detail),
+        typeof value === "string" ? value : JSON.stringify(value),
+      );
   }
 
   /** @param {string} kind @param {string} [detail] */

@@ -2,8 +2,17 @@
 
 import { avatar } from "./avatars.js";
 import { calendar } from "./calendar.js";
-import { el, focused, iconButton, keys } from "./dom.js";
-import { brief, directRoom, isRoomName, isUserName, line, matching, plain, time } from "./format.js";
+import { el, focused, iconButton, keys, unset } from "./dom.js";
+import {
+  brief,
+  directRoom,
+  isRoomName,
+  isUserName,
+  line,
+  matching,
+  plain,
+  time,
+} from "./format.js";
 import { healthText, isOverdue } from "./health.js";
 import { gist } from "./row.js";
 
@@ -12,31 +21,65 @@ const keepMs = 500;
 /** How soon the list of a hidden page changes. */
 const hiddenMs = 500;
 
+/** @import { Pictures } from "./avatars.js" */
+/** @import { Kept } from "./kept.js" */
+/** @import { Muted } from "./muted.js" */
+/** @import { People } from "./people.js" */
+/** @import { Relay } from "./relay-client/relay.js" */
+/** @import { Message, RoomRow } from "./relay-client/types.js" */
+/** @import { Messenger } from "./room-view.js" */
+
+/**
+ * What is kept of a row of relay-client on this device, or all of it.
+ * @typedef {Pick<RoomRow, "room" | "title" | "head" | "peer" | "unread" | "unreadMore"> & {last?: Last}}
+ *   KeptRow
+ */
+
+/**
+ * @typedef {Pick<Message, "from" | "at" | "seq" | "kind" | "deleted" | "text" | "editedAt">} Last
+ */
+
 /**
  * @typedef {object} Row
  * @property {string} room
  * @property {string} title
  * @property {string} [user] of the peer, or undefined for a room
+ * @property {number} [head]
  * @property {number} unread
  * @property {boolean} [unreadMore]
- * @property {any} [last]
+ * @property {Last} [last]
  * @property {boolean} [isNew] nobody has written yet, and the directory does not have the person
  */
 
-/** Reports `choose` {row, isOpened}, `menu` {anchor}. */
+/** @typedef {HTMLLIElement & {row: Row, button: HTMLButtonElement, signature?: string}} Item */
+
+/** Reports `choose` {row, isOpened}, `menu` {anchor}, `search` {query} and `count`. */
 export class ConversationList extends HTMLElement {
-  /** @type {any} */
-  #relay;
-  /** @type {import("./people.js").People} */
-  #people = /** @type {any} */ (undefined);
-  /** @type {any} */
-  #pictures;
+  /** @type {Relay} */
+  #relay = unset();
+  /** @type {People} */
+  #people = unset();
+  /** @type {Pictures} */
+  #pictures = unset();
   #user = "";
-  /** @type {import("./muted.js").Muted | undefined} */
+  /** @type {Muted | undefined} */
   #muted;
+  /** What was there last: it is shown until there is a connection. @type {KeptRow[]} */
+  #kept = [];
+  /** @type {Kept | undefined} */
+  #store;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #keeping;
+  /** Rooms that were left off the list, and their head then. @type {Map<string, number>} */
+  #left = new Map();
+  /** The state of the connection for which the list was drawn. @type {string | undefined} */
+  #state;
+  #isLoading = false;
+  /** How many rows the list had when it was drawn last. */
+  #drawn = 0;
   /** @type {Row[]} */
   #rows = [];
-  /** @type {Map<string, any>} */
+  /** @type {Map<string, Item>} */
   #elements = new Map();
   #query = "";
   #searching = new AbortController();
@@ -50,39 +93,63 @@ export class ConversationList extends HTMLElement {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
-  connectedCallback() {
-    if (this.#list) return;
-    this.#me = el("div", { class: "account" });
-    this.#health = el("p", { class: "health" });
-    this.#input = el("input", {
-      type: "search", placeholder: "Search or start a conversation", "aria-label": "Search or start a conversation",
-      autocomplete: "off", spellcheck: false,
-      on: {
-        input: () => this.#search(),
-        keydown: keys((event) => this.#inputKey(event)),
-      },
-    });
-    this.#list = el("ul", { class: "conversations", "aria-label": "Conversations", on: {
+  #me = el("div", { class: "account" });
+  #health = el("p", { class: "health" });
+  #input = el("input", {
+    type: "search",
+    placeholder: "Search or start a conversation",
+    "aria-label": "Search or start a conversation",
+    autocomplete: "off",
+    spellcheck: false,
+    on: {
+      input: () => this.#search(),
+      keydown: keys((event) => this.#inputKey(event)),
+    },
+  });
+  #list = el("ul", {
+    class: "conversations",
+    "aria-label": "Conversations",
+    on: {
       keydown: keys((event) => this.#key(event)),
-    } });
-    this.#messages = el("button", { type: "button", class: "search-messages", hidden: true, on: {
-      click: () => this.dispatchEvent(new CustomEvent("search", { detail: { query: this.#query } })),
-    } });
-    this.#foot = el("div", { class: "foot", role: "status" });
+    },
+  });
+  #messages = el("button", {
+    type: "button",
+    class: "search-messages",
+    hidden: true,
+    on: {
+      click: () =>
+        this.dispatchEvent(new CustomEvent("search", { detail: { query: this.#query } })),
+    },
+  });
+  #foot = el("div", { class: "foot", role: "status" });
+
+  connectedCallback() {
+    if (this.firstChild) return;
     this.append(
-      el("header", {}, this.#me, iconButton("menu", "Menu", (event) =>
-        this.dispatchEvent(new CustomEvent("menu", { detail: { anchor: event.currentTarget } })), { class: "icon-button menu-button" })),
-      el("div", { class: "find" }, this.#input), this.#list, this.#messages, this.#foot);
+      el(
+        "header",
+        {},
+        this.#me,
+        iconButton(
+          "menu",
+          "Menu",
+          (event) =>
+            this.dispatchEvent(
+              new CustomEvent("menu", { detail: { anchor: event.currentTarget } }),
+            ),
+          { class: "icon-button menu-button" },
+        ),
+      ),
+      el("div", { class: "find" }, this.#input),
+      this.#list,
+      this.#messages,
+      this.#foot,
+    );
     this.#list.addEventListener("scroll", () => this.#more(), { passive: true });
   }
-  /** @type {any} */ #me;
-  /** @type {any} */ #health;
-  /** @type {any} */ #input;
-  /** @type {any} */ #list;
-  /** @type {any} */ #messages;
-  /** @type {any} */ #foot;
 
-  /** @param {import("./room-view.js").Messenger} messenger */
+  /** @param {Messenger} messenger */
   start({ relay, people, pictures, user, muted, kept }) {
     this.#store = kept;
     this.#muted = muted;
@@ -92,8 +159,11 @@ export class ConversationList extends HTMLElement {
     this.#people = people;
     this.#pictures = pictures;
     this.#kept = this.#restore();
-    relay.rooms.on("change", () => { this.#later(); this.#keep(); });
-    relay.on("health", (/** @type {any} */ { state }) => {
+    relay.rooms.on("change", () => {
+      this.#later();
+      this.#keep();
+    });
+    relay.on("health", ({ state }) => {
       this.#showHealth();
       if (state === this.#state) return;
       this.#state = state;
@@ -114,8 +184,10 @@ export class ConversationList extends HTMLElement {
     this.#showHealth();
   }
 
+  /** @override */
   focus() {
-    (this.#elements.get(this.#current ?? this.#open ?? "")?.firstElementChild ?? this.#list.querySelector("button") ?? this.#input).focus();
+    const item = this.#elements.get(this.#current ?? this.#open ?? "");
+    (item?.button ?? this.#list.querySelector("button") ?? this.#input).focus();
   }
 
   focusSearch() {
@@ -123,47 +195,64 @@ export class ConversationList extends HTMLElement {
     this.#input.select();
   }
 
-  /** All conversations that are known, the latest message first, then the people one has not written with. @returns {Row[]} */
+  /**
+   * All conversations that are known, the latest message first, then the people one has not written
+   * with.
+   * @returns {Row[]}
+   */
   get all() {
     const { list } = this.#relay.rooms;
-    const there = (list.length > 0 || this.#relay.health.state === "online" ? list : this.#kept)
-      .filter((/** @type {any} */ row) => row.room === this.#open || !(row.head <= (this.#left.get(row.room) ?? -1)));
-    const rows = there.map((/** @type {any} */ row) => ({
-      ...row, user: row.peer,
-      title: row.peer === undefined ? row.title ?? row.room : this.#people.name(row.peer) ?? (row.title && row.title !== row.room ? row.title : row.peer),
+    /** @type {KeptRow[]} */
+    const known = list.length > 0 || this.#relay.health.state === "online" ? list : this.#kept;
+    const there = known.filter(
+      ({ room, head }) => room === this.#open || !(head <= (this.#left.get(room) ?? -1)),
+    );
+    /** @type {Row[]} */
+    const rows = there.map((row) => ({
+      ...row,
+      user: row.peer,
+      title:
+        row.peer === undefined
+          ? (row.title ?? row.room)
+          : (this.#people.name(row.peer) ??
+            (row.title && row.title !== row.room ? row.title : row.peer)),
     }));
-    const rooms = new Set(rows.map((/** @type {Row} */ row) => row.room));
+    const rooms = new Set(rows.map(({ room }) => room));
     for (const person of this.#people.known.values()) {
       if (!person.room || rooms.has(person.room) || person.user === this.#user) continue;
-      rows.push({ room: person.room, title: person.name || person.user, user: person.user, unread: 0 });
+      rows.push({
+        room: person.room,
+        title: person.name || person.user,
+        user: person.user,
+        unread: 0,
+      });
     }
     return rows;
   }
 
   /**
-   * The conversations that have the words, then a person who is not in the directory. A room that is not in the list is offered
-   * only where one asks for a room by `#`: what is meant for a person must not be read by all. After `@` there are no rooms.
-   * @param {string} query @returns {any[]}
+   * The conversations that have the words, then a person who is not in the directory. A room that
+   * is not in the list is offered only where one asks for a room by `#`: what is meant for a person
+   * must not be read by all. After `@` there are no rooms.
+   * @param {string} query
+   * @returns {Row[]}
    */
   find(query) {
     const [, sign, words] = /** @type {RegExpExecArray} */ (/^\s*([@#]?)([\s\S]*)$/.exec(query));
-    const all = sign === "" ? this.all : this.all.filter(({ user }) => (user === undefined) === (sign === "#"));
+    const all =
+      sign === ""
+        ? this.all
+        : this.all.filter(({ user }) => (user === undefined) === (sign === "#"));
     const rows = matching(all, words);
     const name = words.trim().toLowerCase();
-    const add = (/** @type {any} */ row) => all.some(({ room }) => room === row.room) || rows.push({ ...row, title: name, unread: 0, isNew: true });
-    if (sign === "#" && isRoomName(name)) add({ room: name });
-    if (sign !== "#" && isUserName(name) && name !== this.#user) add({ room: directRoom(this.#user, name), user: name });
+    const add = (/** @type {string} */ room, /** @type {string | undefined} */ user) =>
+      all.some((row) => row.room === room) ||
+      rows.push({ room, user, title: name, unread: 0, isNew: true });
+    if (sign === "#" && isRoomName(name)) add(name, undefined);
+    if (sign !== "#" && isUserName(name) && name !== this.#user)
+      add(directRoom(this.#user, name), name);
     return rows;
   }
-
-  // What was there last is shown until there is a connection.
-
-  /** @type {any[]} */
-  #kept = [];
-  /** @type {import("./kept.js").Kept | undefined} */
-  #store;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #keeping;
 
   #restore() {
     const rows = this.#store?.value("list");
@@ -171,12 +260,26 @@ export class ConversationList extends HTMLElement {
   }
 
   #keep() {
-    this.#keeping ||= setTimeout(() => {
+    if (this.#keeping !== undefined) return;
+    this.#keeping = setTimeout(() => {
       this.#keeping = undefined;
-      const rows = this.#relay.rooms.list.slice(0, keptRows).map((/** @type {any} */ { room, title, head, peer, unread, last }) => ({
-        room, title: peer === undefined ? title : this.#people.name(peer) ?? title, head, peer, unread,
-        last: last && { from: last.from, at: last.at, seq: last.seq, kind: last.kind, deleted: last.deleted, text: last.text?.slice(0, 200) },
-      }));
+      const rows = this.#relay.rooms.list
+        .slice(0, keptRows)
+        .map(({ room, title, head, peer, unread, last }) => ({
+          room,
+          title: peer === undefined ? title : (this.#people.name(peer) ?? title),
+          head,
+          peer,
+          unread,
+          last: last && {
+            from: last.from,
+            at: last.at,
+            seq: last.seq,
+            kind: last.kind,
+            deleted: last.deleted,
+            text: last.text?.slice(0, 200),
+          },
+        }));
       if (rows.length > 0) this.#store?.set("list", rows);
     }, keepMs);
   }
@@ -194,7 +297,11 @@ export class ConversationList extends HTMLElement {
     this.#elements.get(room ?? "")?.scrollIntoView({ block: "nearest" });
   }
 
-  /** The conversation before or after the open one. @param {number} step @param {boolean} isUnread */
+  /**
+   * The conversation before or after the open one.
+   * @param {number} step
+   * @param {boolean} isUnread
+   */
   neighbor(step, isUnread) {
     const rows = this.#rows.filter((row) => row.room === this.#open || !isUnread || row.unread > 0);
     const index = rows.findIndex((row) => row.room === this.#open);
@@ -205,14 +312,15 @@ export class ConversationList extends HTMLElement {
     return this.all.reduce((sum, row) => sum + (this.#muted?.has(row.room) ? 0 : row.unread), 0);
   }
 
-  /** Takes a room that was left off the list, until something happens in it. @param {string} room */
+  /**
+   * Takes a room that was left off the list, until something happens in it.
+   * @param {string} room
+   */
   forget(room) {
-    const row = this.#relay.rooms.list.find((/** @type {any} */ one) => one.room === room);
+    const row = this.#relay.rooms.list.find((one) => one.room === room);
     if (row && !row.listed) this.#left.set(room, row.head);
     this.#later();
   }
-  /** @type {Map<string, number>} */
-  #left = new Map();
 
   // MARK: Drawing
 
@@ -238,12 +346,7 @@ export class ConversationList extends HTMLElement {
     }
     let place = this.#list.firstElementChild;
     for (const row of this.#rows) {
-      let element = this.#elements.get(row.room);
-      if (!element) {
-        element = el("li", {}, el("button", { type: "button", class: "conversation", tabIndex: -1,
-          on: { click: () => this.#choose(element.row, true) } }));
-        this.#elements.set(row.room, element);
-      }
+      const element = this.#elements.get(row.room) ?? this.#add(row);
       this.#draw(element, row);
       if (element === place) place = place.nextElementSibling;
       else this.#list.insertBefore(element, place);
@@ -258,55 +361,108 @@ export class ConversationList extends HTMLElement {
     this.dispatchEvent(new Event("count"));
   }
 
-  /** @param {any} element @param {Row} row */
+  /** @param {Row} row @returns {Item} */
+  #add(row) {
+    const button = el("button", {
+      type: "button",
+      class: "conversation",
+      tabIndex: -1,
+      on: { click: () => this.#choose(item.row, true) },
+    });
+    const item = Object.assign(el("li", {}, button), { row, button });
+    this.#elements.set(row.room, item);
+    return item;
+  }
+
+  /** @param {Item} element @param {Row} row */
   #draw(element, row) {
     const presence = row.user === undefined ? undefined : this.#people.presence(row.user);
     const isOpen = row.room === this.#open;
     const picture = row.user !== undefined && this.#people.known.get(row.user)?.avatar;
     const last = row.last;
     const isMuted = this.#muted?.has(row.room) ?? false;
-    const signature = [isMuted, row.title, row.isNew, row.unread, row.unreadMore, presence, isOpen, picture, last?.seq, last?.editedAt, last?.deleted,
-      last && brief(last.at), last && row.user === undefined && this.#people.name(last.from)].join("\n");
+    const signature = [
+      isMuted,
+      row.title,
+      row.isNew,
+      row.unread,
+      row.unreadMore,
+      presence,
+      isOpen,
+      picture,
+      last?.seq,
+      last?.editedAt,
+      last?.deleted,
+      last && brief(last.at),
+      last && row.user === undefined && this.#people.name(last.from),
+    ].join("\n");
     element.row = row;
     if (element.signature === signature) return;
     element.signature = signature;
-    const button = element.firstElementChild;
+    const { button } = element;
     const title = plain(row.title);
-    const who = !last ? "" : last.from === this.#user ? "You: " : row.user === undefined ? `${plain(this.#people.name(last.from) ?? last.from)}: ` : "";
+    const who = !last
+      ? ""
+      : last.from === this.#user
+        ? "You: "
+        : row.user === undefined
+          ? `${plain(this.#people.name(last.from) ?? last.from)}: `
+          : "";
     const count = row.unread > 99 || row.unreadMore ? "99+" : String(row.unread);
-    const face = el("span", { class: `face ${presence ?? ""}` }, row.user === undefined ? avatar(row.room, title, undefined, { room: true })
-      : avatar(row.user, title, picture ? this.#pictures : undefined));
-    button.replaceChildren(face,
+    const face = el(
+      "span",
+      { class: `face ${presence ?? ""}` },
+      row.user === undefined
+        ? avatar(row.room, title, undefined, { room: true })
+        : avatar(row.user, title, picture ? this.#pictures : undefined),
+    );
+    button.replaceChildren(
+      face,
       el("span", { class: "title", dir: "auto" }, title),
       last ? el("time", {}, brief(last.at)) : "",
-      el("span", { class: "last", dir: "auto" }, last ? `${who}${line(gist(last)).slice(0, 120)}` : this.#about(row)),
-      row.unread > 0 ? el("span", { class: "unread" }, count) : "");
+      el(
+        "span",
+        { class: "last", dir: "auto" },
+        last ? `${who}${line(gist(last)).slice(0, 120)}` : this.#about(row),
+      ),
+      row.unread > 0 ? el("span", { class: "unread" }, count) : "",
+    );
     button.classList.toggle("is-unread", row.unread > 0);
     button.classList.toggle("is-muted", isMuted);
     if (isOpen) button.setAttribute("aria-current", "true");
     else button.removeAttribute("aria-current");
-    button.setAttribute("aria-label", [
-      title, row.isNew ? this.#about(row) : row.user === undefined ? "room" : presence, row.unread > 0 && `${count} unread`, isMuted && "muted", last && `${who}${gist(last).slice(0, 120)}`,
-    ].filter(Boolean).join(", "));
+    button.setAttribute(
+      "aria-label",
+      [
+        title,
+        row.isNew ? this.#about(row) : row.user === undefined ? "room" : presence,
+        row.unread > 0 && `${count} unread`,
+        isMuted && "muted",
+        last && `${who}${gist(last).slice(0, 120)}`,
+      ]
+        .filter(Boolean)
+        .join(", "),
+    );
   }
 
   /** @param {Row} row */
   #about(row) {
-    if (row.isNew) return row.user === undefined ? `Open the room #${row.room}` : `Write to @${row.user}`;
+    if (row.isNew)
+      return row.user === undefined ? `Open the room #${row.room}` : `Write to @${row.user}`;
     if (row.user === undefined) return "No messages yet";
     return this.#people.known.get(row.user)?.bot ? "Bot" : `@${row.user}`;
   }
 
   #setTabStop() {
-    const current = this.#elements.get(this.#current ?? "") ?? this.#elements.get(this.#open ?? "") ?? this.#list.firstElementChild;
-    for (const element of this.#list.children) {
-      const index = element === current ? 0 : -1;
-      if (element.firstElementChild.tabIndex !== index) element.firstElementChild.tabIndex = index;
+    const current =
+      this.#elements.get(this.#current ?? "") ??
+      this.#elements.get(this.#open ?? "") ??
+      this.#list.firstElementChild;
+    for (const item of this.#elements.values()) {
+      const index = item === current ? 0 : -1;
+      if (item.button.tabIndex !== index) item.button.tabIndex = index;
     }
   }
-
-  /** The state of the connection for which the list was drawn. @type {string | undefined} */
-  #state;
 
   #showHealth() {
     clearTimeout(this.#timer);
@@ -316,8 +472,10 @@ export class ConversationList extends HTMLElement {
     const name = plain(this.#people.name(user) ?? user);
     if (this.#me.dataset.name !== name) {
       this.#me.dataset.name = name;
-      this.#me.replaceChildren(avatar(user, name, this.#people.known.get(user)?.avatar ? this.#pictures : undefined),
-        el("div", {}, el("b", { dir: "auto", title: user }, name), this.#health));
+      this.#me.replaceChildren(
+        avatar(user, name, this.#people.known.get(user)?.avatar ? this.#pictures : undefined),
+        el("div", {}, el("b", { dir: "auto", title: user }, name), this.#health),
+      );
     }
     this.#health.dataset.state = state;
     this.#health.classList.toggle("overdue", state === "online" && isOverdue(health));
@@ -333,10 +491,13 @@ export class ConversationList extends HTMLElement {
     if (problem?.code === "directory_limited") {
       const at = problem.resetAt;
       text = `The directory is rate-limited${at ? ` until ${time(at)}` : ""}; the list may be old or incomplete.`;
-    } else if (this.#relay.rooms.problem) text = `The conversations could not be loaded: ${plain(this.#relay.rooms.problem.message)}`;
-    else if (problem?.code === "directory_failed") text = "The directory cannot be reached; the list may be old or incomplete.";
+    } else if (this.#relay.rooms.problem)
+      text = `The conversations could not be loaded: ${plain(this.#relay.rooms.problem.message)}`;
+    else if (problem?.code === "directory_failed")
+      text = "The directory cannot be reached; the list may be old or incomplete.";
     else if (isLoading && this.#people.known.size === 0) text = "Loading people…";
-    else if (this.#rows.length === 0 && this.#relay.rooms.complete) text = this.#query ? "Nothing matches." : "Nobody is here yet.";
+    else if (this.#rows.length === 0 && this.#relay.rooms.complete)
+      text = this.#query ? "Nothing matches." : "Nobody is here yet.";
     if (this.#foot.textContent !== text) this.#foot.textContent = text;
     this.#foot.hidden = text === "";
   }
@@ -349,12 +510,11 @@ export class ConversationList extends HTMLElement {
     if (this.#relay.rooms.complete) this.#people.more();
     else {
       this.#isLoading = true;
-      this.#relay.rooms.more({}).finally(() => { this.#isLoading = false; });
+      this.#relay.rooms.more({}).finally(() => {
+        this.#isLoading = false;
+      });
     }
   }
-  #isLoading = false;
-  /** How many rows the list had when it was drawn last. */
-  #drawn = 0;
 
   // MARK: Choosing
 
@@ -391,17 +551,26 @@ export class ConversationList extends HTMLElement {
   /** @param {KeyboardEvent} event */
   #key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const item = /** @type {any} */ (event.target).closest("li");
-    const moves = { ArrowUp: -1, ArrowDown: 1, PageUp: -8, PageDown: 8, Home: -Infinity, End: Infinity };
+    const item = /** @type {Element} */ (event.target).closest("li");
+    const moves = {
+      ArrowUp: -1,
+      ArrowDown: 1,
+      PageUp: -8,
+      PageDown: 8,
+      Home: -Infinity,
+      End: Infinity,
+    };
     if (!item || !(event.key in moves)) return;
     event.preventDefault();
-    const items = [...this.#list.children];
-    const next = items.indexOf(item) + moves[/** @type {keyof typeof moves} */ (event.key)];
+    const items = /** @type {Item[]} */ ([...this.#list.children]);
+    const next =
+      items.indexOf(/** @type {Item} */ (item)) +
+      moves[/** @type {keyof typeof moves} */ (event.key)];
     if (next < 0 && event.key === "ArrowUp") return this.#input.focus();
-    const element = items[Math.max(0, Math.min(items.length - 1, next))];
-    this.#current = element.row.room;
+    const { row, button } = items[Math.max(0, Math.min(items.length - 1, next))];
+    this.#current = row.room;
     this.#setTabStop();
-    element.firstElementChild.focus();
+    button.focus();
   }
 }
 customElements.define("relay-list", ConversationList);

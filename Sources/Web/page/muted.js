@@ -13,7 +13,8 @@ export class Muted extends EventTarget {
     super();
     this.#kept = kept;
     this.#rooms = this.#read();
-    addEventListener("storage", ({ key }) => { // in another tab
+    addEventListener("storage", ({ key }) => {
+      // in another tab
       if (key !== kept.key("muted")) return;
       this.#rooms = this.#read();
       this.dispatchEvent(new Event("change"));
@@ -21,7 +22,9 @@ export class Muted extends EventTarget {
   }
 
   /** @param {string} room */
-  has(room) { return this.#rooms.has(room); }
+  has(room) {
+    return this.#rooms.has(room);
+  }
 
   /** @param {string} room */
   toggle(room) {

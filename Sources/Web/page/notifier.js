@@ -8,6 +8,10 @@ import { deviceStorage } from "./relay-client/guarded-storage.js";
 import { gist } from "./row.js";
 import { mentions } from "./text.js";
 
+/** @import { People } from "./people.js" */
+/** @import { Message, RoomRow } from "./relay-client/types.js" */
+/** @import { Messenger } from "./room-view.js" */
+
 const keys = { notifications: "relay.notifications", sounds: "relay.sounds" };
 
 export class Notifier {
@@ -25,17 +29,26 @@ export class Notifier {
   /** @type {AudioContext | undefined} */
   #audio;
 
-  /** @param {import("./room-view.js").Messenger} messenger */
+  /** @param {Messenger} messenger */
   constructor({ relay, people, user, muted }) {
     this.#muted = muted;
     this.#user = user;
     this.#relay = relay;
     this.#people = people;
     this.#focusName = `relay.focus:${user}`;
-    // The tab that has the lock notifies; when it closes, another one gets it. Without locks each tab notifies.
-    const choose = () => { this.#isChosen = true; };
+    // The tab that has the lock notifies; when it closes, another one gets it. Without locks each
+    // tab notifies.
+    const choose = () => {
+      this.#isChosen = true;
+    };
     const locks = allowed(() => navigator.locks);
-    if (locks) locks.request(`relay.notifier:${user}`, () => { choose(); return new Promise(() => {}); }).catch(choose);
+    if (locks)
+      locks
+        .request(`relay.notifier:${user}`, () => {
+          choose();
+          return new Promise(() => {});
+        })
+        .catch(choose);
     else choose();
     addEventListener("focus", () => this.#holdFocus());
     addEventListener("blur", () => this.#endFocus?.());
@@ -45,17 +58,34 @@ export class Notifier {
 
   /** @param {"notifications" | "sounds"} kind */
   isOn(kind) {
-    return deviceStorage.get(keys[kind]) === "on" && (kind === "sounds" || globalThis.Notification?.permission === "granted");
+    return (
+      deviceStorage.get(keys[kind]) === "on" &&
+      (kind === "sounds" || globalThis.Notification?.permission === "granted")
+    );
   }
 
-  /** @param {"notifications" | "sounds"} kind @returns {Promise<string | undefined>} what is wrong, and what to do */
+  /**
+   * @param {"notifications" | "sounds"} kind
+   * @returns {Promise<string | undefined>} what is wrong, and what to do
+   */
   async toggle(kind) {
     const isOn = !this.isOn(kind);
-    const permission = isOn && kind === "notifications" ? await globalThis.Notification?.requestPermission() : "granted";
+    const permission =
+      isOn && kind === "notifications"
+        ? await globalThis.Notification?.requestPermission()
+        : "granted";
     if (permission === "denied") {
-      return "This browser does not let this site notify you. Open the settings of the site with the button beside the address, allow notifications, and choose “Notifications” in the menu again.";
+      return (
+        "This browser does not let this site notify you. Open the settings of the site with the" +
+        " button beside the address, allow notifications, and choose “Notifications” in the menu" +
+        " again."
+      );
     }
-    if (permission !== "granted") return "The browser has asked, and was not answered. Choose “Notifications” in the menu again, and allow them.";
+    if (permission !== "granted")
+      return (
+        "The browser has asked, and was not answered. Choose “Notifications” in the menu again, and" +
+        " allow them."
+      );
     deviceStorage.set(keys[kind], isOn ? "on" : "off");
     if (isOn && kind === "sounds") this.#ring();
   }
@@ -63,8 +93,12 @@ export class Notifier {
   /** Another tab sees by this lock that the person looks at this one. */
   #holdFocus() {
     this.#endFocus?.();
-    const isOver = new Promise((resolve) => { this.#endFocus = () => resolve(undefined); });
-    allowed(() => navigator.locks)?.request(this.#focusName, { mode: "shared" }, () => isOver).catch(() => this.#endFocus?.());
+    const isOver = new Promise((resolve) => {
+      this.#endFocus = () => resolve(undefined);
+    });
+    allowed(() => navigator.locks)
+      ?.request(this.#focusName, { mode: "shared" }, () => isOver)
+      .catch(() => this.#endFocus?.());
   }
 
   #compare() {
@@ -72,20 +106,29 @@ export class Notifier {
       const before = this.#unread.get(row.room);
       this.#unread.set(row.room, row.unread);
       const isNew = before === undefined ? !this.#isFirst && row.unread > 0 : row.unread > before;
-      if (isNew && row.last && row.last.from !== this.#user) this.#notify(row).catch((error) => report(error, undefined, "The notification failed"));
+      if (isNew && row.last && row.last.from !== this.#user)
+        this.#notify(row, row.last).catch((error) =>
+          report(error, undefined, "The notification failed"),
+        );
     }
     this.#isFirst = this.#relay.rooms.list.length === 0;
   }
 
-  /** @param {any} row */
-  async #notify(row) {
-    const isDirect = row.peer !== undefined;
-    if (!this.#isChosen || this.#muted?.has(row.room) || !isUrgent(row.last, this.#user, isDirect)) return;
+  /** @param {RoomRow} row @param {Message} last */
+  async #notify(row, last) {
+    const { peer, room } = row;
+    const isDirect = peer !== undefined;
+    if (!this.#isChosen || this.#muted?.has(room) || !isUrgent(last, this.#user, isDirect)) return;
     if (await this.#isLookedAt()) return;
     if (this.isOn("sounds")) this.#ring();
     if (!this.isOn("notifications")) return;
-    const title = plain(isDirect ? this.#people.name(row.peer) ?? row.peer : row.title);
-    const options = { body: notice(row.last, this.#people, isDirect).slice(0, 200), tag: `relay:${row.room}`, data: { room: row.room }, silent: true };
+    const title = plain(isDirect ? (this.#people.name(peer) ?? peer) : row.title);
+    const options = {
+      body: notice(last, this.#people, isDirect).slice(0, 200),
+      tag: `relay:${room}`,
+      data: { room },
+      silent: true,
+    };
     const registration = await workerRegistration();
     if (registration) await registration.showNotification(title, options);
     else new Notification(title, options);
@@ -103,8 +146,12 @@ export class Notifier {
 
   /** Two soft tones. */
   #ring() {
-    const audio = this.#audio ??= new AudioContext();
-    for (const [start, frequency] of [[0, 660], [0.12, 880]]) {
+    this.#audio ??= new AudioContext();
+    const audio = this.#audio;
+    for (const [start, frequency] of [
+      [0, 660],
+      [0.12, 880],
+    ]) {
       const tone = audio.createOscillator();
       const volume = audio.createGain();
       const at = audio.currentTime + start;
@@ -128,9 +175,21 @@ async function workerRegistration() {
   }
 }
 
-/** The text of a notification. @param {any} message @param {any} people @param {boolean} isDirect */
+/**
+ * The text of a notification.
+ * @param {Message} message
+ * @param {People} people
+ * @param {boolean} isDirect
+ */
 const notice = (message, people, isDirect) =>
-  isDirect ? gist(message) : `${plain(people.name(message.from) ?? message.from)}: ${gist(message)}`;
+  isDirect
+    ? gist(message)
+    : `${plain(people.name(message.from) ?? message.from)}: ${gist(message)}`;
 
-/** Whether a person wants to know of a message at once. @param {any} message @param {string} user @param {boolean} isDirect */
+/**
+ * Whether a person wants to know of a message at once.
+ * @param {Message} message
+ * @param {string} user
+ * @param {boolean} isDirect
+ */
 const isUrgent = (message, user, isDirect) => isDirect || mentions(line(message.text ?? ""), user);

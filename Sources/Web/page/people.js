@@ -1,28 +1,33 @@
 // Who there is: names, pictures, presence.
 
+/** @import { RelayError } from "./relay-client/errors.js" */
+/** @import { Relay } from "./relay-client/relay.js" */
+/** @import { Person } from "./relay-client/types.js" */
+
 const retryMs = 1500;
 const longestWaitMs = 60 * 60_000;
 
 /** Reports `change` and `problem`. */
 export class People extends EventTarget {
-  /** @type {Map<string, any>} people by user, in the order of the directory */
+  /** @type {Map<string, Person>} people by user, in the order of the directory */
   known = new Map();
   /** Whether the whole directory is loaded. */
   isComplete = false;
   isLoading = false;
-  /** @type {any} why the directory is not current */
-  problem = undefined;
-  #cursor = /** @type {string | undefined} */ (undefined);
+  /** Why the directory is not current. @type {RelayError | undefined} */
+  problem;
+  /** @type {string | undefined} */
+  #cursor;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   #relay;
 
-  /** @param {any} relay */
+  /** @param {Relay} relay */
   constructor(relay) {
     super();
     this.#relay = relay;
     relay.on("presence", () => this.#tell("presence"));
-    relay.people.on("problem", (/** @type {any} */ problem) => {
+    relay.people.on("problem", (problem) => {
       this.problem = relay.people.problem ?? problem;
       this.#retryLater();
       this.#tell("problem");
@@ -40,7 +45,7 @@ export class People extends EventTarget {
       this.isComplete = page.next === undefined;
       this.problem = this.#relay.people.problem;
     } catch (error) {
-      this.problem = error;
+      this.problem = /** @type {RelayError} */ (error);
     }
     this.isLoading = false;
     this.#retryLater();
@@ -51,12 +56,18 @@ export class People extends EventTarget {
   #retryLater() {
     clearTimeout(this.#timer);
     if (!this.problem) return;
-    const wait = Math.min(Math.max((this.problem.resetAt?.getTime() ?? 0) - Date.now(), 0), longestWaitMs);
-    this.#timer = setTimeout(() => {
-      this.#cursor = undefined;
-      this.isComplete = false;
-      this.more();
-    }, wait + retryMs * (1 + Math.random()));
+    const wait = Math.min(
+      Math.max((this.problem.resetAt?.getTime() ?? 0) - Date.now(), 0),
+      longestWaitMs,
+    );
+    this.#timer = setTimeout(
+      () => {
+        this.#cursor = undefined;
+        this.isComplete = false;
+        this.more();
+      },
+      wait + retryMs * (1 + Math.random()),
+    );
   }
 
   /** Asks the relay for people by name. @param {string} query @param {AbortSignal} signal */
@@ -67,12 +78,12 @@ export class People extends EventTarget {
       this.#tell("change");
     } catch (error) {
       if (signal.aborted) return;
-      this.problem = error;
+      this.problem = /** @type {RelayError} */ (error);
       this.#tell("problem");
     }
   }
 
-  /** @param {any[]} people */
+  /** @param {Person[]} people */
   add(people) {
     for (const person of people) this.known.set(person.user, person);
   }

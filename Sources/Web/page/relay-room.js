@@ -1,8 +1,8 @@
-// <relay-room src="https://chat.example.org" room="general" user="ada">: a conversation in any page.
+// <relay-room src="https://chat.example.org" room="general" user="ada">: a conversation in any
+// page.
 //
 // Instead of `user`, set the property `getToken`. Its look follows the CSS variables of style.css.
 
-import { connect } from "./relay-client/relay-client.js";
 import { Announcer } from "./announcer.js";
 import { Pictures } from "./avatars.js";
 import { el } from "./dom.js";
@@ -10,50 +10,72 @@ import { fetched } from "./fetched.js";
 import { plain } from "./format.js";
 import { roomNamed } from "./names.js";
 import { People } from "./people.js";
-import "./room-view.js";
+import { messageOf } from "./problems.js";
+import { connect } from "./relay-client/relay-client.js";
+import { RoomView } from "./room-view.js";
+
+/** @import { Relay } from "./relay-client/relay.js" */
+/** @import { GetToken } from "./relay-client/types.js" */
 
 export class RelayRoom extends HTMLElement {
-  /** Returns a token, as in relay-client. @type {((context: any) => string | Promise<string>) | undefined} */
+  /** Returns a token, as in relay-client. @type {GetToken | undefined} */
   getToken;
-  /** The client, while the element is in a document. @type {any} */
+  /** The client, while the element is in a document. @type {Relay | undefined} */
   relay;
+  /** @type {RoomView | undefined} */
+  #view;
   /** @type {AbortController | undefined} */
   #ending;
 
   async connectedCallback() {
     this.#ending = new AbortController();
     const { signal } = this.#ending;
-    const address = new URL(this.getAttribute("src") ?? new URL("/", import.meta.url), document.baseURI);
+    const address = new URL(
+      this.getAttribute("src") ?? new URL("/", import.meta.url),
+      document.baseURI,
+    );
     const user = this.getAttribute("user") ?? undefined;
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
     const announcer = new Announcer();
-    const view = el("relay-conversation");
-    const style = el("link", { rel: "stylesheet", href: new URL("style.css", import.meta.url).href });
+    const view = new RoomView();
+    this.#view = view;
+    const style = el("link", {
+      rel: "stylesheet",
+      href: new URL("style.css", import.meta.url).href,
+    });
     root.replaceChildren(style, view, announcer.element);
-    this.relay = connect(address.href, { ...(this.getToken ? { getToken: this.getToken } : { user }), signal });
+    const relay = connect(address.href, {
+      ...(this.getToken ? { getToken: this.getToken } : { user }),
+      signal,
+    });
+    this.relay = relay;
     const picture = async (/** @type {string} */ name) => {
       const url = new URL(`/v1/avatars/${encodeURIComponent(name)}`, address);
       if (!this.getToken) url.searchParams.set("user", user ?? "");
       const token = await this.getToken?.({ signal });
       return fetched(url, token ? { headers: { Authorization: `Bearer ${token}` } } : {});
     };
-    const refuse = (/** @type {string} */ why) => view.replaceChildren(el("p", { class: "splash" }, plain(why)));
+    const refuse = (/** @type {string} */ why) =>
+      view.replaceChildren(el("p", { class: "splash" }, plain(why)));
     try {
-      await this.relay.ready;
+      await relay.ready;
     } catch (error) {
-      if (!signal.aborted) refuse(`Not connected: ${/** @type {Error} */ (error).message}`);
+      if (!signal.aborted) refuse(`Not connected: ${messageOf(error)}`);
       return;
     }
-    const { room, problem = "" } = roomNamed(this.getAttribute("room") ?? "general", this.relay.user);
+    const me = relay.user ?? "";
+    const { room, problem = "" } = roomNamed(this.getAttribute("room") ?? "general", me);
     if (room === undefined) return refuse(problem);
-    const people = new People(this.relay);
+    const people = new People(relay);
     people.more();
-    view.open({ relay: this.relay, user: this.relay.user, people, pictures: new Pictures(picture), announcer },
-      { room, title: this.getAttribute("title") ?? room });
+    view.open(
+      { relay, user: me, people, pictures: new Pictures(picture), announcer },
+      { room, title: this.getAttribute("title") ?? room },
+    );
   }
 
   disconnectedCallback() {
-    /** @type {any} */ (this.shadowRoot?.querySelector("relay-conversation"))?.close();
+    this.#view?.close();
     this.#ending?.abort();
   }
 }

@@ -1,31 +1,63 @@
 // One conversation: its head, its messages, and the composer.
 
 import { calendar } from "./calendar.js";
+import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
-import { el, iconButton } from "./dom.js";
+import { el, iconButton, unset } from "./dom.js";
 import { refuseFiles } from "./files.js";
 import { folded, plain } from "./format.js";
 import { load, loaded, markTold, report, say } from "./problems.js";
 import { RoomHead } from "./room-head.js";
 import { gist } from "./row.js";
 import { isCommand, unescaped } from "./slash.js";
-import "./composer.js";
-import "./timeline.js";
+import { Timeline } from "./timeline.js";
 
+/** @import { Announcer } from "./announcer.js" */
+/** @import { Pictures } from "./avatars.js" */
+/** @import { Kept } from "./kept.js" */
+/** @import { Muted } from "./muted.js" */
+/** @import { People } from "./people.js" */
+/** @import { Relay } from "./relay-client/relay.js" */
+/** @import { Message, Sending } from "./relay-client/types.js" */
+/** @import { Context, Shown } from "./row.js" */
+/** @import { SearchBar } from "./search-bar.js" */
 
-const refusals = { edit: "The edit was not accepted", delete: "The message was not deleted", react: "The reaction was not accepted" };
+const refusals = {
+  edit: "The edit was not accepted",
+  delete: "The message was not deleted",
+  react: "The reaction was not accepted",
+};
+
+/**
+ * The open conversation.
+ * @typedef {{room: string, title: string, peer?: string}} Open
+ */
+
+/**
+ * Does something with a message, or asks what to do: `key` is its `seq`, or its id if it has none.
+ * @callback Act
+ * @param {Action} action
+ * @param {number | string} [key]
+ * @param {HTMLElement | string} [detail] what a menu is beside; of a reaction, the emoji
+ * @param {boolean} [isOn]
+ */
+
+/**
+ * @typedef {"show" | "react" | "retry" | "discard" | "expand" | "forward" | "reply" | "edit" |
+ *   "delete" | "reactions" | "menu" | "person" | "members"} Action
+ */
 
 /**
  * What all conversations share.
  * @typedef {object} Messenger
- * @property {any} relay
+ * @property {Relay} relay
  * @property {string} user
- * @property {import("./people.js").People} people
- * @property {import("./avatars.js").Pictures} pictures
- * @property {import("./announcer.js").Announcer} announcer
- * @property {import("./kept.js").Kept} [kept]
- * @property {import("./kept.js").Kept} [keptInTab]
- * @property {import("./muted.js").Muted} [muted]
+ * @property {People} people
+ * @property {Pictures} pictures
+ * @property {Announcer} announcer
+ * @property {Kept} [kept]
+ * @property {Kept} [keptInTab]
+ * @property {Muted} [muted]
  * @property {(user: string) => void} [write] opens the conversation with a person
  * @property {(room: string) => void} [enter] opens a room, or a new one
  * @property {(query: string) => void} [searchAll]
@@ -36,53 +68,79 @@ const refusals = { edit: "The edit was not accepted", delete: "The message was n
 /** Reports `back` and `leave-room`. */
 export class RoomView extends HTMLElement {
   /** @type {Messenger} */
-  #messenger = /** @type {any} */ (undefined);
+  #messenger = unset();
   /** @type {Conversation | undefined} */
   #conversation;
-  /** @type {any} */
-  #row;
+  /** @type {Open} */
+  #row = unset();
   /** @type {{kind: "reply" | "edit", seq: number} | undefined} */
   #purpose;
   /** How far all others have received and read. */
   #others = { received: 0, read: 0, count: 0 };
   #ending = new AbortController();
   #head = new RoomHead((what, anchor) => this.#act(what, undefined, anchor));
-  #timeline = el("relay-timeline");
-  #composer = el("relay-composer");
-  /** The search, once it was wanted. @type {import("./search-bar.js").SearchBar | undefined} */
+  #timeline = new Timeline();
+  #composer = new Composer();
+  /** The search, once it was wanted. @type {SearchBar | undefined} */
   #search;
 
   connectedCallback() {
     if (this.firstChild) return;
     this.append(
-      el("header", { class: "head" },
-        iconButton("back", "Back to the conversations", () => this.dispatchEvent(new Event("back")), { class: "icon-button back" }),
-        this.#head.picture, this.#head.titles,
+      el(
+        "header",
+        { class: "head" },
+        iconButton(
+          "back",
+          "Back to the conversations",
+          () => this.dispatchEvent(new Event("back")),
+          { class: "icon-button back" },
+        ),
+        this.#head.picture,
+        this.#head.titles,
         iconButton("search", "Search", () => this.openSearch()),
-        iconButton("more", "About this conversation", (event) => this.#showMenu(/** @type {any} */ (event.currentTarget)))),
-      this.#head.notice, this.#timeline, this.#composer);
-    this.#composer.addEventListener("send", (/** @type {CustomEvent} */ event) => this.#send(event.detail.text));
-    this.#composer.addEventListener("typing", () => { if (this.#purpose?.kind !== "edit") this.#room?.typing(); });
+        iconButton("more", "About this conversation", (event) =>
+          this.#showMenu(/** @type {HTMLElement} */ (event.currentTarget)),
+        ),
+      ),
+      this.#head.notice,
+      this.#timeline,
+      this.#composer,
+    );
+    this.#composer.addEventListener("send", () => this.#send(this.#composer.text));
+    this.#composer.addEventListener("typing", () => {
+      if (this.#purpose?.kind !== "edit") this.#room?.typing();
+    });
     this.#composer.addEventListener("change", () => this.#keepDraft());
     this.#composer.addEventListener("cancel", () => this.#cancel());
     this.#composer.addEventListener("edit-last", () => this.#editLast());
     this.#composer.addEventListener("leave", () => this.#timeline.enter());
-    this.#composer.mentions = (/** @type {string} */ prefix) => this.#candidates(prefix);
+    this.#composer.mentions = (prefix) => this.#candidates(prefix);
     refuseFiles(this, (text) => this.#composer.say(text));
     this.#timeline.addEventListener("view", () => this.#readSeen());
     this.#timeline.addEventListener("leave", () => this.#composer.focus());
   }
 
-  get room() { return this.#room?.name; }
+  get room() {
+    return this.#room?.name;
+  }
   /** Why the relay does not open the room. */
-  get refusal() { return this.#room?.error; }
-  get timeline() { return this.#timeline; }
-  get composer() { return this.#composer; }
-  get #room() { return this.#conversation?.room; }
+  get refusal() {
+    return this.#room?.error;
+  }
+  get timeline() {
+    return this.#timeline;
+  }
+  get composer() {
+    return this.#composer;
+  }
+  get #room() {
+    return this.#conversation?.room;
+  }
 
   /**
    * @param {Messenger} messenger
-   * @param {{room: string, title: string, peer?: string}} row
+   * @param {Open} row
    */
   open(messenger, row) {
     this.close();
@@ -95,20 +153,57 @@ export class RoomView extends HTMLElement {
     const conversation = new Conversation(room);
     this.#conversation = conversation;
     this.#countMarks();
-    conversation.addEventListener("marks", () => { this.#countMarks(); this.#head.showSubtitle(); }, { signal });
-    conversation.addEventListener("pending", () => this.#tellRefused(), { signal });
-    conversation.addEventListener("problem", (event) => {
-      report(/** @type {CustomEvent} */ (event).detail.error, this, "The messages could not be loaded");
-    }, { signal });
-    conversation.addEventListener("typing", () => this.#head.showSubtitle(), { signal });
-    conversation.addEventListener("state", () => { this.#countMarks(); this.#head.showSubtitle(); this.#head.showNotice(); }, { signal });
-    conversation.addEventListener("arrive", (event) => this.#arrived(/** @type {CustomEvent} */ (event).detail.messages), { signal });
+    conversation.on(
+      "marks",
+      () => {
+        this.#countMarks();
+        this.#head.showSubtitle();
+      },
+      { signal },
+    );
+    conversation.on("pending", () => this.#tellRefused(), { signal });
+    conversation.on("problem", (error) => report(error, this, "The messages could not be loaded"), {
+      signal,
+    });
+    conversation.on("typing", () => this.#head.showSubtitle(), { signal });
+    conversation.on(
+      "state",
+      () => {
+        this.#countMarks();
+        this.#head.showSubtitle();
+        this.#head.showNotice();
+      },
+      { signal },
+    );
+    conversation.on("arrive", (messages) => this.#arrived(messages), { signal });
     people.addEventListener("presence", () => this.#head.showSubtitle(), { signal });
-    people.addEventListener("change", () => { this.#head.show(); this.#timeline.refresh(); }, { signal });
+    people.addEventListener(
+      "change",
+      () => {
+        this.#head.show();
+        this.#timeline.refresh();
+      },
+      { signal },
+    );
     relay.on("health", () => this.#head.showNotice(), { signal });
-    calendar.addEventListener("change", () => { this.#head.showSubtitle(); this.#timeline.refresh(); this.#search?.refresh(); }, { signal });
+    calendar.addEventListener(
+      "change",
+      () => {
+        this.#head.showSubtitle();
+        this.#timeline.refresh();
+        this.#search?.refresh();
+      },
+      { signal },
+    );
     addEventListener("focus", () => this.#readSeen(), { signal });
-    document.addEventListener("visibilitychange", () => { this.#readSeen(); this.#tellRefused(); }, { signal });
+    document.addEventListener(
+      "visibilitychange",
+      () => {
+        this.#readSeen();
+        this.#tellRefused();
+      },
+      { signal },
+    );
     this.#showTitle();
     this.#head.open(messenger, row, room);
     this.#timeline.open(conversation, this.#context());
@@ -125,10 +220,11 @@ export class RoomView extends HTMLElement {
     this.#timeline.close();
     this.#conversation.close();
     // The relay tells of other rooms by `activity`; what waits in the outbox is sent all the same.
-    this.#room.close();
+    this.#conversation.room.close();
     this.#conversation = undefined;
   }
 
+  /** @override */
   focus() {
     this.#composer.focus();
   }
@@ -142,37 +238,42 @@ export class RoomView extends HTMLElement {
 
   // MARK: What rows need
 
+  /** @returns {Context} */
   #context() {
     const { user: me, people, pictures } = this.#messenger;
     return {
       user: me,
       isDirect: this.#row.peer !== undefined,
-      name: (/** @type {string} */ user) => people.name(user) ?? (user === me || this.#isMember(user) ? user : undefined),
-      pictures: (/** @type {string} */ user) => (people.known.get(user)?.avatar ? pictures : undefined),
-      message: (/** @type {number} */ seq) => this.#conversation?.get(seq),
-      mark: (/** @type {any} */ message) => this.#mark(message),
-      act: (/** @type {string} */ action, /** @type {any[]} */ ...rest) => this.#act(action, ...rest),
-      key: (/** @type {KeyboardEvent} */ event, /** @type {any} */ message) => this.#rowKey(event, message),
+      name: (user) => people.name(user) ?? (user === me || this.#isMember(user) ? user : undefined),
+      pictures: (user) => (people.known.get(user)?.avatar ? pictures : undefined),
+      message: (seq) => this.#conversation?.get(seq),
+      mark: (message) => this.#mark(message),
+      act: (...action) => this.#act(...action),
+      key: (event, message) => this.#rowKey(event, message),
       empty: () => this.#emptyText(),
     };
   }
 
   /** @param {string} user */
   #isMember(user) {
-    return this.#room?.marks?.has(user) ?? false;
+    return this.#room?.marks.has(user) ?? false;
   }
 
   #emptyText() {
     if (this.#room?.state === "refused") return "";
     if (this.#conversation?.isLoading || this.#conversation?.older) {
-      return this.#messenger.relay.health.state === "online" ? "Loading…" : "Nothing is stored on this device. Messages will appear when there is a connection.";
+      return this.#messenger.relay.health.state === "online"
+        ? "Loading…"
+        : "Nothing is stored on this device. Messages will appear when there is a connection.";
     }
     return `No messages yet. Say hello to ${plain(this.#row.title)}.`;
   }
 
   #countMarks() {
     const { user } = this.#messenger;
-    const others = [...(this.#room?.marks ?? [])].filter(([name]) => name !== user).map(([, marks]) => marks);
+    const others = [...(this.#room?.marks ?? [])]
+      .filter(([name]) => name !== user)
+      .map(([, marks]) => marks);
     this.#others = {
       count: others.length,
       received: Math.min(...others.map((marks) => marks.received)),
@@ -180,7 +281,7 @@ export class RoomView extends HTMLElement {
     };
   }
 
-  /** @param {any} message */
+  /** @param {Shown} message */
   #mark(message) {
     if (message.seq === undefined) return message.state === "refused" ? "refused" : "waiting";
     const { count, received, read } = this.#others;
@@ -203,28 +304,34 @@ export class RoomView extends HTMLElement {
   async #showMenu(button) {
     const { conversationMenu } = await this.#actions();
     conversationMenu(button, {
-      isRoom: this.#row.peer === undefined, isMuted: this.#messenger.muted?.has(this.#row.room),
-      mute: () => this.#messenger.muted?.toggle(this.#row.room), first: this.#conversation?.first ?? 1,
-      show: (place) => this.#timeline.show(place), focus: () => this.#composer.focus(),
+      isRoom: this.#row.peer === undefined,
+      isMuted: this.#messenger.muted?.has(this.#row.room),
+      mute: () => this.#messenger.muted?.toggle(this.#row.room),
+      first: this.#conversation?.first ?? 1,
+      show: (place) => this.#timeline.show(place),
+      focus: () => this.#composer.focus(),
       leave: () => this.#askToLeave(),
     });
   }
 
   // MARK: Reading
 
-  /** @param {any[]} messages */
+  /** @param {Message[]} messages */
   #arrived(messages) {
     const { user, people, announcer } = this.#messenger;
     if (document.visibilityState !== "visible") return;
-    announcer.say(messages.filter((message) => message.from !== user),
-      (message) => `${plain(people.name(message.from) ?? message.from)}: ${gist(message)}`);
+    announcer.say(
+      messages.filter((message) => message.from !== user),
+      (message) => `${plain(people.name(message.from) ?? message.from)}: ${gist(message)}`,
+    );
   }
 
   #readSeen() {
-    if (!this.#conversation || document.visibilityState !== "visible" || !document.hasFocus()) return;
+    if (!this.#conversation || document.visibilityState !== "visible" || !document.hasFocus())
+      return;
     const { room } = this.#conversation;
     const seen = this.#timeline.seen;
-    if (room.state !== "live" || seen === undefined || seen <= (room.mine?.read ?? 0)) return;
+    if (room.state !== "live" || seen === undefined || seen <= room.mine.read) return;
     room.read(seen);
   }
 
@@ -241,7 +348,9 @@ export class RoomView extends HTMLElement {
       text = unescaped(text);
     }
     if (!isEdit || text !== this.#conversation?.get(purpose.seq)?.text) {
-      const sending = isEdit ? room.edit(purpose.seq, text) : room.send(text, purpose ? { replyTo: purpose.seq } : {});
+      const sending = isEdit
+        ? room.edit(purpose.seq, text)
+        : room.send(text, purpose ? { replyTo: purpose.seq } : {});
       if (!this.#isTaken(sending, (why) => this.#composer.say(`Not sent: ${why}`))) return;
     }
     if (!isEdit) this.#composer.text = "";
@@ -249,14 +358,24 @@ export class RoomView extends HTMLElement {
     this.#keepDraft();
   }
 
-  /** Performs a command. A text that is none stays where it was written, and is never sent. @param {string} text */
+  /**
+   * Performs a command. A text that is none stays where it was written, and is never sent.
+   * @param {string} text
+   */
   async #perform(text) {
     const conversation = /** @type {Conversation} */ (this.#conversation);
     const { perform } = await load(() => import("./commands.js"), this);
     if (conversation !== this.#conversation || this.#composer.text !== text) return; // one writes on
     await perform(text.trim(), {
-      messenger: this.#messenger, row: this.#row, conversation, timeline: this.#timeline,
-      done: () => { this.#composer.text = ""; this.#cancel(); this.#keepDraft(); },
+      messenger: this.#messenger,
+      row: this.#row,
+      conversation,
+      timeline: this.#timeline,
+      done: () => {
+        this.#composer.text = "";
+        this.#cancel();
+        this.#keepDraft();
+      },
       say: (sentence) => this.#composer.say(sentence),
       send: (words) => this.#sendWords(words),
       search: (query) => this.openSearch(query),
@@ -264,9 +383,14 @@ export class RoomView extends HTMLElement {
     });
   }
 
-  /** Sends the text of a command; one that cannot be sent is where it was written. @param {string} words */
+  /**
+   * Sends the text of a command; one that cannot be sent is where it was written.
+   * @param {string} words
+   */
   #sendWords(words) {
-    this.#isTaken(this.#room.send(words), (why) => {
+    const room = this.#room;
+    if (!room) return;
+    this.#isTaken(room.send(words), (why) => {
       this.#composer.text = words;
       this.#composer.say(`Not sent: ${why}`);
     });
@@ -275,13 +399,15 @@ export class RoomView extends HTMLElement {
   async #askToLeave() {
     const { room, title } = this.#row;
     const { askToLeave } = await this.#actions();
-    if (await askToLeave(this, plain(title))) this.dispatchEvent(new CustomEvent("leave-room", { detail: room }));
+    if (await askToLeave(this, plain(title)))
+      this.dispatchEvent(new CustomEvent("leave-room", { detail: room }));
   }
 
   /**
-   * Whether an entry is on its way. If not, says why at once, and the text stays where it is. What the relay
-   * refuses is told by its row, or by `tellRefused`.
-   * @param {any} sending @param {(why: string) => void} refuse
+   * Whether an entry is on its way. If not, says why at once, and the text stays where it is. What
+   * the relay refuses is told by its row, or by `tellRefused`.
+   * @param {Sending} sending
+   * @param {(why: string) => void} refuse
    */
   #isTaken(sending, refuse) {
     const { error } = sending.local;
@@ -290,26 +416,38 @@ export class RoomView extends HTMLElement {
     return error === undefined;
   }
 
-  /** Changes are shown at once; those that were refused are as before, and a sentence says why, as soon as one looks. */
+  /**
+   * Changes are shown at once; those that were refused are as before, and a sentence says why, as
+   * soon as one looks.
+   */
   #tellRefused() {
     const room = this.#room;
     if (!room || document.visibilityState !== "visible") return;
-    for (const change of room.pending.filter((/** @type {any} */ { kind, state }) => state === "refused" && kind in refusals)) {
-      const why = `${refusals[/** @type {keyof typeof refusals} */ (change.kind)]}: ${plain(change.error.message)}`;
-      const discard = () => room.discard(change.id);
+    for (const { id, kind, state, target, text, error } of room.pending) {
+      if (state !== "refused" || !(kind in refusals)) continue;
+      const refusal = refusals[/** @type {keyof typeof refusals} */ (kind)];
+      const why = `${refusal}: ${plain(error?.message ?? "")}`;
+      const discard = () => room.discard(id);
+      const edit = () => {
+        if (kind === "edit") this.#edit(target ?? 0, text ?? "");
+        discard();
+      };
       const isFree = !this.#purpose && this.#composer.text.trim() === "";
-      if (change.kind !== "edit") {
-        discard();
+      if (kind === "edit" && !isFree) {
+        const { signal: until } = this.#ending;
+        say(why, this, { label: "Edit again", close: discard, until, act: edit });
+      } else {
+        edit(); // its text is where it was written
         say(why, this);
-      } else if (isFree) { // its text is where it was written
-        this.#edit(change.target, change.text);
-        discard();
-        say(why, this);
-      } else say(why, this, { label: "Edit again", close: discard, until: this.#ending.signal, act: () => { this.#edit(change.target, change.text); discard(); } });
+      }
     }
   }
 
-  /** Edits a message, in place of what one writes: that comes back afterwards. @param {number} seq @param {string} text */
+  /**
+   * Edits a message, in place of what one writes: that comes back afterwards.
+   * @param {number} seq
+   * @param {string} text
+   */
   #edit(seq, text) {
     if (this.#purpose?.kind !== "edit") this.#keepDraft();
     this.#setPurpose({ kind: "edit", seq }, { title: "Edit your message", text: "Escape cancels" });
@@ -317,7 +455,10 @@ export class RoomView extends HTMLElement {
     this.#keepDraft();
   }
 
-  /** @param {{kind: "reply" | "edit", seq: number}} [purpose] @param {{title: string, text: string}} [banner] */
+  /**
+   * @param {{kind: "reply" | "edit", seq: number}} [purpose]
+   * @param {{title: string, text: string}} [banner]
+   */
   #setPurpose(purpose, banner) {
     this.#purpose = purpose;
     this.#composer.announce(banner);
@@ -335,7 +476,9 @@ export class RoomView extends HTMLElement {
 
   #editLast() {
     const items = this.#conversation?.items ?? [];
-    const last = items.findLast((item) => item.from === this.#messenger.user && item.kind === "text" && !item.deleted);
+    const last = items.findLast(
+      (item) => item.from === this.#messenger.user && item.kind === "text" && !item.deleted,
+    );
     if (last) this.#act("edit", last.seq);
   }
 
@@ -345,76 +488,109 @@ export class RoomView extends HTMLElement {
     const { kept, keptInTab } = this.#messenger;
     const { room } = this.#row;
     const { text } = this.#composer;
-    if (this.#purpose?.kind === "edit") keptInTab?.set("edit", { seq: this.#purpose.seq, text }, room);
+    if (this.#purpose?.kind === "edit")
+      keptInTab?.set("edit", { seq: this.#purpose.seq, text }, room);
     else if (text.trim() === "") kept?.remove("draft", room);
     else kept?.set("draft", text, room);
   }
 
   #restoreDraft() {
     this.#composer.text = this.#messenger.kept?.get("draft", this.#row.room) ?? "";
-    const edit = this.#messenger.keptInTab?.value("edit", this.#row.room);
-    if (typeof edit?.seq === "number" && typeof edit.text === "string") this.#edit(edit.seq, edit.text);
+    const edit = /** @type {{seq?: unknown, text?: unknown} | undefined} */ (
+      this.#messenger.keptInTab?.value("edit", this.#row.room)
+    );
+    if (typeof edit?.seq === "number" && typeof edit.text === "string")
+      this.#edit(edit.seq, edit.text);
   }
 
   /** @param {string} prefix */
   #candidates(prefix) {
     const { people, user: me } = this.#messenger;
-    const users = new Set([...(this.#room?.marks?.keys() ?? []), ...people.known.keys()]);
+    const users = new Set([...(this.#room?.marks.keys() ?? []), ...people.known.keys()]);
     users.delete(me);
-    return [...users].map((user) => ({ user, title: people.name(user) ?? user }))
-      .filter(({ user, title }) => user.startsWith(prefix) || folded(title).split(/\s+/).some((word) => word.startsWith(prefix)));
+    return [...users]
+      .map((user) => ({ user, title: people.name(user) ?? user }))
+      .filter(
+        ({ user, title }) =>
+          user.startsWith(prefix) ||
+          folded(title)
+            .split(/\s+/)
+            .some((word) => word.startsWith(prefix)),
+      );
   }
 
   // MARK: Actions on messages
 
-  /** @param {string} action @param {...any} rest */
-  async #act(action, ...rest) {
+  /** @type {Act} */
+  async #act(action, key, detail, isOn) {
     const room = this.#room;
-    const [seq, detail, isOn] = rest;
-    const message = typeof seq === "number" ? this.#conversation?.get(seq) : undefined;
-    const name = message && (this.#messenger.people.name(message.from) ?? message.from);
-    if (action === "show") this.#timeline.show(seq).then((/** @type {any} */ row) => row?.focus({ preventScroll: true }));
-    else if (action === "react") this.#isTaken(room.react(seq, detail, isOn), (why) => say(`${refusals.react}: ${why}`, this));
-    else if (action === "retry") this.#isTaken(room.retry(seq), (why) => say(`Not sent: ${why}`, this));
-    else if (action === "expand") this.#timeline.expand(seq);
-    else if (action === "discard") room.discard(seq);
+    if (!room) return;
+    if (action === "retry")
+      return this.#isTaken(room.retry(String(key)), (why) => say(`Not sent: ${why}`, this));
+    if (action === "discard") return room.discard(String(key));
+    if (action === "expand" && key !== undefined) return this.#timeline.expand(key);
+    const anchor = /** @type {HTMLElement} */ (detail);
+    const seq = Number(key);
+    const message = this.#conversation?.get(seq);
+    if (action === "show")
+      this.#timeline.show(seq).then((row) => row?.focus({ preventScroll: true }));
+    else if (action === "react")
+      this.#isTaken(room.react(seq, String(detail), isOn), (why) =>
+        say(`${refusals.react}: ${why}`, this),
+      );
     else if (action === "forward") this.#messenger.forward?.({ room: room.name, seq });
     else if (action === "reply") {
       if (this.#purpose?.kind === "edit") this.#cancel();
-      this.#setPurpose({ kind: "reply", seq }, { title: `Reply to ${name}`, text: gist(message).slice(0, 200) });
+      const name = message && (this.#messenger.people.name(message.from) ?? message.from);
+      this.#setPurpose(
+        { kind: "reply", seq },
+        { title: `Reply to ${name}`, text: gist(message).slice(0, 200) },
+      );
       this.#composer.focus();
     } else if (action === "edit") {
-      this.#edit(seq, message.text);
+      this.#edit(seq, message?.text ?? "");
       this.#composer.focus();
     } else {
       const { askToDelete, chooseReaction, messageMenu, peopleMenu } = await this.#actions();
       const { user, forward, people, write } = this.#messenger;
       const { peer } = this.#row;
       const view = {
-        user, canForward: forward !== undefined, name: (/** @type {string} */ one) => plain(people.name(one) ?? one),
+        user,
+        canForward: forward !== undefined,
+        name: (/** @type {string} */ one) => plain(people.name(one) ?? one),
         person: peer === undefined ? write : undefined,
-        act: (/** @type {string} */ name, /** @type {any[]} */ ...more) => this.#act(name, ...more),
+        /** @type {Act} */
+        act: (...action) => this.#act(...action),
       };
-      if (action === "reactions") chooseReaction(view, message, detail);
-      else if (action === "menu") messageMenu(view, message, detail);
-      else if (action === "person") peopleMenu(view, [message?.from ?? peer], detail, "Person");
-      else if (action === "members") peopleMenu(view, [...room.marks.keys()].sort(), detail, "Members");
-      else if (action === "delete") {
-        if (await askToDelete(this, message)) this.#isTaken(room.delete(seq), (why) => say(`${refusals.delete}: ${why}`, this));
+      if (action === "person") peopleMenu(view, [message?.from ?? peer ?? ""], anchor, "Person");
+      else if (action === "members")
+        peopleMenu(view, [...room.marks.keys()].sort(), anchor, "Members");
+      else if (!message) return;
+      else if (action === "reactions") chooseReaction(view, message, anchor);
+      else if (action === "menu") messageMenu(view, message, anchor);
+      else {
+        if (await askToDelete(this, message))
+          this.#isTaken(room.delete(seq), (why) => say(`${refusals.delete}: ${why}`, this));
         this.#timeline.enter();
       }
     }
   }
 
-  /** @param {KeyboardEvent} event @param {any} message */
+  /** @param {KeyboardEvent} event @param {Shown} message */
   #rowKey(event, message) {
     const { seq } = message;
-    const anchor = this.#timeline.row(seq)?.querySelector(".bubble");
+    const row = seq === undefined ? undefined : this.#timeline.row(seq);
+    const anchor = /** @type {HTMLElement} */ (row?.querySelector(".bubble"));
     const isOwn = message.from === this.#messenger.user;
     const isText = message.kind === "text";
     if (event.key === "Escape") this.#composer.focus();
     else if (seq === undefined || message.deleted) return false;
-    else if (event.key === "Enter" || event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) this.#act("menu", seq, anchor);
+    else if (
+      event.key === "Enter" ||
+      event.key === "ContextMenu" ||
+      (event.key === "F10" && event.shiftKey)
+    )
+      this.#act("menu", seq, anchor);
     else if (event.key === "r") this.#act("reply", seq);
     else if (event.key === "+" || event.key === ":") this.#act("reactions", seq, anchor);
     else if (event.key === "e" && isOwn && isText) this.#act("edit", seq);
@@ -430,24 +606,40 @@ export class RoomView extends HTMLElement {
   async openSearch(query) {
     const { SearchBar } = await load(() => import("./search-bar.js"), this);
     if (!this.#search) {
-      this.#search = new SearchBar((query, options) => this.#find(query, options), () => this.#composer.focus());
+      this.#search = new SearchBar(
+        (query, options) => this.#find(query, options),
+        () => this.#composer.focus(),
+      );
       this.#head.notice.before(this.#search.element);
     }
     this.#search.open(query);
   }
 
-  /** @param {string} query @param {{seq?: number, isNewer: boolean, signal: AbortSignal}} options */
+  /**
+   * @param {string} query
+   * @param {{seq?: number, isNewer: boolean, signal: AbortSignal}} options
+   */
   async #find(query, options) {
     const conversation = this.#conversation;
     const { find, mark, matcher } = await loaded(() => import("./find.js"), this);
     mark(undefined);
     const isMatch = matcher(query, (user) => this.#messenger.people.name(user));
-    const match = isMatch && conversation && await find(conversation, isMatch, { ...options, signal: AbortSignal.any([options.signal, this.#ending.signal]) });
+    const match =
+      isMatch &&
+      conversation &&
+      (await find(conversation, isMatch, {
+        ...options,
+        signal: AbortSignal.any([options.signal, this.#ending.signal]),
+      }));
     if (match) mark(await this.#timeline.show(match.seq), query);
     return match;
   }
 
-  /** Shows a message that was found by some words, once the conversation is open. @param {number} seq @param {string} query */
+  /**
+   * Shows a message that was found by some words, once the conversation is open.
+   * @param {number} seq
+   * @param {string} query
+   */
   async show(seq, query) {
     const conversation = /** @type {Conversation} */ (this.#conversation);
     const { signal } = this.#ending;

@@ -1,38 +1,54 @@
 // The rows that are in the document, one for each message of a part of the conversation.
 
-import { el } from "./dom.js";
-import { fill, gist, grouping, tools } from "./row.js";
+import { el, unset } from "./dom.js";
+import { fill, gist, grouping, rowOf, tools } from "./row.js";
 
-/** @param {any} message */
+/** @import { Context, RowElement, Shown } from "./row.js" */
+
+/** @param {Shown} message */
 const keyOf = (message) => message.seq ?? message.id;
 
 export class Rows {
   /** The list of the rows. */
-  element = el("div", { class: "rows", role: "feed", "aria-label": "Messages", id: "timeline-rows" });
-  /** By `seq`, or by the id of an entry without one. @type {Map<number | string, any>} */
+  element = el("div", {
+    class: "rows",
+    role: "feed",
+    "aria-label": "Messages",
+    id: "timeline-rows",
+  });
+  /** By `seq`, or by the id of an entry without one. @type {Map<number | string, RowElement>} */
   #rows = new Map();
   /** Long messages that are shown as a whole. @type {Set<number | string>} */
   #expanded = new Set();
-  /** @type {any} */
-  #context;
-  /** @type {any} */
+  /** @type {Context} */
+  #context = unset();
+  /** @type {HTMLElement | undefined} */
   #tools;
 
-  get count() { return this.#rows.size; }
-  get first() { return this.element.firstElementChild; }
-  get last() { return this.element.lastElementChild; }
-
-  /** The message of the last row that has a `seq`. @returns {any} */
-  get lastStored() {
-    let row = this.element.lastElementChild;
-    while (row && row.message.seq === undefined) row = row.previousElementSibling;
-    return row?.message;
+  get count() {
+    return this.#rows.size;
+  }
+  get all() {
+    return /** @type {HTMLCollectionOf<RowElement>} */ (this.element.children);
+  }
+  get first() {
+    return /** @type {RowElement | undefined} */ (this.all[0]);
+  }
+  get last() {
+    return /** @type {RowElement | undefined} */ (this.all[this.all.length - 1]);
   }
 
-  /** @param {number | string | undefined} key */
-  get(key) { return this.#rows.get(/** @type {any} */ (key)); }
+  /** The `seq` of the last row that has one. */
+  get lastSeq() {
+    return [...this.all].findLast(({ message }) => message.seq !== undefined)?.message.seq;
+  }
 
-  /** Begins a conversation. @param {any} context what rows need: see `Timeline.open` */
+  /** @param {number | string} key */
+  get(key) {
+    return this.#rows.get(key);
+  }
+
+  /** Begins a conversation. @param {Context} context */
   open(context) {
     this.#context = context;
     this.#tools = tools(context);
@@ -46,16 +62,17 @@ export class Rows {
 
   /**
    * Shows these messages and no others.
-   * @param {any[]} wanted
-   * @param {any} before the message before them, which is not shown
-   * @param {any} after the one after them
+   * @param {Shown[]} wanted
+   * @param {Shown | undefined} before the message before them, which is not shown
+   * @param {Shown | undefined} after the one after them
    * @param {number} firstUnread
    */
   show(wanted, before, after, firstUnread) {
     const keys = new Set(wanted.map(keyOf));
     // An entry that has got its seq keeps its row.
     for (const message of wanted) {
-      const row = message.seq !== undefined && message.from === this.#context.user && this.#rows.get(message.id);
+      if (message.seq === undefined || message.from !== this.#context.user) continue;
+      const row = this.#rows.get(message.id);
       if (!row) continue;
       this.#rows.delete(message.id);
       if (this.#rows.has(message.seq)) row.remove();
@@ -71,10 +88,16 @@ export class Rows {
       const key = keyOf(message);
       let row = this.#rows.get(key);
       if (!row) {
-        row = el("div", { role: "article", tabIndex: -1 });
+        row = Object.assign(el("div", { role: "article", tabIndex: -1 }), { message });
         this.#rows.set(key, row);
       }
-      this.#draw(row, message, wanted[index - 1] ?? before, wanted[index + 1] ?? after, firstUnread);
+      this.#draw(
+        row,
+        message,
+        wanted[index - 1] ?? before,
+        wanted[index + 1] ?? after,
+        firstUnread,
+      );
       if (row === place) place = place.nextElementSibling;
       else this.element.insertBefore(row, place);
     }
@@ -91,9 +114,17 @@ export class Rows {
     for (const row of this.#rows.values()) row.shown = undefined;
   }
 
-  /** Fills a row if anything that it shows has changed. @param {any} row @param {any} message @param {any} before @param {any} after @param {number} firstUnread */
+  /**
+   * Fills a row if anything that it shows has changed.
+   * @param {RowElement} row
+   * @param {Shown} message
+   * @param {Shown | undefined} before
+   * @param {Shown | undefined} after
+   * @param {number} firstUnread
+   */
   #draw(row, message, before, after, firstUnread) {
     const context = this.#context;
+    /** @type {import("./row.js").Surroundings} */
     const around = {
       ...grouping(message, before, after),
       isFirstUnread: message.seq === firstUnread,
@@ -102,27 +133,35 @@ export class Rows {
     };
     const quoted = message.replyTo === undefined ? undefined : context.message(message.replyTo);
     const { opensDay, opensGroup, closesGroup, isFirstUnread, mark } = around;
-    const signature = `${opensDay}${opensGroup}${closesGroup}${isFirstUnread}${mark}${quoted ? gist(quoted).length : ""}`;
+    const signature = [
+      opensDay,
+      opensGroup,
+      closesGroup,
+      isFirstUnread,
+      mark,
+      gist(quoted).length,
+    ].join();
     if (row.message === message && row.shown === signature) return;
     // An entry that was pending makes a new object at every change, with the same content.
     row.message = message;
     row.shown = signature;
     if (message.seq !== undefined) {
-      row.setAttribute("aria-posinset", message.seq);
-      row.setAttribute("aria-setsize", -1);
+      row.setAttribute("aria-posinset", String(message.seq));
+      row.setAttribute("aria-setsize", "-1");
     }
     fill(row, message, context, around);
   }
 
   // MARK: Buttons beside a message: one set for all rows
 
-  get hasToolsFocus() { return this.#tools?.matches(":focus-within") ?? false; }
+  get hasToolsFocus() {
+    return this.#tools?.matches(":focus-within") ?? false;
+  }
 
-  /** @param {any} row */
+  /** @param {RowElement | null | undefined} row */
   showTools(row) {
-    const message = row?.message;
-    if (!message || message.seq === undefined || message.deleted) this.hideTools();
-    else if (this.#tools.parentElement?.closest(".row") !== row) row.querySelector(".bubble").append(this.#tools);
+    if (!this.#tools || row?.message.seq === undefined || row.message.deleted) this.hideTools();
+    else if (rowOf(this.#tools) !== row) row.querySelector(".bubble")?.append(this.#tools);
   }
 
   hideTools() {

@@ -1,4 +1,5 @@
-// The position in the whole conversation, and the way back to its end. `seq` has no gaps, so it is arithmetic.
+// The position in the whole conversation, and the way back to its end. `seq` has no gaps, so it is
+// arithmetic.
 
 import { el } from "./dom.js";
 
@@ -13,16 +14,30 @@ export class Scrollbar {
   #go;
   #name;
 
-  /** @param {(share: number, seq: number) => void} go @param {(seq: number) => string} name what is said of a place while dragging */
+  /**
+   * @param {(share: number, seq: number) => void} go
+   * @param {(seq: number) => string} name what is said of a place while dragging
+   */
   constructor(go, name) {
     this.#go = go;
     this.#name = name;
     this.hint = el("div", { class: "hint", "aria-hidden": "true" });
-    this.element = el("div", {
-      class: "bar", role: "scrollbar", "aria-orientation": "vertical", "aria-label": "Position in the conversation",
-      "aria-valuemin": 0, "aria-valuenow": 0, "aria-valuemax": 0, "aria-controls": "timeline-rows",
-      on: { pointerdown: (/** @type {PointerEvent} */ event) => this.#drag(event) },
-    }, el("div", { class: "thumb" }), this.hint);
+    this.element = el(
+      "div",
+      {
+        class: "bar",
+        role: "scrollbar",
+        "aria-orientation": "vertical",
+        "aria-label": "Position in the conversation",
+        "aria-valuemin": 0,
+        "aria-valuenow": 0,
+        "aria-valuemax": 0,
+        "aria-controls": "timeline-rows",
+        on: { pointerdown: (/** @type {PointerEvent} */ event) => this.#drag(event) },
+      },
+      el("div", { class: "thumb" }),
+      this.hint,
+    );
   }
 
   /** @param {{first: number, head: number, seq: number, fits: boolean}} place */
@@ -58,14 +73,21 @@ export class Scrollbar {
     let timer;
     const move = (/** @type {PointerEvent} */ event) => {
       const { top, height } = element.getBoundingClientRect();
-      const share = Math.min(1, Math.max(0, ((event.clientY - top) / height - this.#length / 2) / (1 - this.#length)));
+      const share = Math.min(
+        1,
+        Math.max(0, ((event.clientY - top) / height - this.#length / 2) / (1 - this.#length)),
+      );
       const seq = Math.round(this.#first + share * (this.#head - this.#first));
       this.#move(share);
       hint.textContent = this.#name(seq);
       clearTimeout(timer);
       timer = setTimeout(() => this.#go(share, seq), pauseMs);
     };
-    const end = () => { this.#isDragging = false; hint.textContent = ""; ending.abort(); };
+    const end = () => {
+      this.#isDragging = false;
+      hint.textContent = "";
+      ending.abort();
+    };
     move(down);
     element.addEventListener("pointermove", move, { signal });
     element.addEventListener("pointerup", end, { signal });
@@ -80,7 +102,12 @@ export class NewestButton {
 
   /** @param {() => void} go */
   constructor(go) {
-    this.element = el("button", { type: "button", class: "newest", hidden: true, on: { click: go } });
+    this.element = el("button", {
+      type: "button",
+      class: "newest",
+      hidden: true,
+      on: { click: go },
+    });
   }
 
   /** @param {boolean} isShown */
@@ -90,6 +117,9 @@ export class NewestButton {
     const count = missed > 99 ? "99+" : String(missed);
     if (element.dataset.count === count) return;
     element.dataset.count = count;
-    element.setAttribute("aria-label", missed > 0 ? `Go to the newest message, ${count} new` : "Go to the newest message");
+    element.setAttribute(
+      "aria-label",
+      missed > 0 ? `Go to the newest message, ${count} new` : "Go to the newest message",
+    );
   }
 }

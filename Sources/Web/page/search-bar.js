@@ -1,29 +1,42 @@
 // The search within a conversation.
 
 import { el, iconButton, keys } from "./dom.js";
-import { day, plain, time } from "./format.js";
+import { day, time } from "./format.js";
+import { messageOf } from "./problems.js";
 
-/** @param {any} match */
+/** @import { Message } from "./relay-client/types.js" */
+
+/** @param {Message} match */
 const about = (match) => `${day(match.at)}, ${time(match.at)}. Enter: older`;
 
 export class SearchBar {
   #input = el("input", {
-    type: "search", placeholder: "Search in this conversation", "aria-label": "Search in this conversation", autocomplete: "off",
+    type: "search",
+    placeholder: "Search in this conversation",
+    "aria-label": "Search in this conversation",
+    autocomplete: "off",
     on: { keydown: keys((event) => this.#key(event)), input: () => this.#forget() },
   });
   #result = el("span", { class: "result", role: "status" });
-  element = el("div", { class: "search", hidden: true, role: "search" }, this.#input, this.#result,
-    iconButton("up", "Older match", () => this.#search(false)), iconButton("down", "Newer match", () => this.#search(true)),
-    iconButton("close", "Close the search", () => this.close()));
+  element = el(
+    "div",
+    { class: "search", hidden: true, role: "search" },
+    this.#input,
+    this.#result,
+    iconButton("up", "Older match", () => this.#search(false)),
+    iconButton("down", "Newer match", () => this.#search(true)),
+    iconButton("close", "Close the search", () => this.close()),
+  );
   #ending = new AbortController();
-  /** The match that is shown. @type {any} */
+  /** The match that is shown. @type {Message | undefined} */
   #found;
   #isSearching = false;
   #find;
   #focus;
 
   /**
-   * @param {(query: string, options: {seq?: number, isNewer: boolean, signal: AbortSignal}) => Promise<any>} find shows the next match, and returns it; an empty query ends showing one
+   * @param {(query: string, options: {seq?: number, isNewer: boolean, signal: AbortSignal}) =>
+   *   Promise<Message | undefined>} find shows the next match, and returns it; an empty query ends showing one
    * @param {() => void} focus leaves the search
    */
   constructor(find, focus) {
@@ -66,8 +79,13 @@ export class SearchBar {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    if (event.key === "Escape") { event.stopPropagation(); this.close(); }
-    else if (event.key === "Enter") { event.preventDefault(); this.#search(event.shiftKey); }
+    if (event.key === "Escape") {
+      event.stopPropagation();
+      this.close();
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      this.#search(event.shiftKey);
+    }
   }
 
   /** Goes to the next older match, or to a newer one. @param {boolean} isNewer */
@@ -80,10 +98,14 @@ export class SearchBar {
       const match = await this.#find(this.#input.value, { seq: this.#found?.seq, isNewer, signal });
       if (signal.aborted) return;
       if (match) this.#found = match;
-      this.#result.textContent = match ? about(match) : isNewer ? "No newer matches" : "No older matches";
+      this.#result.textContent = match
+        ? about(match)
+        : isNewer
+          ? "No newer matches"
+          : "No older matches";
     } catch (error) {
       if (signal.aborted) return;
-      this.#result.textContent = `The search ended: ${plain(/** @type {Error} */ (error).message)}`;
+      this.#result.textContent = `The search ended: ${messageOf(error)}`;
     } finally {
       this.#isSearching = false;
     }

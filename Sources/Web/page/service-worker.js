@@ -1,6 +1,6 @@
-// Keeps the files of the page, so that it opens without a connection. It stores nothing but files whose
-// address has a hash of their content, and never a message. A newer worker waits until the pages of this
-// version are closed: they may still need files that the relay no longer has.
+// Keeps the files of the page, so that it opens without a connection. It stores nothing but files
+// whose address has a hash of their content, and never a message. A newer worker waits until the
+// pages of this version are closed: they may still need files that the relay no longer has.
 
 const folder = "/web/{version}/";
 const files = "{files}";
@@ -8,9 +8,13 @@ const cacheName = `relay ${folder}`;
 /** A page that opens waits for the relay, or for the cache, no longer than this. */
 const patienceMs = 5000;
 
-const inTime = (promise) => Promise.race([promise, new Promise((_, reject) => {
-  setTimeout(() => reject(new Error("no answer in time")), patienceMs);
-})]);
+const inTime = (promise) =>
+  Promise.race([
+    promise,
+    new Promise((_, reject) => {
+      setTimeout(() => reject(new Error("no answer in time")), patienceMs);
+    }),
+  ]);
 
 async function kept(request) {
   try {
@@ -21,45 +25,53 @@ async function kept(request) {
 }
 
 self.addEventListener("install", (event) => {
-  event.waitUntil((async () => {
-    const cache = await caches.open(cacheName);
-    await cache.addAll(files.map((name) => folder + name));
-  })());
+  event.waitUntil(
+    (async () => {
+      const cache = await caches.open(cacheName);
+      await cache.addAll(files.map((name) => folder + name));
+    })(),
+  );
 });
 
 self.addEventListener("activate", (event) => {
-  event.waitUntil((async () => {
-    for (const name of await caches.keys()) {
-      if (name.startsWith("relay ") && name !== cacheName) await caches.delete(name);
-    }
-    await self.clients.claim();
-  })());
+  event.waitUntil(
+    (async () => {
+      for (const name of await caches.keys()) {
+        if (name.startsWith("relay ") && name !== cacheName) await caches.delete(name);
+      }
+      await self.clients.claim();
+    })(),
+  );
 });
 
 self.addEventListener("fetch", (event) => {
   const url = new URL(event.request.url);
   if (event.request.method !== "GET" || url.origin !== location.origin) return;
   if (url.pathname.startsWith("/web/")) {
-    event.respondWith((async () => await kept(event.request) ?? fetch(event.request))());
+    event.respondWith((async () => (await kept(event.request)) ?? fetch(event.request))());
   } else if (event.request.mode === "navigate" && url.pathname === "/") {
-    event.respondWith((async () => {
-      const answer = fetch(event.request);
-      try {
-        return await inTime(answer);
-      } catch {
-        return await kept(`${folder}index.html`) ?? answer;
-      }
-    })());
+    event.respondWith(
+      (async () => {
+        const answer = fetch(event.request);
+        try {
+          return await inTime(answer);
+        } catch {
+          return (await kept(`${folder}index.html`)) ?? answer;
+        }
+      })(),
+    );
   }
 });
 
 // A notification that is clicked brings the page to its conversation.
 self.addEventListener("notificationclick", (event) => {
   event.notification.close();
-  event.waitUntil((async () => {
-    const [page] = await self.clients.matchAll({ type: "window" });
-    if (!page) return self.clients.openWindow(event.notification.data?.address ?? "/");
-    page.postMessage({ open: event.notification.data?.room });
-    return page.focus();
-  })());
+  event.waitUntil(
+    (async () => {
+      const [page] = await self.clients.matchAll({ type: "window" });
+      if (!page) return self.clients.openWindow(event.notification.data?.address ?? "/");
+      page.postMessage({ open: event.notification.data?.room });
+      return page.focus();
+    })(),
+  );
 });

@@ -3,6 +3,7 @@
 import { fetched } from "./fetched.js";
 import { Kept } from "./kept.js";
 import { userNamed } from "./names.js";
+import { messageOf } from "./problems.js";
 import { allowed } from "./relay-client/allowed.js";
 import { Deadline, outsideMs } from "./relay-client/deadline.js";
 import { deviceStorage, tabStorage } from "./relay-client/guarded-storage.js";
@@ -18,11 +19,16 @@ const reasonKey = "relay.reason";
 /** Without locks nothing tells when other tabs have ended: they have so much time. */
 const withoutLocksMs = 500;
 
-/** The user that a token names. The relay checks it; here it only names the store. @param {string} token */
+/**
+ * The user that a token names. The relay checks it; here it only names the store.
+ * @param {string} token
+ */
 export function subject(token) {
   try {
     const [, payload] = token.split(".");
-    const bytes = Uint8Array.from(atob(payload.replace(/-/g, "+").replace(/_/g, "/")), (letter) => letter.charCodeAt(0));
+    const bytes = Uint8Array.from(atob(payload.replace(/-/g, "+").replace(/_/g, "/")), (letter) =>
+      letter.charCodeAt(0),
+    );
     return String(JSON.parse(new TextDecoder().decode(bytes)).sub ?? "");
   } catch {
     return "";
@@ -35,25 +41,29 @@ export class Session {
   token;
   /** @type {(() => void)[]} */
   #waiting = [];
+  /** @type {BroadcastChannel | undefined} */
+  #channel;
+  #leave = () => {};
   /** Asks the person for another token. @type {() => void} */
   onExpired = () => {};
 
   /** @param {{user?: string, token?: string}} identity */
   constructor({ user, token }) {
     this.token = token;
-    this.user = token === undefined ? user ?? "" : subject(token);
+    this.user = token === undefined ? (user ?? "") : subject(token);
     this.kept = new Kept(this.user, deviceStorage);
     this.keptInTab = new Kept(this.user, tabStorage);
   }
-  /** @type {BroadcastChannel | undefined} */
-  #channel;
-  #leave = () => {};
 
-  /** The session of this tab: in the address, or kept from before a reload; or why there is none. @returns {{session?: Session, reason?: string}} */
+  /**
+   * The session of this tab: in the address, or kept from before a reload; or why there is none.
+   * @returns {{session?: Session, reason?: string}}
+   */
   static restore() {
     const fragment = new URLSearchParams(location.hash.slice(1));
     const token = fragment.get("token") ?? tabStorage.get(tokenKey);
-    if (fragment.has("token")) history.replaceState(history.state, "", location.pathname + location.search);
+    if (fragment.has("token"))
+      history.replaceState(history.state, "", location.pathname + location.search);
     if (token) {
       Session.keep(token);
       return { session: new Session({ token }) };
@@ -71,7 +81,11 @@ export class Session {
     tabStorage.set(tokenKey, token);
   }
 
-  /** Uses another token from now on, unless it is one of another user: that would get what this one wrote. @param {string} token */
+  /**
+   * Uses another token from now on, unless it is one of another user: that would get what this one
+   * wrote.
+   * @param {string} token
+   */
   renew(token) {
     if (subject(token) !== this.user) return false;
     this.token = token;
@@ -104,17 +118,26 @@ export class Session {
     return `relay:${this.token === undefined ? "" : "token:"}${this.user}`;
   }
 
-  /** One connection and one store for all tabs. Over plain HTTP browsers have no locks: each tab is by itself, and the last one has the store. */
+  /**
+   * One connection and one store for all tabs. Over plain HTTP browsers have no locks: each tab is
+   * by itself, and the last one has the store.
+   */
   connect() {
-    const options = this.token === undefined ? { user: this.user }
-      : { getToken: (/** @type {any} */ context) => this.getToken(context) };
-    return connectShared("/ws", { ...options, name: this.name, store: new IndexedDBStore(this.name) });
+    const options =
+      this.token === undefined ? { user: this.user } : { getToken: this.getToken.bind(this) };
+    return connectShared("/ws", {
+      ...options,
+      name: this.name,
+      store: new IndexedDBStore(this.name),
+    });
   }
 
   // MARK: Signing out
 
   /** All tabs of a user hold this lock together: whoever signs out waits until it is free. */
-  get #lockName() { return `relay.session:${this.user}`; }
+  get #lockName() {
+    return `relay.session:${this.user}`;
+  }
 
   /**
    * Begins: this tab has the session, unless another one is signing out.
@@ -127,7 +150,9 @@ export class Session {
     } catch (error) {
       console.warn("Other tabs cannot tell this one to sign out.", error);
     }
-    const left = new Promise((resolve) => { this.#leave = () => resolve(undefined); });
+    const left = new Promise((resolve) => {
+      this.#leave = () => resolve(undefined);
+    });
     await this.#locked("shared", () => left);
   }
 
@@ -141,7 +166,10 @@ export class Session {
     }
   }
 
-  /** Ends all tabs of the user, then removes all that is kept of the user. @param {() => Promise<void>} close ends what writes in this tab */
+  /**
+   * Ends all tabs of the user, then removes all that is kept of the user.
+   * @param {() => Promise<void>} close ends what writes in this tab
+   */
   async signOut(close) {
     this.#channel?.postMessage("sign out");
     this.#stopKeeping();
@@ -150,14 +178,18 @@ export class Session {
     try {
       await close();
       this.#leave();
-      const removed = new Promise((resolve) => { free = () => resolve(undefined); });
+      const removed = new Promise((resolve) => {
+        free = () => resolve(undefined);
+      });
       await this.#locked("exclusive", () => removed);
       if (deviceStorage.get(nameKey) === this.user) deviceStorage.remove(nameKey);
       this.kept.forget();
       this.keptInTab.forget();
       await IndexedDBStore.delete(this.name);
     } catch (error) {
-      reason = `You are signed out, but not all that is stored on this device could be removed: ${/** @type {Error} */ (error).message} Remove the data of this site in the settings of the browser.`;
+      reason =
+        "You are signed out, but not all that is stored on this device could be removed: " +
+        `${messageOf(error)} Remove the data of this site in the settings of the browser.`;
     } finally {
       free();
     }
@@ -177,20 +209,39 @@ export class Session {
     location.replace("/");
   }
 
-  /** Waits for the lock of the session, but not for long. @param {"shared" | "exclusive"} mode @param {() => Promise<any>} hold */
+  /**
+   * Waits for the lock of the session, but not for long.
+   * @param {"shared" | "exclusive"} mode
+   * @param {() => Promise<unknown>} hold
+   */
   #locked(mode, hold) {
     const locks = allowed(() => navigator.locks);
     return new Promise((/** @type {(_: void) => void} */ resolve) => {
-      const deadline = new Deadline(locks ? outsideMs : mode === "shared" ? 0 : withoutLocksMs, resolve);
-      const begin = () => { deadline.end(); resolve(); };
-      locks?.request(this.#lockName, { mode }, () => { begin(); return hold(); }).catch(begin);
+      const deadline = new Deadline(
+        locks ? outsideMs : mode === "shared" ? 0 : withoutLocksMs,
+        resolve,
+      );
+      const begin = () => {
+        deadline.end();
+        resolve();
+      };
+      locks
+        ?.request(this.#lockName, { mode }, () => {
+          begin();
+          return hold();
+        })
+        .catch(begin);
     });
   }
 
   /** A request to the relay besides the connection. @param {string} path */
   fetch(path) {
-    const init = this.token === undefined ? {} : { headers: { Authorization: `Bearer ${this.token}` } };
-    const address = this.token === undefined ? `${path}${path.includes("?") ? "&" : "?"}user=${encodeURIComponent(this.user)}` : path;
+    const init =
+      this.token === undefined ? {} : { headers: { Authorization: `Bearer ${this.token}` } };
+    const address =
+      this.token === undefined
+        ? `${path}${path.includes("?") ? "&" : "?"}user=${encodeURIComponent(this.user)}`
+        : path;
     return fetched(address, init);
   }
 }

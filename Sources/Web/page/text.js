@@ -4,10 +4,12 @@ import { el } from "./dom.js";
 import { plain } from "./format.js";
 
 // A name has at most 64 characters.
-const pattern = /```(?:[a-z0-9+#-]*\n)?([\s\S]+?)```|`([^`\n]+)`|(https?:\/\/[^\s<>"`]+)|(?<![\w@.])@([a-z0-9][a-z0-9._-]{0,63})/giu;
+const pattern =
+  /```(?:[a-z0-9+#-]*\n)?([\s\S]+?)```|`([^`\n]+)`|(https?:\/\/[^\s<>"`]+)|(?<![\w@.])@([a-z0-9][a-z0-9._-]{0,63})/giu;
 /** A text becomes at most this number of nodes. The rest of it stays as it was written. */
 const nodesLimit = 400;
-const onlyEmoji = /^(?:\p{Extended_Pictographic}(?:\uFE0F|\p{Emoji_Modifier}|\u200D\p{Extended_Pictographic}\uFE0F?)*\s?){1,3}$/u;
+const onlyEmoji =
+  /^(?:\p{Extended_Pictographic}(?:\uFE0F|\p{Emoji_Modifier}|\u200D\p{Extended_Pictographic}\uFE0F?)*\s?){1,3}$/u;
 
 /** Whether the text is one to three emoji. @param {string} text */
 export const isEmoji = (text) => text.length < 40 && onlyEmoji.test(text.trim());
@@ -23,7 +25,10 @@ function trimmed(link) {
   return link.slice(0, end);
 }
 
-/** A link, or nothing if it is not one to another page, or looks like one to somewhere else. @param {string} address */
+/**
+ * A link, or nothing if it is not one to another page, or looks like one to somewhere else.
+ * @param {string} address
+ */
 function link(address) {
   let url;
   try {
@@ -34,7 +39,11 @@ function link(address) {
   if (url.protocol !== "https:" && url.protocol !== "http:") return undefined;
   // Of https://bank.example@evil.example/ one reads the beginning.
   if (url.username || url.password) return undefined;
-  return el("a", { href: url.href, target: "_blank", rel: "noopener noreferrer nofollow", dir: "ltr" }, address);
+  return el(
+    "a",
+    { href: url.href, target: "_blank", rel: "noopener noreferrer nofollow", dir: "ltr" },
+    address,
+  );
 }
 
 /**
@@ -63,7 +72,11 @@ export function nodes(text, people) {
       const name = user.replace(/[._-]+$/, "").toLowerCase();
       length = name.length + 1;
       if (people.name(name) !== undefined) {
-        node = el("span", { class: name === people.user ? "mention me" : "mention" }, all.slice(0, length));
+        node = el(
+          "span",
+          { class: name === people.user ? "mention me" : "mention" },
+          all.slice(0, length),
+        );
       }
     }
     if (!node) continue;
@@ -79,5 +92,7 @@ export function nodes(text, people) {
 
 /** Whether the text mentions the user. @param {string} text @param {string | undefined} user */
 export const mentions = (text, user) =>
-  user !== undefined && [...text.matchAll(pattern)].some((match) =>
-    match[4]?.replace(/[._-]+$/, "").toLowerCase() === user);
+  user !== undefined &&
+  [...text.matchAll(pattern)].some(
+    (match) => match[4]?.replace(/[._-]+$/, "").toLowerCase() === user,
+  );

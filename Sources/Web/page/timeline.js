@@ -1,9 +1,9 @@
 // The messages of a conversation: at most 200 rows in the document, and what one reads never moves.
 //
-// The position is settled before every paint: after each change of rows, each scroll, and each change
-// of size, which a ResizeObserver reports between layout and paint.
+// The position is settled before every paint: after each change of rows, each scroll, and each
+// change of size, which a ResizeObserver reports between layout and paint.
 
-import { el } from "./dom.js";
+import { el, unset } from "./dom.js";
 import { day } from "./format.js";
 import { Position } from "./position.js";
 import { report } from "./problems.js";
@@ -20,20 +20,28 @@ const addingMs = 6;
 /** This close to the end of the newest message counts as being there. */
 const slack = 8;
 
-/** Setting a text that is there already would cause a layout. @param {HTMLElement} element @param {string} text */
+/** @import { Conversation } from "./conversation.js" */
+/** @import { Message } from "./relay-client/types.js" */
+/** @import { Context, RowElement, Shown } from "./row.js" */
+
+/**
+ * Setting a text that is there already would cause a layout.
+ * @param {HTMLElement} element
+ * @param {string} text
+ */
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
 export class Timeline extends HTMLElement {
-  /** @type {import("./conversation.js").Conversation | undefined} */
+  /** @type {Conversation | undefined} */
   #conversation;
-  /** @type {any} */
-  #context;
+  /** @type {Context} */
+  #context = unset();
   /** The items in the document: from this index, to before that one. */
   #from = 0;
   #to = 0;
-  /** @type {any[]} own messages without a `seq` */
+  /** @type {Shown[]} own messages that are not in the log */
   #pending = [];
   /** Whether the view stays at the newest message. */
   #isAtEnd = true;
@@ -41,21 +49,32 @@ export class Timeline extends HTMLElement {
   #isMarked = false;
   /** Whether the view is where the conversation is to be opened. */
   #isPlaced = false;
+  /** Whether a person has gone somewhere: then the first unread message is not gone to. */
+  #isSought = false;
+  /** Where rows were added since the last scroll. @type {"up" | "down" | undefined} */
+  #lastAdded;
   #frame = 0;
   #ending = new AbortController();
   #resizes = new ResizeObserver(() => this.#settle());
   #rows = new Rows();
   #above = el("div", { class: "edge" });
   #below = el("div", { class: "edge below" });
-  #scroller = el("div", { class: "scroller" }, el("div", { class: "column" }, this.#above, this.#rows.element, this.#below));
-  #position = new Position(this.#scroller, this.#rows.element);
+  #scroller = el(
+    "div",
+    { class: "scroller" },
+    el("div", { class: "column" }, this.#above, this.#rows.element, this.#below),
+  );
+  #position = new Position(this.#scroller, this.#rows);
   #roving = new Roving(this.#rows, this.#position);
   #empty = el("div", { class: "empty", hidden: true });
   #newest = new NewestButton(() => this.toNewest());
-  #bar = new Scrollbar((share, seq) => (share >= 1 ? this.toNewest() : this.show(seq)), (seq) => {
-    const item = this.#conversation?.get(seq);
-    return item ? day(item.at) : `Message ${seq.toLocaleString()}`;
-  });
+  #bar = new Scrollbar(
+    (share, seq) => (share >= 1 ? this.toNewest() : this.show(seq)),
+    (seq) => {
+      const item = this.#conversation?.get(seq);
+      return item ? day(item.at) : `Message ${seq.toLocaleString()}`;
+    },
+  );
 
   connectedCallback() {
     if (this.firstChild) return;
@@ -64,7 +83,8 @@ export class Timeline extends HTMLElement {
     this.#resizes.observe(this.#rows.element);
     this.#scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     this.#roving.listen({
-      key: (event, row) => this.#key(event, row), leave: () => this.dispatchEvent(new Event("leave")),
+      key: (event, row) => this.#key(event, row),
+      leave: () => this.dispatchEvent(new Event("leave")),
       page: () => this.#scroller.clientHeight,
     });
   }
@@ -75,8 +95,8 @@ export class Timeline extends HTMLElement {
 
   /**
    * Shows a conversation from its newest message, or from the first unread one.
-   * @param {import("./conversation.js").Conversation} conversation
-   * @param {any} context what rows need: `user`, `name`, `pictures`, `message`, `mark`, `act`, `isDirect`
+   * @param {Conversation} conversation
+   * @param {Context} context
    */
   open(conversation, context) {
     this.close();
@@ -84,15 +104,20 @@ export class Timeline extends HTMLElement {
     this.#context = context;
     this.#rows.open(context);
     this.#ending = new AbortController();
-    const { signal } = this.#ending;
-    const on = (/** @type {string} */ type, /** @type {(detail: any) => void} */ listener) =>
-      conversation.addEventListener(type, (event) => listener(/** @type {CustomEvent} */ (event).detail), { signal });
-    on("change", (detail) => (detail?.reset ? this.#restart() : this.#changed()));
-    on("arrive", ({ messages }) => this.#arrived(messages));
-    on("pending", () => this.#pendingChanged());
-    on("marks", () => this.#later());
-    on("state", () => { this.#noteUnread(); this.#later(); });
-    on("loading", () => this.#later());
+    const options = { signal: this.#ending.signal };
+    conversation.on("change", (isOther) => (isOther ? this.#restart() : this.#changed()), options);
+    conversation.on("arrive", (messages) => this.#arrived(messages), options);
+    conversation.on("pending", () => this.#pendingChanged(), options);
+    conversation.on("marks", () => this.#later(), options);
+    conversation.on(
+      "state",
+      () => {
+        this.#noteUnread();
+        this.#later();
+      },
+      options,
+    );
+    conversation.on("loading", () => this.#later(), options);
     conversation.isFollowed = () => this.isAtEnd;
     this.#firstUnread = Infinity;
     this.#isMarked = this.#isPlaced = this.#isSought = false;
@@ -112,19 +137,35 @@ export class Timeline extends HTMLElement {
 
   /** The newest message that is in view, and `undefined` if there is none. */
   get seen() {
-    if (!this.#conversation || !this.#isPlaced || this.#scroller.clientHeight === 0) return undefined;
+    if (!this.#conversation || !this.#isPlaced || this.#scroller.clientHeight === 0)
+      return undefined;
     if (this.isAtEnd) return this.#conversation.head || undefined;
     return this.#position.lastInView?.message.seq;
   }
 
-  get isAtEnd() { return this.#isAtEnd && !this.#conversation?.newer; }
-  get rowCount() { return this.#rows.count; }
+  /** For what happens only while one is shown. */
+  get #opened() {
+    return /** @type {Conversation} */ (this.#conversation);
+  }
+
+  get isAtEnd() {
+    return this.#isAtEnd && !this.#conversation?.newer;
+  }
+  get rowCount() {
+    return this.#rows.count;
+  }
   /** The message that has the focus. */
-  get current() { return this.#roving.message; }
+  get current() {
+    return this.#roving.message;
+  }
   /** The first message that was unread when the conversation was opened. */
-  get firstUnread() { return this.#firstUnread === Infinity ? undefined : this.#firstUnread; }
+  get firstUnread() {
+    return this.#firstUnread === Infinity ? undefined : this.#firstUnread;
+  }
   /** @param {number} seq */
-  row(seq) { return this.#rows.get(seq); }
+  row(seq) {
+    return this.#rows.get(seq);
+  }
 
   /** Shows all of a long message. @param {number | string} key */
   expand(key) {
@@ -146,20 +187,22 @@ export class Timeline extends HTMLElement {
     this.#isSought = true;
     return this.#jump(place);
   }
-  /** Whether a person has gone somewhere: then the first unread message is not gone to. */
-  #isSought = false;
 
   /** @param {number | Date} place */
   async #jump(place) {
     const conversation = this.#conversation;
     if (!conversation) return;
     this.#isAtEnd = false;
-    const seq = await conversation.jump(place).catch((/** @type {any} */ error) => report(error, this, "The message could not be shown"));
+    const seq = await conversation
+      .jump(place)
+      .catch((error) => report(error, this, "The message could not be shown"));
     if (conversation !== this.#conversation || seq === undefined) return;
     this.#center(conversation.index(seq));
     const row = this.#rows.get(seq);
     if (!row) return;
-    this.#position.move(this.#position.of(row) - Math.max(40, (this.#scroller.clientHeight - row.offsetHeight) / 3));
+    this.#position.move(
+      this.#position.of(row) - Math.max(40, (this.#scroller.clientHeight - row.offsetHeight) / 3),
+    );
     this.#roving.select(row);
     this.#update();
     row.classList.add("flash");
@@ -181,7 +224,7 @@ export class Timeline extends HTMLElement {
   // MARK: What happens to the conversation
 
   #restart() {
-    const conversation = /** @type {any} */ (this.#conversation);
+    const conversation = this.#opened;
     this.#pending = this.#readPending();
     const anchor = this.#isAtEnd ? undefined : this.#position.anchor?.row.message.seq;
     if (anchor !== undefined && conversation.get(anchor)) {
@@ -200,18 +243,18 @@ export class Timeline extends HTMLElement {
 
   /** Pages may have been added before the rows, or forgotten: finds them again. */
   #locate() {
-    const conversation = /** @type {any} */ (this.#conversation);
-    const first = this.#rows.first?.message;
-    const last = this.#rows.lastStored;
-    if (first?.seq === undefined || !last) {
+    const conversation = this.#opened;
+    const first = this.#rows.first?.message.seq;
+    const last = this.#rows.lastSeq;
+    if (first === undefined || last === undefined) {
       this.#showEnd();
     } else {
-      this.#from = conversation.index(first.seq);
-      this.#to = Math.min(conversation.items.length, conversation.index(last.seq) + 1);
+      this.#from = conversation.index(first);
+      this.#to = Math.min(conversation.items.length, conversation.index(last) + 1);
     }
   }
 
-  /** @param {any[]} messages */
+  /** @param {Shown[]} messages */
   #arrived(messages) {
     this.#pending = this.#readPending();
     this.#locate();
@@ -227,27 +270,32 @@ export class Timeline extends HTMLElement {
     if (this.#pending.some((entry) => !before.has(entry.id))) {
       this.#isAtEnd = true;
       this.#newest.missed = 0;
-      if (/** @type {any} */ (this.#conversation).newer) return /** @type {any} */ (this.#conversation).toNewest();
-      return this.#update();
+      const conversation = this.#opened;
+      if (conversation.newer) conversation.toNewest();
+      else this.#update();
+      return;
     }
     this.#later(); // a hundred may be acknowledged together
   }
 
   #readPending() {
-    const { room } = /** @type {any} */ (this.#conversation);
-    return (room.pending ?? []).filter((/** @type {any} */ entry) => entry.kind === "text" || entry.kind === "data")
-      .map((/** @type {any} */ entry) => ({ ...entry, from: this.#context.user }));
+    const from = this.#context.user;
+    return this.#opened.room.pending.flatMap(({ kind, ...entry }) =>
+      kind === "text" || kind === "data" ? [{ ...entry, kind, from }] : [],
+    );
   }
 
   /** Notes what was unread when the conversation was opened, and goes there. */
   async #noteUnread() {
-    const conversation = /** @type {any} */ (this.#conversation);
+    const conversation = this.#opened;
     const { readBefore } = conversation;
     if (this.#isMarked || readBefore === undefined) return;
     this.#isMarked = true;
-    const isUnread = (/** @type {any} */ item) => item.seq > readBefore && item.from !== this.#context.user;
+    const isUnread = (/** @type {Message} */ item) =>
+      item.seq > readBefore && item.from !== this.#context.user;
     const isBefore = conversation.older && conversation.items[0]?.seq > readBefore + 1;
-    if (isBefore && !this.#isSought && conversation.items.some(isUnread)) await this.#jump(readBefore + 1);
+    if (isBefore && !this.#isSought && conversation.items.some(isUnread))
+      await this.#jump(readBefore + 1);
     if (conversation !== this.#conversation) return;
     this.#isPlaced = true;
     this.#firstUnread = conversation.items.find(isUnread)?.seq ?? Infinity;
@@ -257,9 +305,13 @@ export class Timeline extends HTMLElement {
   /** Goes to the first unread message if it is loaded. */
   #showUnread() {
     if (this.#isSought) return false;
-    const conversation = /** @type {any} */ (this.#conversation);
+    const conversation = this.#opened;
     const index = conversation.index(this.#firstUnread);
-    if (conversation.items[index]?.seq !== this.#firstUnread || conversation.items.length - index < 3) return false;
+    if (
+      conversation.items[index]?.seq !== this.#firstUnread ||
+      conversation.items.length - index < 3
+    )
+      return false;
     this.#center(index);
     const row = this.#rows.get(this.#firstUnread);
     if (!row) return false;
@@ -274,14 +326,14 @@ export class Timeline extends HTMLElement {
   // MARK: The rows
 
   #showEnd() {
-    const { items } = /** @type {any} */ (this.#conversation);
+    const { items } = this.#opened;
     this.#to = items.length;
     this.#from = Math.max(0, this.#to - step);
   }
 
   /** Puts rows around an item into the document. @param {number} index */
   #center(index) {
-    const { items } = /** @type {any} */ (this.#conversation);
+    const { items } = this.#opened;
     this.#from = Math.max(0, index - step);
     this.#to = Math.min(items.length, index + step);
     this.#lastAdded = undefined;
@@ -303,7 +355,8 @@ export class Timeline extends HTMLElement {
     const began = performance.now();
     if (this.isAtEnd) {
       this.#to = items.length;
-      if (this.#to - this.#from > rowsLimit || this.#from > this.#to) this.#from = Math.max(0, this.#to - step * 2);
+      if (this.#to - this.#from > rowsLimit || this.#from > this.#to)
+        this.#from = Math.max(0, this.#to - step * 2);
     }
     this.#to = Math.min(this.#to, items.length);
     this.#sync();
@@ -314,16 +367,24 @@ export class Timeline extends HTMLElement {
 
   /** Makes the document show the chosen items. */
   #sync() {
-    const { items, newer } = /** @type {any} */ (this.#conversation);
+    const { items, newer } = this.#opened;
     const pending = this.#to === items.length && !newer ? this.#pending : [];
     const { hasFocus } = this.#roving;
-    this.#rows.show([...items.slice(this.#from, this.#to), ...pending], items[this.#from - 1], items[this.#to], this.#firstUnread);
+    this.#rows.show(
+      [...items.slice(this.#from, this.#to), ...pending],
+      items[this.#from - 1],
+      items[this.#to],
+      this.#firstUnread,
+    );
     this.#roving.update();
     // The message that had the focus has gone: the nearest one takes it.
     if (hasFocus && !this.#roving.hasFocus) this.enter();
   }
 
-  /** Adds rows where the view comes close to their end, and removes them at the other. @param {number} [began] with this work */
+  /**
+   * Adds rows where the view comes close to their end, and removes them at the other.
+   * @param {number} [began] with this work
+   */
   #extend(began = performance.now()) {
     const conversation = this.#conversation;
     const height = this.#scroller.clientHeight;
@@ -339,7 +400,8 @@ export class Timeline extends HTMLElement {
       const isFull = to - from > rowsLimit;
       // Rows that are higher than the reserve: those that were removed are not added again at once.
       if (isFull && this.#lastAdded === (isUp ? "down" : "up")) break;
-      if ((isUp ? top : end - top) > height / 2 && performance.now() - began > addingMs) return this.#later();
+      if ((isUp ? top : end - top) > height / 2 && performance.now() - began > addingMs)
+        return this.#later();
       this.#from = isFull && isDown ? to - rowsLimit : from;
       this.#to = isFull && isUp ? from + rowsLimit : to;
       this.#lastAdded = isUp ? "up" : "down";
@@ -348,10 +410,9 @@ export class Timeline extends HTMLElement {
     }
     const { top, end } = this.#position;
     if (top < reserve && this.#from === 0 && conversation.older) conversation.loadOlder();
-    if (end - top < reserve && this.#to === items.length && conversation.newer) conversation.loadNewer();
+    if (end - top < reserve && this.#to === items.length && conversation.newer)
+      conversation.loadNewer();
   }
-  /** Where rows were added since the last scroll. @type {"up" | "down" | undefined} */
-  #lastAdded;
 
   // MARK: The position
 
@@ -359,7 +420,8 @@ export class Timeline extends HTMLElement {
   #settle() {
     if (!this.#conversation) return;
     const position = this.#position;
-    if (this.isAtEnd && (position.isKept || position.top >= position.end - slack)) position.settleAtEnd();
+    if (this.isAtEnd && (position.isKept || position.top >= position.end - slack))
+      position.settleAtEnd();
     else position.settle();
   }
 
@@ -373,7 +435,9 @@ export class Timeline extends HTMLElement {
       if (isKept) position.settleAtEnd();
       else if (this.#isAtEnd) position.keep();
       else position.settleScroll();
-      this.#isAtEnd = isKept || (position.top >= position.end - slack && this.#to === this.#conversation.items.length);
+      this.#isAtEnd =
+        isKept ||
+        (position.top >= position.end - slack && this.#to === this.#conversation.items.length);
     }
     if (this.isAtEnd) this.#newest.missed = 0;
     this.#extend();
@@ -383,17 +447,26 @@ export class Timeline extends HTMLElement {
   // MARK: What is around the rows
 
   #showState() {
-    const conversation = /** @type {any} */ (this.#conversation);
+    const conversation = this.#opened;
     const isEmpty = conversation.items.length === 0 && this.#pending.length === 0;
     this.#empty.hidden = !isEmpty;
-    if (isEmpty) setText(this.#empty, this.#context.empty?.() ?? "");
-    setText(this.#above, isEmpty ? "" : conversation.older ? "Loading older messages…" : "Beginning of the conversation");
+    if (isEmpty) setText(this.#empty, this.#context.empty());
+    setText(
+      this.#above,
+      isEmpty
+        ? ""
+        : conversation.older
+          ? "Loading older messages…"
+          : "Beginning of the conversation",
+    );
     this.#above.classList.toggle("quiet", conversation.older && !conversation.isReading("older"));
     this.#newest.show(!this.isAtEnd && !isEmpty);
     this.#rows.element.setAttribute("aria-busy", String(conversation.isLoading));
     const { first, head, older, newer } = conversation;
     this.#bar.show({
-      first, head, seq: this.isAtEnd ? head : this.#position.anchor?.row.message.seq ?? head,
+      first,
+      head,
+      seq: this.isAtEnd ? head : (this.#position.anchor?.row.message.seq ?? head),
       fits: this.#from === 0 && !older && !newer && this.#position.end <= 1,
     });
     this.dispatchEvent(new Event("view"));
@@ -401,14 +474,18 @@ export class Timeline extends HTMLElement {
 
   // MARK: The keyboard
 
-  /** @param {KeyboardEvent} event @param {any} row @returns {boolean} whether the key is one for this */
+  /**
+   * @param {KeyboardEvent} event
+   * @param {RowElement} row
+   * @returns {boolean} whether the key is one for this
+   */
   #key(event, row) {
     if (event.key === "End") {
       this.toNewest();
       this.#rows.last?.focus();
     } else if (event.key === "Home") {
-      this.show(/** @type {any} */ (this.#conversation).first).then((first) => first?.focus({ preventScroll: true }));
-    } else return this.#context.key?.(event, row.message) ?? false;
+      this.show(this.#opened.first).then((first) => first?.focus({ preventScroll: true }));
+    } else return this.#context.key(event, row.message);
     return true;
   }
 }

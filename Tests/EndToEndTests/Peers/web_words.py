@@ -90,6 +90,7 @@ def commands(browser, folder):
     # Mentions and dates lead to their messages.
     write(page, "/join general")
     page.wait(f"{TITLE} === 'General'")
+    wait_for_text(page, "three @ada")
     write(page, "/mention")
     page.wait("document.querySelector('.row.flash')?.message.text === 'three @ada' || document.activeElement.message?.text === 'three @ada'")
     quiet(page)
