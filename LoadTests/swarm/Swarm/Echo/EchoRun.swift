@@ -154,7 +154,7 @@ public final class EchoRun {
 
   private func play(_ event: Plan.Event) {
     switch event.kind {
-    case .phase(let name): mark("phase \(name)", isPhase: true)
+    case .phase(let name): mark("phase \(name)")
     case .connect(let client):
       awaited[client] = event.at
       let peer = EchoPeer(client: client, target: target, on: shared, observer: self)
@@ -173,9 +173,9 @@ public final class EchoRun {
     }
   }
 
-  private func mark(_ text: String, isPhase: Bool = false) {
+  private func mark(_ text: String) {
     let seconds = Double(elapsed) / 1e9
-    outcome.marks.append(.init(seconds: seconds, text: text, isPhase: isPhase))
+    outcome.marks.append(.init(seconds: seconds, text: text))
     log("\(Decimal.text(seconds)) s: \(text)")
   }
 

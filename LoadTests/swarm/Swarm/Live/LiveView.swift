@@ -177,7 +177,7 @@ public enum LiveView {
     return value > shownMilliseconds ? ">99999" : Decimal.text(value)
   }
 
-  private static func number(_ value: Double) -> String { Axis.number(value.rounded()) }
+  private static func number(_ value: Double) -> String { Decimal.prefixed(value.rounded()) }
 
   private static func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
 }

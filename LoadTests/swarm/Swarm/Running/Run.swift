@@ -243,9 +243,9 @@ public final class Run {
   /// When the data that is being handled arrived, in nanoseconds from the start.
   var arrived: UInt64 { peers.readAt.nanoseconds(since: start) }
 
-  func mark(_ text: String, isPhase: Bool = false) {
+  func mark(_ text: String) {
     let seconds = Double(elapsed) / 1e9
-    outcome.marks.append(.init(seconds: seconds, text: text, isPhase: isPhase))
+    outcome.marks.append(.init(seconds: seconds, text: text))
     log("\(Decimal.text(seconds)) s: \(text)")
   }
 
@@ -264,7 +264,7 @@ public final class Run {
 
   private func play(_ event: Plan.Event) {
     switch event.kind {
-    case .phase(let name): mark("phase \(name)", isPhase: true)
+    case .phase(let name): mark("phase \(name)")
     case .connect(let client): connect(client, at: event.at)
     case .cut(let client):
       recover { $0.wentAway(client) }
