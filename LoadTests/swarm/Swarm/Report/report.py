@@ -247,11 +247,13 @@ def short_table(path, report):
                 *(figure(row, peer.get(name)) for name in others),
             ]
         )
-    facts = {fact["name"]: fact["text"] for fact in report["machine"]}
+    facts = {"commit": "unknown"} | {fact["name"]: fact["text"] for fact in report["machine"]}
     origin = (
         f"{report['date'][:10]}, commit `{facts['commit']}`, {facts['cores']} cores"
         f" ({facts['processor']}), {facts['kernel']}."
     )
+    if report["cores_taken_by_others"] > 0.15:
+        origin += " Note: the machine was busy with other programs."
     return "\n".join("| " + " | ".join(cells) + " |" for cells in table) + f"\n\n{origin}"
 
 
