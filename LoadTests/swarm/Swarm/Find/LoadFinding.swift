@@ -35,7 +35,7 @@ public struct LoadFinding: Sendable {
     self.most = most
   }
 
-  /// Returns the live view's title for the next try.
+  /// Returns the status line's beginning for the next try.
   public func caption(of factor: Double) -> String {
     "\(scenario) ×\(Decimal.short(factor)), try \(tries.count + 1)"
   }
