@@ -232,7 +232,7 @@ cluster-faults: build
 	  .build/release/swarm run LoadTests/scenarios/$$scenario.yaml --quiet || status=$$?; \
 	  case $$status in 0 | 4) ;; *) exit $$status ;; esac; done
 
-# Writes bench.json and bench.html to BENCH_BUILT. Fails if a ratio is below the one in baseline.json.
+# Writes bench.json to BENCH_BUILT, and bench.html if matplotlib is there. Fails if a ratio is below the one in baseline.json.
 # UWEBSOCKETS is a checkout of uWebSockets with its uSockets, for the comparison with it.
 # BENCH adds flags: make bench BENCH='--rows room,dms'
 BENCH_BUILT := .build/bench
@@ -241,7 +241,7 @@ BENCH_BASELINE := $(BENCH_RESULTS)/baseline.json
 BENCH_PEERS := golang-github-centrifugal-centrifuge-dev nats-server libnginx-mod-nchan nodejs node-ws
 UWEBSOCKETS ?=
 BENCH_FLAGS = --built $(BENCH_BUILT) --json $(BENCH_BUILT)/bench.json \
-  --html $(BENCH_BUILT)/bench.html \
+  $$(/usr/bin/python3 -c 'import matplotlib' 2>/dev/null && echo '--html $(BENCH_BUILT)/bench.html') \
   $(if $(wildcard $(BENCH_BASELINE)),--baseline $(BENCH_BASELINE)) \
   --fact "Swift=$$($(SWIFT) --version 2>/dev/null | sed -n 's/.*Swift version \([^ ]*\).*/\1/p')" \
   --fact "SQLite=$$(pkg-config --modversion sqlite3 2>/dev/null)" \
@@ -256,16 +256,17 @@ bench bench-full: build $(BENCH_BUILT)/floor
 	  then $(MAKE) --no-print-directory $(BENCH_BUILT)/centrifuge; fi
 	@.build/release/swarm bench $(if $(filter bench-full,$@),--full) $(BENCH_FLAGS) $(BENCH)
 
+REPORT := LoadTests/swarm/Swarm/Report/report.py
 BENCH_DOCUMENTS := README.md $(BENCH_RESULTS)/bench.md
 
 # Makes the last run of `make bench-full` or `make bench` the one that later runs are compared with.
-bench-baseline: build
-	@.build/release/swarm figures $(BENCH_BUILT)/bench.json $(BENCH_DOCUMENTS)
+bench-baseline:
+	@$(REPORT) figures $(BENCH_BUILT)/bench.json $(BENCH_DOCUMENTS)
 	@cp $(BENCH_BUILT)/bench.json $(BENCH_BASELINE)
 
 # Writes the tables of the baseline again, after a change of their form.
-bench-figures: build
-	@.build/release/swarm figures $(BENCH_BASELINE) $(BENCH_DOCUMENTS)
+bench-figures:
+	@$(REPORT) figures $(BENCH_BASELINE) $(BENCH_DOCUMENTS)
 
 FLOOR := $(wildcard LoadTests/floor/*.[ch])
 $(BENCH_BUILT)/floor: $(FLOOR)

@@ -181,7 +181,8 @@ let package = Package(
       dependencies: [
         "Client", "EventLoop", "Platform", "Postgres", "Terminal", "Wire", "WebSocket", "YAML",
         "Mixing", "CLinux", histogram,
-      ], path: "LoadTests/swarm/Swarm", swiftSettings: strict),
+      ], path: "LoadTests/swarm/Swarm", resources: [.embedInCode("Report/report.py")],
+      swiftSettings: strict),
     command(
       "SwarmCommand", folder: "LoadTests/swarm/Command",
       ["CommandMain", "Swarm", "Platform", argumentParser]),
@@ -293,8 +294,8 @@ let package = Package(
     tests(
       "Swarm",
       [
-        "Swarm", "Client", "EventLoop", "WebSocket", "Wire", "Platform", "Mixing", "SwarmCommand",
-        "RelayCommand", "TestSupport",
+        "Swarm", "Client", "EventLoop", "WebSocket", "Wire", "Platform", "Mixing", "YAML",
+        "SwarmCommand", "RelayCommand", "TestSupport",
       ],
       excluding: ["Peers"]),
   ],

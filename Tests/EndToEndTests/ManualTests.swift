@@ -22,7 +22,7 @@ extension `End to end` {
       Page(command: "wschat", file: "Sources/Commands/WschatCommand/wschat.1"),
       Page(
         command: "swarm", file: "LoadTests/swarm/swarm.1",
-        subcommands: ["run", "find", "compare", "bench", "figures"]),
+        subcommands: ["run", "find", "compare", "bench"]),
     ]
 
     private func help(_ arguments: [String]) throws -> String {

@@ -226,7 +226,7 @@ import Testing
     #expect(json.hasPrefix(#"{"scenario":"planted","seed":"7","precision":0.05,"most":8,"#))
     #expect(json.contains(#""holds_at":1,"fails_at":2,"limit":"swarm","tries":[{"factor":1,"#))
     #expect(json.contains(#""thresholds":{"ack_p99_ms":{"limit":2000,"measured":10,"met":true}}"#))
-    #expect(json.components(of: #"{"factor":2,"#) == 2)
+    #expect(json.ranges(of: #"{"factor":2,"#).count == 2)
   }
 }
 

@@ -118,19 +118,4 @@ import Testing
     #expect(try #require(watch.lag.milliseconds(.p90)) > 40)
     #expect(watch.coreShare(at: .init(nanoseconds: 2_000_000_000), cpu: 2) == 0.5)
   }
-
-  @Test func `JSON is valid whatever a relay writes`() {
-    var json = JSONText()
-    json.object { json in
-      json.member("a\"\\\n", "\u{1}é")
-      json.member("n", 5)
-      json.member("x", 0.25)
-      json.member("l") {
-        $0.array([true, false]) { value, json in json.object { $0.member("v", value) } }
-      }
-    }
-    #expect(
-      json.text
-        == #"{"a\"\\\u000a":"\u0001é","n":5,"x":0.25,"l":[{"v":true},{"v":false}]}"#)
-  }
 }

@@ -71,7 +71,14 @@ struct BenchCommand: ParsableCommand {
   var fact: [String] = []
 
   func run() throws {
-    let before = try baseline.map(readBaseline)
+    let before: BenchJudgement.Baseline?
+    do {
+      before = try baseline.map { try .init(try TextFile.read($0), file: $0) }
+      if html != nil { try ReportProgram.checkPlots() }
+    } catch {
+      StandardError.write("\(error)\n")
+      throw ExitCode(2)
+    }
     let settings = try settings()
     let bench: Bench
     let report: BenchReport
@@ -84,8 +91,9 @@ struct BenchCommand: ParsableCommand {
     }
     StandardOutput.write(BenchTable.text(of: report))
     do {
-      if let json { try TextFile.write(BenchJSON.text(of: report), to: json) }
-      if let html { try TextFile.write(BenchPage.text(of: report), to: html) }
+      let text = BenchJSON.text(of: report)
+      if let json { try TextFile.write(text, to: json) }
+      if let html { try ReportProgram.writePage(of: text, to: html) }
     } catch {
       StandardError.write("\(error)\n")
       throw ExitCode(2)
@@ -121,15 +129,6 @@ struct BenchCommand: ParsableCommand {
       return .init(String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
     }
     return settings
-  }
-
-  private func readBaseline(_ path: String) throws -> BenchReport {
-    do {
-      return try BenchJSON.read(try TextFile.read(path), file: path)
-    } catch {
-      StandardError.write("\(error)\n")
-      throw ExitCode(2)
-    }
   }
 
   /// Returns this program's folder, which also contains the relay.

@@ -21,10 +21,8 @@ struct CompareRuns: ParsableCommand {
 
   func run() throws {
     do {
-      let comparison = try Comparison(
-        try TextFile.read(first), try TextFile.read(second), files: (first, second))
-      StandardOutput.write(comparison.text)
-    } catch {
+      guard try ReportProgram.compare(first, second) else { throw ExitCode(2) }
+    } catch let error as SystemError {
       StandardError.write("\(error)\n")
       throw ExitCode(2)
     }

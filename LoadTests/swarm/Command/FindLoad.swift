@@ -150,7 +150,7 @@ struct FindLoad: ParsableCommand {
     return finding
   }
 
-  private func play(_ scenario: Scenario, _ plan: Plan, on display: LiveDisplay?) throws
+  private func play(_ scenario: Scenario, _ plan: Plan, on display: StatusLine?) throws
     -> Outcome
   {
     do {

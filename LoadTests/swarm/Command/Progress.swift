@@ -2,16 +2,16 @@ import Glibc
 import Platform
 import Swarm
 
-/// Progress messages on standard error: lines, and on a terminal a live view below them.
+/// Progress messages on standard error: lines, and on a terminal a status below them.
 struct Progress {
   /// `nil` without a terminal, or with `--quiet`.
-  let display: LiveDisplay?
+  let display: StatusLine?
   private let isQuiet: Bool
 
   /// - Parameter quiet: Whether to print nothing.
   init(quiet: Bool) {
     isQuiet = quiet
-    display = quiet ? nil : LiveDisplay(on: STDERR_FILENO)
+    display = quiet ? nil : StatusLine(on: STDERR_FILENO)
   }
 
   func log(_ line: String) {
@@ -23,6 +23,6 @@ struct Progress {
     }
   }
 
-  /// Ends the live view; call it before any other output.
+  /// Erases the status; call it before any other output.
   func finish() { display?.finish() }
 }

@@ -58,11 +58,12 @@ struct RunScenario: ParsableCommand {
     do {
       scenario = try Scenario(yaml: try TextFile.read(self.scenario), file: self.scenario)
       for file in [json, html].compactMap(\.self) { try TextFile.checkWritable(file) }
-    } catch let error as ScenarioError {
-      StandardError.write("\(error)\n")
+      if html != nil { try ReportProgram.checkPlots() }
+    } catch let error as SystemError {
+      StandardError.write("\(error); use another file\n")
       throw ExitCode(2)
     } catch {
-      StandardError.write("\(error); use another file\n")
+      StandardError.write("\(error)\n")
       throw ExitCode(2)
     }
     if raw { return try runRaw(scenario) }
@@ -91,9 +92,10 @@ struct RunScenario: ParsableCommand {
     }
     // Files are written first: the reader of standard output may be gone.
     var faults: [any Error] = []
-    for (file, text) in [(json, JSONReport.text), (html, HTMLReport.text)] {
-      guard let file else { continue }
-      do { try TextFile.write(text(outcome), to: file) } catch { faults.append(error) }
+    let report = JSONReport.text(of: outcome)
+    if let json { do { try TextFile.write(report, to: json) } catch { faults.append(error) } }
+    if let html {
+      do { try ReportProgram.writePage(of: report, to: html) } catch { faults.append(error) }
     }
     StandardOutput.write(TextReport.text(of: outcome))
     for fault in faults {

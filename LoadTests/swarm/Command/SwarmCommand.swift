@@ -9,9 +9,7 @@ struct SwarmCommand: ParsableCommand {
     commandName: "swarm",
     abstract: "Load a relay.v1 server, measure its latencies, and check every promise it makes.",
     version: "swarm 0.1.0",
-    subcommands: [
-      RunScenario.self, FindLoad.self, CompareRuns.self, BenchCommand.self, WriteFigures.self,
-    ])
+    subcommands: [RunScenario.self, FindLoad.self, CompareRuns.self, BenchCommand.self])
 
   static func main() { runAsMain(outputFailure: 2) }
 }

@@ -1,63 +1,65 @@
+internal import YAML
+
 /// A comparison of a run with a baseline. Only ratios to the floor are compared, because they are
 /// similar on other machines.
-public struct BenchJudgement: Equatable, Sendable {
-  /// A ratio that fell.
-  public struct Fall: Equatable, Sendable, CustomStringConvertible {
-    /// The row's id.
-    public var id: String
-    /// The baseline's ratio.
-    public var before: Double
-    /// The ratio of this run.
-    public var after: Double
-
-    /// A single line for the user.
-    public var description: String {
-      "\(id): \(Self.short(after)) × floor, \(Self.short((1 - after / before) * 100)) % below"
-        + " the baseline's \(Self.short(before))"
+public struct BenchJudgement: Sendable {
+  /// The ratios of an earlier run, by row.
+  public struct Baseline: Sendable {
+    /// Why a file is no baseline; prints as a sentence.
+    public struct Failure: Error, Equatable, CustomStringConvertible {
+      /// A single line for the user.
+      public var description: String
     }
 
-    private static func short(_ value: Double) -> String {
-      Decimal.short((value * 100).rounded() / 100)
+    /// In the order of the rows.
+    let ratios: [(id: String, ratio: Double)]
+
+    /// Reads the output of ``BenchJSON``.
+    ///
+    /// - Parameter file: The name of the file for errors.
+    public init(_ bytes: [UInt8], file: String) throws(Failure) {
+      let document = YAMLDocument(bytes)
+      guard document.faults.isEmpty, let root = document.root, root["bench"] != nil,
+        let rows = root["rows"]?.list
+      else {
+        throw Failure(description: "\(file): not a report of swarm bench")
+      }
+      ratios = rows.compactMap { row in row.figure("ratio").map { (row.words("id"), $0) } }
     }
   }
 
   /// The tolerated relative fall below the baseline's ratio.
-  public static let toleratedFall = 0.15
+  static let toleratedFall = 0.15
 
-  /// In the order of the rows.
-  public private(set) var falls: [Fall] = []
+  /// What fell or is missing, a line each.
+  private(set) var regressions: [String] = []
   /// The number of rows that both have.
-  public private(set) var compared = 0
-  /// Rows that have a ratio in the baseline but not in this run, although they were selected.
-  public private(set) var missing: [String] = []
+  private(set) var compared = 0
 
   /// - Parameter selected: The rows that were to be measured; `nil`: all.
-  public init(_ report: BenchReport, against baseline: BenchReport, selected: Set<String>? = nil) {
-    for old in baseline.rows {
-      guard let before = old.ratio, before > 0, selected?.contains(old.id) ?? true else { continue }
-      guard let new = report.rows.first(where: { $0.id == old.id }), let after = new.ratio else {
-        missing.append(old.id)
+  public init(_ report: BenchReport, against baseline: Baseline, selected: Set<String>? = nil) {
+    for (id, before) in baseline.ratios where selected?.contains(id) ?? true {
+      guard let after = report.rows.first(where: { $0.id == id })?.ratio else {
+        regressions.append("\(id) has a baseline, but no figure in this run")
         continue
       }
       compared += 1
       if after < before * (1 - Self.toleratedFall) {
-        falls.append(Fall(id: old.id, before: before, after: after))
+        regressions.append(
+          "\(id): \(BenchTable.hundredths(after)) × floor,"
+            + " \(Decimal.text((1 - after / before) * 100)) % below the baseline's"
+            + " \(BenchTable.hundredths(before))")
       }
     }
   }
 
   /// Whether no ratio fell and no row is missing.
-  public var isGood: Bool { falls.isEmpty && missing.isEmpty }
+  public var isGood: Bool { regressions.isEmpty }
 
   /// Lines for the user.
   public var text: String {
-    var lines = falls.map { "regression: \($0)" }
-    lines += missing.map { "regression: \($0) has a baseline, but no figure in this run" }
-    if isGood {
-      lines.append(
-        "baseline: none of \(compared) ratios fell by more than"
-          + " \(Decimal.short(Self.toleratedFall * 100)) %")
-    }
-    return lines.joined(separator: "\n") + "\n"
+    guard isGood else { return regressions.map { "regression: \($0)\n" }.joined() }
+    return "baseline: none of \(compared) ratios fell by more than"
+      + " \(Decimal.short(Self.toleratedFall * 100)) %\n"
   }
 }

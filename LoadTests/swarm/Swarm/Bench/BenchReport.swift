@@ -15,7 +15,7 @@ public struct BenchReport: Equatable, Sendable {
   }
 
   /// The extent of a run.
-  public enum Extent: String, CaseIterable, Sendable {
+  public enum Extent: String, Sendable {
     /// A functional check; the figures mean little.
     case quick
     /// What `make bench` does.

@@ -1,7 +1,7 @@
 /// One row of the benchmark's table: what was measured, and with what it is compared.
 public struct BenchRow: Equatable, Sendable {
   /// The unit of a row's figures.
-  public enum Unit: String, CaseIterable, Sendable {
+  public enum Unit: String, Sendable {
     /// Messages that reached a member, per second of the server's CPU time.
     case deliveries = "deliveries / CPU s"
     /// Connections that became members, per second.
@@ -137,11 +137,12 @@ extension BenchRow {
   /// The relay's figure: the median over the pairs.
   public var relay: Double? { pairs.isEmpty ? alone : Self.median(pairs.map(\.relay)) }
 
+  /// The ratios of relay to floor, one for each pair.
+  var ratios: [Double] { pairs.filter { $0.floor > 0 }.map { $0.relay / $0.floor } }
+
   /// The ratio of relay to floor: the median over the pairs, because a disturbance of the machine
   /// affects both of a pair.
-  public var ratio: Double? {
-    Self.median(pairs.filter { $0.floor > 0 }.map { $0.relay / $0.floor })
-  }
+  public var ratio: Double? { Self.median(ratios) }
 
   /// The name of the library that goals refer to. It is measured in turn with floor and relay.
   public static let libraryName = "uWebSockets"

@@ -19,7 +19,7 @@ public enum BenchTable {
   }
 
   /// Returns the notes of each row.
-  static func notes(of report: BenchReport) -> [String] {
+  private static func notes(of report: BenchReport) -> [String] {
     report.rows.flatMap { row in
       ((row.fault.map { [$0] } ?? []) + row.notes
         + row.peers.filter { !$0.note.isEmpty }.map { "\($0.name): \($0.note)" })
@@ -27,16 +27,16 @@ public enum BenchTable {
     }
   }
 
-  static let titles = [
+  private static let titles = [
     "", "work", "", "floor", BenchRow.libraryName, "relay", "÷ floor", "÷ \(BenchRow.libraryName)",
     "goal", "met?", "peers",
   ]
   /// Text is aligned to the left, figures to the right.
-  static let isFigure = [
+  private static let isFigure = [
     false, false, false, true, true, true, true, true, true, false, false,
   ]
   /// The cell of what does not exist or was not measured.
-  static let absent = "-"
+  private static let absent = "-"
 
   private static func table(_ rows: [BenchRow]) -> [String] {
     let cells = [titles] + rows.map(cells)
@@ -57,14 +57,13 @@ public enum BenchTable {
   }
 
   /// Returns the cells in the order of ``titles``.
-  static func cells(of row: BenchRow) -> [String] {
+  private static func cells(of row: BenchRow) -> [String] {
     [
       row.id, row.work, row.unit.rawValue,
       row.floor.map { figure($0, row.unit) } ?? absent,
       row.library?.figure.map { figure($0, row.unit) } ?? absent,
       row.relay.map { figure($0, row.unit) } ?? absent,
-      row.ratio.map { hundredths($0) } ?? absent,
-      row.libraryRatio.map { hundredths($0) } ?? absent,
+      spread(row.ratios), spread(row.libraryRatios),
       row.goal.map { goal($0, row) } ?? absent,
       met(row),
       row.otherPeers.map { "\($0.name) \($0.figure.map { figure($0, row.unit) } ?? absent)" }
@@ -72,12 +71,20 @@ public enum BenchTable {
     ]
   }
 
-  static func met(_ row: BenchRow) -> String {
+  /// Formats the median, and the extremes if there are several values.
+  private static func spread(_ values: [Double]) -> String {
+    guard let median = BenchRow.median(values), let least = values.min(), let most = values.max()
+    else { return absent }
+    return hundredths(median)
+      + (values.count > 1 ? " (\(hundredths(least))–\(hundredths(most)))" : "")
+  }
+
+  private static func met(_ row: BenchRow) -> String {
     if row.fault != nil { return "fault" }
     return row.isMet.map { $0 ? "yes" : "no" } ?? absent
   }
 
-  static func goal(_ goal: BenchRow.Goal, _ row: BenchRow) -> String {
+  private static func goal(_ goal: BenchRow.Goal, _ row: BenchRow) -> String {
     switch goal {
     case .ofLibrary(let factor): "≥ \(Decimal.short(factor)) × \(BenchRow.libraryName)"
     case .atLeast(let least): "≥ \(figure(least, row.unit))"

@@ -11,12 +11,10 @@ public final class EchoRun {
     static let next: UInt64 = 1
     static let pulse: UInt64 = 2
     static let look: UInt64 = 3
-    static let frame: UInt64 = 4
   }
 
   /// Descriptors of clients have the client's index as token; this one belongs to no client.
   private static let signalToken = UInt64.max
-  private static let redrawToken = UInt64.max - 1
   private static let lookMilliseconds = 20
   private static let keptViolations = 100
 
@@ -37,16 +35,14 @@ public final class EchoRun {
   private var awaited: [UInt64?]
   private var recorder: SeriesRecorder
   private var watch: SelfWatch
-  private var gauge = LiveGauge()
-  /// The live view, if any; set before `play`.
-  public var display: LiveDisplay?
+  /// Shows the progress, if set before `play`.
+  public var display: StatusLine?
   private var start = Instant(nanoseconds: 0)
   private var relayCPUAtStart = 0.0
   private var nextEvent = 0
   private var isDraining = false
   private var progress = (count: 0, at: Instant(nanoseconds: 0))
   private let signals: SignalSource
-  private var redrawing: LiveRedrawing?
 
   /// Finds the server, or starts a relay with an echo, and prepares the run.
   ///
@@ -113,12 +109,7 @@ public final class EchoRun {
   public func play() throws -> Outcome {
     let registration = try loop.register(
       signals.descriptor, for: .readable, token: Self.signalToken)
-    let redrawing = try display.map { try LiveRedrawing(of: $0, on: loop, token: Self.redrawToken) }
-    self.redrawing = redrawing
-    defer {
-      redrawing?.end()
-      loop.deregister(registration)
-    }
+    defer { loop.deregister(registration) }
     start = .now()
     watch = SelfWatch(start: start, cpu: ProcessorTime.own)
     relayCPUAtStart = relay?.cpuSeconds ?? 0
@@ -131,7 +122,6 @@ public final class EchoRun {
     loop.schedule(at: start, token: Token.next)
     loop.schedule(at: start, token: Token.pulse)
     loop.schedule(afterMilliseconds: Self.lookMilliseconds, token: Token.look)
-    loop.schedule(at: start, token: Token.frame)
     loop.run(self)
     for peer in peers { peer?.end() }
     return conclude()
@@ -154,7 +144,7 @@ public final class EchoRun {
 
   private func play(_ event: Plan.Event) {
     switch event.kind {
-    case .phase(let name): mark("phase \(name)", isPhase: true)
+    case .phase(let name): mark("phase \(name)")
     case .connect(let client):
       awaited[client] = event.at
       let peer = EchoPeer(client: client, target: target, on: shared, observer: self)
@@ -165,7 +155,6 @@ public final class EchoRun {
         user: naming.users[client], .init(client: client, number: number), at: event.at,
         bytes: bytes, seed: plan.seed)
       recorder.sent()
-      gauge.sent()
       outcome.verdict.sends += 1
       peers[client]?.send(.init(number: number, intended: event.at, text: Array(text.utf8)))
     case .cut, .wake, .chaos, .reset, .goOn, .freeDisk, .hostility:
@@ -173,9 +162,9 @@ public final class EchoRun {
     }
   }
 
-  private func mark(_ text: String, isPhase: Bool = false) {
+  private func mark(_ text: String) {
     let seconds = Double(elapsed) / 1e9
-    outcome.marks.append(.init(seconds: seconds, text: text, isPhase: isPhase))
+    outcome.marks.append(.init(seconds: seconds, text: text))
     log("\(Decimal.text(seconds)) s: \(text)")
   }
 
@@ -214,17 +203,9 @@ public final class EchoRun {
       .init(
         deliveries: outcome.deliveries, clients: peers.count { $0?.isOpen ?? false },
         relayCPUSeconds: relay?.cpuSeconds, relayBytes: relay?.residentBytes))
-  }
-
-  private func showFigures() {
-    guard let display else { return }
-    var figures = gauge.figures(
-      of: plan, at: elapsed, outcome, recorder, watch, deliveries: outcome.deliveries,
-      answered: outcome.verdict.acknowledged)
-    figures.ack = nil
-    if isDraining { (figures.phase, figures.phaseSeconds) = (LiveGauge.draining, nil) }
-    display.draw(figures)
-    loop.schedule(afterMilliseconds: LiveDisplay.frameMilliseconds, token: Token.frame)
+    display?.show(
+      recorder.series, of: plan.scenario, lost: outcome.connectionsLost,
+      broken: outcome.violationCounts.values.reduce(0, +))
   }
 
   private func breaks(_ promise: Promise, _ client: Int, _ detail: String) {
@@ -305,7 +286,6 @@ extension EchoRun: EchoObserver {
 extension EchoRun: EventHandler {
   /// See `EventHandler`.
   public func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
-    if token == Self.redrawToken { return redrawing?.take() ?? () }
     if token != Self.signalToken { peers[Int(token)]?.ready(readiness); return }
     guard let signal = signals.next() else { return }
     outcome.interruptingSignal = signal
@@ -322,7 +302,6 @@ extension EchoRun: EventHandler {
     }
     switch token {
     case Token.next: playDueEvents()
-    case Token.frame: showFigures()
     case Token.pulse:
       guard !isDraining else { return }
       watch.pulse(at: .now())

@@ -35,7 +35,7 @@ public struct LoadFinding: Sendable {
     self.most = most
   }
 
-  /// Returns the live view's title for the next try.
+  /// Returns the status line's beginning for the next try.
   public func caption(of factor: Double) -> String {
     "\(scenario) ×\(Decimal.short(factor)), try \(tries.count + 1)"
   }
@@ -98,46 +98,33 @@ public struct LoadFinding: Sendable {
 
   /// One JSON object; ends with a newline.
   public var json: String {
-    var json = JSONText()
-    json.object { json in
-      json.member("scenario", scenario)
-      json.member("seed", String(seed))
-      json.member("precision", precision)
-      json.member("most", most.factor)
-      json.member("end", endName)
-      json.member("exit_code", Double(exitCode))
-      if let holds { json.member("holds_at", holds.factor) }
-      if let fails {
-        json.member("fails_at", fails.factor)
-        json.member("limit", fails.result == .void ? "swarm" : "relay")
-      }
-      json.member("tries") { $0.array(tries) { Self.member($0, &$1) } }
-    }
-    return json.text + "\n"
+    let object: JSONObject = [
+      "scenario": scenario, "seed": String(seed), "precision": precision, "most": most.factor,
+      "end": endName, "exit_code": Int(exitCode), "holds_at": holds?.factor,
+      "fails_at": fails?.factor,
+      "limit": fails.map { $0.result == .void ? "swarm" : "relay" }, "tries": tries.map(\.json),
+    ]
+    return object.document
   }
 
   private var endName: String {
     switch end {
     case .answered: "answered"
-    case .failed(let status): JSONReport.name(status)
+    case .failed(let status): status.name
     case .obstacle: "cannot_be_measured"
     case .interrupted: "interrupted"
     }
   }
+}
 
-  private static func member(_ each: LoadTry, _ json: inout JSONText) {
-    json.object { json in
-      json.member("factor", each.factor)
-      json.member("messages_per_s", each.messagesPerSecond)
-      json.member("clients", Double(each.clients))
-      json.member("seconds", each.seconds)
-      json.member(
-        "result",
-        each.result == .holds ? "holds" : each.result == .misses ? "misses" : "void")
-      json.member("status", JSONReport.name(each.status))
-      if let detail = each.detail { json.member("detail", detail) }
-      json.member("thresholds") { $0.object { JSONReport.thresholds(each.judgements, &$0) } }
-      json.member("swarm") { $0.object { JSONReport.load(each.load, &$0) } }
-    }
+extension LoadTry {
+  fileprivate var json: JSONObject {
+    [
+      "factor": factor, "messages_per_s": messagesPerSecond, "clients": clients,
+      "seconds": seconds,
+      "result": result == .holds ? "holds" : result == .misses ? "misses" : "void",
+      "status": status.name, "detail": detail, "thresholds": JSONReport.thresholds(judgements),
+      "swarm": load.json,
+    ]
   }
 }

@@ -50,7 +50,7 @@ public struct LoadTry: Sendable {
 
   /// `×2 (360 messages/s)`.
   var name: String {
-    "×\(Decimal.short(factor)) (\(Axis.number(messagesPerSecond.rounded())) messages/s)"
+    "×\(Decimal.short(factor)) (\(Decimal.prefixed(messagesPerSecond.rounded())) messages/s)"
   }
 
   private var verb: String {
@@ -70,8 +70,8 @@ public struct LoadTry: Sendable {
     let shown = result == .misses ? judgements.filter { !$0.isMet } : judgements
     var findings = shown.map { judgement in
       let threshold = judgement.threshold
-      let measured = judgement.milliseconds.map { "\(Decimal.text($0)) ms" } ?? "nothing measured"
-      return "\(threshold.measure.rawValue) \(TextReport.title(threshold.percentile)) \(measured)"
+      return
+        "\(threshold.measure.rawValue) \(TextReport.title(threshold.percentile)) \(judgement.measured)"
         + " (at most \(Decimal.short(threshold.limitMilliseconds)))"
     }
     if let detail { findings.append(detail) }

@@ -19,13 +19,7 @@ public enum RawReport {
       lines.append("bytes       \(Decimal.text(bytes)) per delivery, of everything received")
     }
     lines.append("connects    \(whole(result.connectsPerSecond))/s to members")
-    lines += ["", row("ms", ["count"] + Percentile.allCases.map(TextReport.title))]
-    for measure in Measure.allCases where result.latencies.count(measure) > 0 {
-      let values = Percentile.allCases.map { percentile in
-        result.latencies.milliseconds(measure, percentile).map(Decimal.text) ?? "-"
-      }
-      lines.append(row(measure.rawValue, ["\(result.latencies.count(measure))"] + values))
-    }
+    lines += [""] + TextReport.table(of: result.latencies)
     lines += [
       "one delivery in \(result.plan.sampleEvery) is timed, from \(clock(of: result))", "",
       "swarm: \(Decimal.text(result.ownCores * 100)) % of a core,"
@@ -41,15 +35,7 @@ public enum RawReport {
       lines.append(
         "PostgreSQL: \(Decimal.text(cpu / max(result.seconds, 0.001) * 100)) % of a core")
     }
-    lines += troubles(of: result)
-    for judgement in played.judgements {
-      let measured = judgement.milliseconds.map { "\(Decimal.text($0)) ms" } ?? "nothing measured"
-      lines.append(
-        "threshold \(judgement.threshold.key):"
-          + " \(Decimal.text(judgement.threshold.limitMilliseconds)): \(measured):"
-          + (judgement.isMet ? " met" : " MISSED"))
-    }
-    lines.append(verdict(of: played))
+    lines += troubles(of: result) + played.judgements.map(\.line) + [verdict(of: played)]
     return lines.joined(separator: "\n") + "\n"
   }
 
@@ -105,9 +91,4 @@ public enum RawReport {
   }
 
   private static func whole(_ value: Double) -> String { String(Int(value.rounded())) }
-
-  private static func row(_ name: String, _ values: [String]) -> String {
-    name + String(repeating: " ", count: max(0, 8 - name.count))
-      + values.map { String(repeating: " ", count: max(1, 9 - $0.count)) + $0 }.joined()
-  }
 }

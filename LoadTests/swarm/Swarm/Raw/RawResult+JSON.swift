@@ -1,72 +1,51 @@
 extension RawResult {
-  /// One JSON object, without a line break.
-  public var json: String {
-    var json = JSONText()
-    json.object { write(to: &$0) }
-    return json.text
+  fileprivate var json: JSONObject {
+    work + [
+      "rooms": plan.allRooms.count, "connections": connections, "text_bytes": plan.textBytes,
+      "connects_per_s": connectsPerSecond, "seconds": seconds,
+      "deliveries_per_s": deliveriesPerSecond, "sends_per_s": sendsPerSecond,
+      "counts": counts.json, "whole": whole.json, "latency_ms": latencies.json,
+      "deliveries_per_own_cpu_s": deliveriesPerOwnCPUSecond, "own_cores": ownCores,
+      "saturated": isSaturated, "server_cpu_s": serverCPUSeconds,
+      "database_cpu_s": databaseCPUSeconds, "missing": missing,
+      "connections_lost": connectionsLost, "last_error": lastError,
+    ]
   }
 
-  func write(to json: inout JSONText) {
-    json.member("dialect", plan.dialect.name)
-    switch plan.work {
+  private var work: JSONObject {
+    let dialect = plan.dialect.name
+    return switch plan.work {
     case .publish(.window(let window)):
-      json.member("work", "window")
-      json.member("window", Double(window))
-    case .publish(.rate(let rate)):
-      json.member("work", "rate")
-      json.member("rate", rate)
-    case .connect: json.member("work", "connect")
-    case .idle: json.member("work", "idle")
+      ["dialect": dialect, "work": "window", "window": window]
+    case .publish(.rate(let rate)): ["dialect": dialect, "work": "rate", "rate": rate]
+    case .connect: ["dialect": dialect, "work": "connect"]
+    case .idle: ["dialect": dialect, "work": "idle"]
     case .resume(let messages):
-      json.member("work", "resume")
-      json.member("messages", Double(messages))
+      ["dialect": dialect, "work": "resume", "messages": messages]
     }
-    json.member("rooms", Double(plan.allRooms.count))
-    json.member("connections", Double(connections))
-    json.member("text_bytes", Double(plan.textBytes))
-    json.member("connects_per_s", connectsPerSecond)
-    json.member("seconds", seconds)
-    json.member("deliveries_per_s", deliveriesPerSecond)
-    json.member("sends_per_s", sendsPerSecond)
-    json.member("counts") { $0.object { write(counts, to: &$0) } }
-    json.member("whole") { $0.object { write(whole, to: &$0) } }
-    json.member("latency_ms") { $0.object { JSONReport.latencies(latencies, &$0) } }
-    json.member("deliveries_per_own_cpu_s", deliveriesPerOwnCPUSecond)
-    json.member("own_cores", ownCores)
-    json.member("saturated", isSaturated)
-    if let serverCPUSeconds { json.member("server_cpu_s", serverCPUSeconds) }
-    if let databaseCPUSeconds { json.member("database_cpu_s", databaseCPUSeconds) }
-    json.member("missing", Double(missing))
-    json.member("connections_lost", Double(connectionsLost))
-    if let lastError { json.member("last_error", lastError) }
   }
+}
 
-  private func write(_ counts: Counts, to json: inout JSONText) {
-    json.member("deliveries", Double(counts.deliveries))
-    json.member("frames", Double(counts.frames))
-    json.member("bytes", Double(counts.bytes))
-    json.member("acks", Double(counts.acks))
-    json.member("sends", Double(counts.sends))
-    json.member("refused", Double(counts.errors))
-    json.member("reads", Double(counts.reads))
-    json.member("own_cpu_s", counts.ownCPUSeconds)
+extension RawResult.Counts {
+  fileprivate var json: JSONObject {
+    [
+      "deliveries": deliveries, "frames": frames, "bytes": bytes, "acks": acks, "sends": sends,
+      "refused": errors, "reads": reads, "own_cpu_s": ownCPUSeconds,
+    ]
   }
 }
 
 extension RawReport {
-  /// Returns one JSON object: the scenario, the status, the members of `RawResult.json`, and the
-  /// thresholds.
+  /// Returns one JSON object: the scenario, the status, the result, the thresholds, and the text.
   public static func json(of played: RawScenario) -> String {
-    var json = JSONText()
-    json.object { json in
-      json.member("scenario", played.scenario.name)
-      json.member("raw", true)
-      json.member("status", JSONReport.name(played.status))
-      json.member("exit_code", Double(played.status.rawValue))
-      played.result.write(to: &json)
-      json.member("thresholds") { $0.object { JSONReport.thresholds(played.judgements, &$0) } }
-      if let reason = played.voidReason { json.member("void", reason) }
-    }
-    return json.text + "\n"
+    let head: JSONObject = [
+      "scenario": played.scenario.name, "raw": true, "status": played.status.name,
+      "exit_code": Int(played.status.rawValue),
+    ]
+    let tail: JSONObject = [
+      "thresholds": JSONReport.thresholds(played.judgements), "void": played.voidReason,
+      "text": text(of: played),
+    ]
+    return (head + played.result.json + tail).document
   }
 }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Histogram
 
 /// An HDR histogram of latencies, in microseconds with three digits.
@@ -54,39 +53,5 @@ public struct Latencies: Sendable {
   /// Returns milliseconds; `nil` if nothing was measured.
   public func milliseconds(_ measure: Measure, _ percentile: Percentile) -> Double? {
     histograms[measure.index]?.milliseconds(percentile)
-  }
-
-  /// Returns a histogram with `perDecade` steps per decade.
-  ///
-  /// - Returns: Each step between the first and the last value, by its upper bound.
-  func distribution(_ measure: Measure, perDecade: Int) -> [(upTo: Double, count: Int)] {
-    guard let histogram = histograms[measure.index]?.histogram, histogram.totalCount > 0 else {
-      return []
-    }
-    var counts: [Int: Int] = [:]
-    for recorded in histogram.recordedValues() {
-      // The resolution is a microsecond: smaller values are in the first step.
-      let milliseconds = max(Double(recorded.value), 1) / 1000
-      let step = Int((log10(milliseconds) * Double(perDecade) - 1e-9).rounded(.up))
-      counts[step, default: 0] += Int(recorded.count)
-    }
-    guard let first = counts.keys.min(), let last = counts.keys.max() else { return [] }
-    return (first...last).map {
-      (pow(10, Double($0) / Double(perDecade)), counts[$0] ?? 0)
-    }
-  }
-
-  /// Returns the latency at increasing percentiles, in `perNine` steps for each nine, as far as
-  /// there are enough values.
-  func curve(_ measure: Measure, perNine: Int) -> [(nines: Double, milliseconds: Double)] {
-    guard let histogram = histograms[measure.index]?.histogram, histogram.totalCount > 0 else {
-      return []
-    }
-    let last = Int((log10(Double(histogram.totalCount)) * Double(perNine)).rounded(.up))
-    return (0...last).map { step in
-      let nines = Double(step) / Double(perNine)
-      let value = histogram.valueAtPercentile(100 * (1 - pow(10, -nines)))
-      return (nines, Double(min(value, histogram.maxRecorded)) / 1000)
-    }
   }
 }

@@ -80,8 +80,6 @@ public struct Outcome: Sendable {
     public var seconds: Double
     /// A short description.
     public var text: String
-    /// Whether it is the beginning of a phase, as opposed to a step of chaos.
-    public var isPhase = false
   }
 
   /// The recovery from a step of chaos.
@@ -188,6 +186,15 @@ enum Decimal {
     var fraction = String(repeating: "0", count: 4 - rest.count) + rest
     while fraction.hasSuffix("0") { fraction.removeLast() }
     return (digits < 0 ? "-" : "") + whole + (fraction.isEmpty ? "" : "." + fraction)
+  }
+
+  /// Formats briefly: `0.01`, `250`, `20 k`, `1.5 M`.
+  static func prefixed(_ value: Double) -> String {
+    switch value.magnitude {
+    case 1e6...: short((value / 1e4).rounded() / 100) + " M"
+    case 1e4...: short((value / 1e2).rounded() / 10) + " k"
+    default: short(value)
+    }
   }
 
   /// Formats with one decimal below 100, and none from there on.

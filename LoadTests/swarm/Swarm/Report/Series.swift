@@ -72,39 +72,4 @@ public struct Series: Equatable, Sendable {
       start = end
     }
   }
-
-  /// Returns the series in at most `limit` steps, for a plot with that many columns. Of latencies
-  /// and memory the maximum is kept, so that no peak is lost.
-  func thinned(to limit: Int) -> Series {
-    precondition(limit > 0, "a plot has columns")
-    let size = (seconds.count + limit - 1) / limit
-    guard size > 1 else { return self }
-    var thinned = self
-    thinned.seconds = stride(from: 0, to: seconds.count, by: size).map { start in
-      Self.merged(seconds[start..<min(start + size, seconds.count)])
-    }
-    return thinned
-  }
-
-  private static func merged(_ seconds: ArraySlice<Second>) -> Second {
-    let length = seconds.reduce(0) { $0 + $1.length }
-    var merged = Second(start: seconds.first?.start ?? 0, length: length)
-    merged.sends = seconds.reduce(0) { $0 + $1.sends }
-    merged.acks = seconds.reduce(0) { $0 + $1.acks }
-    merged.deliveries = seconds.reduce(0) { $0 + $1.deliveries }
-    merged.clients = seconds.last?.clients ?? 0
-    merged.ackP50 = seconds.compactMap(\.ackP50).max()
-    merged.ackP99 = seconds.compactMap(\.ackP99).max()
-    merged.ackMax = seconds.compactMap(\.ackMax).max()
-    merged.deliverP50 = seconds.compactMap(\.deliverP50).max()
-    merged.deliverP99 = seconds.compactMap(\.deliverP99).max()
-    merged.deliverMax = seconds.compactMap(\.deliverMax).max()
-    let measured = seconds.filter { $0.relayCores != nil }
-    if !measured.isEmpty {
-      let used = measured.reduce(0) { $0 + ($1.relayCores ?? 0) * $1.length }
-      merged.relayCores = used / measured.reduce(0) { $0 + $1.length }
-    }
-    merged.relayBytes = seconds.compactMap(\.relayBytes).max()
-    return merged
-  }
 }

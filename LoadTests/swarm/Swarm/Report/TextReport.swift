@@ -1,7 +1,7 @@
 /// The text report at the end of a run.
 public enum TextReport {
   /// The maximum number of violations shown, each with the frames around it.
-  static let shownViolations = 5
+  private static let shownViolations = 5
 
   /// Several lines, the verdict last.
   public static func text(of outcome: Outcome) -> String {
@@ -11,33 +11,28 @@ public enum TextReport {
       "scenario \(plan.scenario), seed \(plan.seed): \(Decimal.text(outcome.seconds)) s,"
         + " \(outcome.connected) of \(plan.honestCount) clients,"
         + " \(plan.rooms.count) rooms")
-    lines.append("")
-    lines.append(row("ms", ["count"] + Percentile.allCases.map(title)))
-    for measure in Measure.allCases where outcome.latencies.count(measure) > 0 {
-      let values = Percentile.allCases.map { percentile in
-        outcome.latencies.milliseconds(measure, percentile).map(Decimal.text) ?? "-"
-      }
-      lines.append(row(measure.rawValue, ["\(outcome.latencies.count(measure))"] + values))
-    }
-    lines.append("")
-    lines += counts(of: outcome)
+    lines += [""] + table(of: outcome.latencies) + [""] + counts(of: outcome)
     for mark in outcome.marks { lines.append("at \(Decimal.text(mark.seconds)) s: \(mark.text)") }
     lines += TroubleReport.lines(of: outcome)
-    for judgement in outcome.judgements {
-      let measured = judgement.milliseconds.map { "\(Decimal.text($0)) ms" } ?? "nothing measured"
-      lines.append(
-        "threshold \(judgement.threshold.key):"
-          + " \(Decimal.text(judgement.threshold.limitMilliseconds)): \(measured):"
-          + (judgement.isMet ? " met" : " MISSED"))
-    }
-    lines += violations(of: outcome)
+    lines += outcome.judgements.map(\.line) + violations(of: outcome)
     lines.append(
       outcome.wasInterrupted
         ? "interrupted: the rest of the run was not checked" : verdict(of: outcome))
     return lines.joined(separator: "\n") + "\n"
   }
 
-  static func counts(of outcome: Outcome) -> [String] {
+  /// A line for each measure, in milliseconds.
+  static func table(of latencies: Latencies) -> [String] {
+    [row("ms", ["count"] + Percentile.allCases.map(title))]
+      + Measure.allCases.filter { latencies.count($0) > 0 }.map { measure in
+        let values = Percentile.allCases.map { percentile in
+          latencies.milliseconds(measure, percentile).map(Decimal.text) ?? "-"
+        }
+        return row(measure.rawValue, ["\(latencies.count(measure))"] + values)
+      }
+  }
+
+  private static func counts(of outcome: Outcome) -> [String] {
     let verdict = outcome.verdict
     let sends =
       outcome.mode == .echo
@@ -101,7 +96,7 @@ public enum TextReport {
   }
 
   /// One sentence.
-  static func verdict(of outcome: Outcome) -> String {
+  private static func verdict(of outcome: Outcome) -> String {
     switch outcome.status {
     case .good where outcome.mode == .echo:
       "good: every message came back once, in order, as it was sent"
@@ -127,6 +122,17 @@ public enum TextReport {
     let first = name + String(repeating: " ", count: max(0, 8 - name.count))
     return first
       + values.map { String(repeating: " ", count: max(1, 9 - $0.count)) + $0 }.joined()
+  }
+}
+
+extension Outcome.Judgement {
+  /// What was measured, for a person.
+  var measured: String { milliseconds.map { "\(Decimal.text($0)) ms" } ?? "nothing measured" }
+
+  /// The threshold, the measured value and the result.
+  var line: String {
+    "threshold \(threshold.key): \(Decimal.text(threshold.limitMilliseconds)): \(measured):"
+      + (isMet ? " met" : " MISSED")
   }
 }
 

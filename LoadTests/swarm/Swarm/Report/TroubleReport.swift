@@ -23,28 +23,4 @@ enum TroubleReport {
     }
     return lines
   }
-
-  static func recovery(_ recovery: Outcome.Recovery, _ json: inout JSONText) {
-    json.object { json in
-      json.member("step", recovery.step)
-      json.member("seconds", recovery.seconds)
-      json.member("disconnected", Double(recovery.disconnected))
-      json.member("unanswered", Double(recovery.unanswered))
-      if let count = recovery.unavailable { json.member("unavailable", Double(count)) }
-      if let milliseconds = recovery.milliseconds { json.member("recovered_ms", milliseconds) }
-    }
-  }
-
-  static func hostilities(_ outcome: Outcome, _ json: inout JSONText) {
-    for act in HostileAct.allCases {
-      guard let count = outcome.hostilities[act] else { continue }
-      json.member(act.rawValue) { json in
-        json.object {
-          $0.member("attempted", Double(count.attempted))
-          $0.member("done", Double(count.done))
-          $0.member("ended_by_relay", Double(count.endedByRelay))
-        }
-      }
-    }
-  }
 }

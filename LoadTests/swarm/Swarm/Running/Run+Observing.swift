@@ -139,7 +139,6 @@ extension Run: PeerObserver {
     case .joined: roomJoined(receiver)
     case .refused(let send, let error):
       if let id = naming.send(ofID: send.id) { oracle.refused(id, error) }
-      gauge.refused()
       outcome.lastRefusal = TerminalText.line(error.message)
     case .joinRefused(let room, let error):
       outcome.lastRefusal = TerminalText.line("\(room): \(error.message)")

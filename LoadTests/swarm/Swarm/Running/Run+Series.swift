@@ -19,5 +19,8 @@ extension Run {
       .init(
         deliveries: oracle.deliveries, clients: clients, relayCPUSeconds: cluster?.cpuSeconds,
         relayBytes: relayBytes))
+    display?.show(
+      recorder.series, of: plan.scenario, lost: outcome.connectionsLost,
+      broken: oracle.counts.values.reduce(0, +))
   }
 }

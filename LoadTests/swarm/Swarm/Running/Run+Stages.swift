@@ -179,7 +179,6 @@ extension Run: EventHandler {
     }
     if token == Token.power { return powerReturns() }
     if token == Token.database { return takeDatabaseEvents() }
-    if token == Token.redraw { return redrawing?.take() ?? () }
     guard token == Token.signal, let signal = signals.next(), stage != .over else { return }
     outcome.interruptingSignal = signal
     mark("interrupted")
@@ -193,7 +192,6 @@ extension Run: EventHandler {
     if token & PeerLoop.tokenBit != 0 { return peers.timerFired(timer, token: token) }
     switch token {
     case Token.next: playDueEvents()
-    case Token.frame: showFigures()
     case Token.pulse:
       // Only during the load: reading back is not timed.
       guard stage == .playing else { return }

@@ -39,10 +39,8 @@ public final class Run {
     static let pulse: UInt64 = 2
     static let look: UInt64 = 3
     static let signal: UInt64 = 4
-    static let frame: UInt64 = 5
-    static let power: UInt64 = 6
-    static let redraw: UInt64 = 7
-    static let database: UInt64 = 8
+    static let power: UInt64 = 5
+    static let database: UInt64 = 6
   }
 
   /// The interval of the checks whether the next stage can begin.
@@ -63,7 +61,6 @@ public final class Run {
   let log: (String) -> Void
   /// Signals end a run early but orderly. The reader of the output may also close it (`SIGPIPE`).
   let signals: SignalSource
-  var redrawing: LiveRedrawing?
 
   var oracle: Oracle
   var outcome: Outcome
@@ -100,9 +97,8 @@ public final class Run {
   var powerLoss: PowerLoss?
   var powerLosses = 0
   var recorder: SeriesRecorder
-  var gauge = LiveGauge()
-  /// The live view, if any; set before `play`.
-  public var display: LiveDisplay?
+  /// Shows the progress, if set before `play`.
+  public var display: StatusLine?
   /// For each filling of the disk in progress: the number of `unavailable` answers before it.
   var fillings: [Int] = []
   /// The relay was started while its disk was full, and no client has reconnected to it yet.
@@ -214,9 +210,7 @@ public final class Run {
     let database = try cluster?.database.map {
       try loop.register($0.descriptor, for: .readable, token: Token.database)
     }
-    redrawing = try display.map { try LiveRedrawing(of: $0, on: loop, token: Token.redraw) }
     defer {
-      redrawing?.end()
       if let database { loop.deregister(database) }
       loop.deregister(registration)
     }
@@ -233,7 +227,6 @@ public final class Run {
     loop.schedule(at: start, token: Token.next)
     loop.schedule(at: start, token: Token.pulse)
     loop.schedule(afterMilliseconds: Self.lookMilliseconds, token: Token.look)
-    loop.schedule(at: start, token: Token.frame)
     loop.run(self)
     return conclude()
   }
@@ -244,9 +237,9 @@ public final class Run {
   /// When the data that is being handled arrived, in nanoseconds from the start.
   var arrived: UInt64 { peers.readAt.nanoseconds(since: start) }
 
-  func mark(_ text: String, isPhase: Bool = false) {
+  func mark(_ text: String) {
     let seconds = Double(elapsed) / 1e9
-    outcome.marks.append(.init(seconds: seconds, text: text, isPhase: isPhase))
+    outcome.marks.append(.init(seconds: seconds, text: text))
     log("\(Decimal.text(seconds)) s: \(text)")
   }
 
@@ -265,7 +258,7 @@ public final class Run {
 
   private func play(_ event: Plan.Event) {
     switch event.kind {
-    case .phase(let name): mark("phase \(name)", isPhase: true)
+    case .phase(let name): mark("phase \(name)")
     case .connect(let client): connect(client, at: event.at)
     case .cut(let client):
       recover { $0.wentAway(client) }
@@ -280,7 +273,6 @@ public final class Run {
         user: naming.users[client], id, at: event.at, bytes: bytes, seed: plan.seed)
       oracle.sends(id, room: room, text: text, intended: event.at)
       recorder.sent()
-      gauge.sent()
       guard let peer = members[client]?.peer else { return }
       let given = peer.send(text, to: naming.rooms[room])
       precondition(given == naming.id(of: id), "the session must number its sends as the plan does")
