@@ -22,8 +22,8 @@ public enum ReportProgram {
 
   /// Writes a page about a report, which is JSON; blocks.
   public static func writePage(of report: String, to path: String) throws {
-    let folder = try Directory.makeTemporary("/tmp/swarm")
-    defer { Directory.remove(folder) }
+    let folder = try Folder.makeTemporary("/tmp/swarm")
+    defer { Folder.remove(folder) }
     let json = "\(folder)/report.json"
     try TextFile.write(report, to: json)
     guard try run([program, "page", json, path]) else {
