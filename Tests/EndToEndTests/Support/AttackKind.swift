@@ -50,8 +50,10 @@ struct AttackKind: CustomTestStringConvertible, Sendable {
     name: "endless-headers", rule: "limits.header_bytes", times: 20)
   static let headerLines = AttackKind(
     name: "header-lines", rule: "limits.header_lines", times: 500)
+  // Without a limit of guesses: a slow attack would reach that one first.
   static let uncredentialed = AttackKind(
-    name: "uncredentialed", limits: "handshake_timeout_ms: 60000",
+    name: "uncredentialed",
+    limits: "unauthenticated_per_s: 50, requests_per_s: 0, handshake_timeout_ms: 60000",
     rule: "limits.unauthenticated_per_s", times: 500)
   static let unauthenticated = AttackKind(
     name: "unauthenticated", limits: "unauthenticated_per_s: 0, handshake_timeout_ms: 4000",
