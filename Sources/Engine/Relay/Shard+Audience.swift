@@ -116,10 +116,17 @@ extension Shard: Audience {
       case .activity, .typing, .presence: []
       case .receipt, .subscribers: encoder.frame
       }
-    sessions.extras(of: session).ephemera.set(
-      frame, for: key,
-      limit: key.kind == .typing
-        ? configuration.limits.waitingTypingKeys : configuration.limits.waitingKeys)
+    let limits = configuration.limits
+    let limit =
+      switch key.kind {
+      case .typing: limits.waitingTypingKeys
+      // Many users may change in one turn, and a client that reads must not miss one of them: nothing
+      // would tell it again.
+      case .presence where !sessions[session].isBlocked:
+        limits.waitingKeys + limits.waitingPresenceKeys
+      case .presence, .receipt, .subscribers, .activity: limits.waitingKeys
+      }
+    sessions.extras(of: session).ephemera.set(frame, for: key, limit: limit)
   }
 
   /// Queues what has waited for a session that reads again.

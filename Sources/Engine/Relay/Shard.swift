@@ -33,6 +33,9 @@ public struct Shard: ~Copyable {
     /// The number of waiting keys from which on typing is dropped: the users of a room can make any
     /// number of such keys, and must not displace what the client needs.
     package var waitingTypingKeys: Int { waitingKeys / 4 }
+    /// The number of keys of presence that may wait as well while the socket takes bytes: as many users
+    /// as a session watches may change in one turn.
+    package var waitingPresenceKeys = 2000
     /// The relay pings a connection that is silent for this long.
     public var heartbeatSeconds = 25
     public init() {}

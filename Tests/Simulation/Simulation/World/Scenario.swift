@@ -108,7 +108,7 @@ struct Scenario {
     shard.limits.queueBytes = chance(50, &random) ? 262_144 : 220_000
     shard.limits.heartbeatSeconds = chance(50, &random) ? 2 : 25
     // So few that clients that stop reading reach it.
-    shard.limits.waitingKeys = chance(50, &random) ? 4 : 512
+    if chance(50, &random) { (shard.limits.waitingKeys, shard.limits.waitingPresenceKeys) = (4, 0) }
     relay = RelayProcess.Configuration(
       shard: shard, idleTimeoutSeconds: chance(50, &random) ? 5 : 60)
     sessions = Int.random(in: 1...3, using: &random)

@@ -112,7 +112,8 @@ extension Simulation {
       referee.fault("\(relay.mostQueuedBytes) bytes are queued for one client")
     }
     if !relay.scansTwice { referee.fault("heads of requests are scanned again and again") }
-    if relay.mostWaitingKeys > scenario.relay.shard.limits.waitingKeys {
+    let limits = scenario.relay.shard.limits
+    if relay.mostWaitingKeys > limits.waitingKeys + limits.waitingPresenceKeys {
       referee.fault("\(relay.mostWaitingKeys) ephemeral messages wait for one client")
     }
     if !relay.submitted.isEmpty, !relay.isCommitting {
