@@ -52,7 +52,7 @@ import Testing
     #expect(run.output.hasPrefix("none of the 5 messages has a sender: "), "\(run.output)")
   }
 
-  /// `timeout` and `interrupt` give the signal to swarm alone.
+  /// `timeout` gives the signal to swarm alone.
   @Test(arguments: [("INT", Int32(130)), ("TERM", 143)])
   func `a signal ends it in order, while its relay starts and while it plays`(
     signal: String, exitCode: Int32
@@ -62,9 +62,15 @@ import Testing
       through: "timeout --foreground --preserve-status -s \(signal) 0.3")
     #expect(starting.exitCode == exitCode, "\(starting.output)")
     #expect(starting.output.isEmpty, "\(starting.output)")
-    let playing = try SwarmProcess(
-      playing: Self.scenario, through: "'\(Programs.peer("interrupt"))' \(signal) 'phase 0'")
-    #expect(playing.exitCode == exitCode, "\(playing.output)")
+    let folder = try TemporaryFolder()
+    try folder.write(Self.scenario, to: "scenario.yaml")
+    let playing = try ChildProcess(
+      ["sh", "-c", "exec \"$0\" run \"$1\" 2>&1", Programs.swarm, folder["scenario.yaml"]],
+      input: "")
+    try playing.waitForOutput { $0.contains("phase 0") }
+    playing.signal(signal == "INT" ? SIGINT : SIGTERM)
+    let outcome = try playing.wait()
+    #expect(outcome == .exit(exitCode), "\(playing.output)")
     #expect(
       playing.output.hasSuffix("\ninterrupted: the rest of the run was not checked\n"),
       "\(playing.output)")

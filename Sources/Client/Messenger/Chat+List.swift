@@ -168,11 +168,3 @@ extension Chat {
     isListStale = true
   }
 }
-
-extension RoomName {
-  /// Returns the other user of a direct room.
-  static func peer(in room: String, of user: String?) -> String? {
-    guard let (a, b) = peers(of: room) else { return nil }
-    return a == user ? b : a
-  }
-}

@@ -16,3 +16,10 @@ public struct Moment: Sendable {
   /// The monotonic clock in microseconds.
   public var microseconds: Int64 { monotonic * 1000 + fractionMicroseconds }
 }
+
+/// Returns the earlier of two deadlines, each nil if there is none. Every turn asks, so there is no
+/// array.
+func earlier(_ a: Int64?, _ b: Int64?) -> Int64? {
+  guard let a, let b else { return a ?? b }
+  return min(a, b)
+}

@@ -38,9 +38,10 @@ extension Shard {
     let spans = all.span
     for place in spans.indices {
       let room = rooms.findOrInsert(spans[place].room)
-      handles.append(rooms.handle(room))
+      let handle = rooms.handle(room)
+      handles.append(handle)
       keep(commit, spans[place], place, in: room)
-      typing.end(with: spans[place], of: commit, in: rooms.handle(room))
+      typing.end(with: spans[place], of: commit, in: handle)
       countUnread(commit, spans[place], in: room)
       turn.stage(commit, span: place, of: room, in: &rooms[room].staged)
       sendActivity(in: room, now)
@@ -55,13 +56,12 @@ extension Shard {
   /// When the next turn is due without an event, in microseconds of the monotonic clock; `nil` =
   /// never.
   public func nextWake() -> Int64? {
-    let deadlines = [
-      timers.min?.at, typing.nextDeadline, receipts.nextDeadline, subscriberCounts.nextDeadline,
-      presenceNews.nextDeadline,
-    ]
-    let timer = deadlines.lazy.compactMap { $0 }.min().map { $0 * 1000 }
-    guard let delivery = nextDelivery else { return timer }
-    return min(delivery, timer ?? .max)
+    var deadline = timers.min?.at
+    deadline = earlier(deadline, typing.nextDeadline)
+    deadline = earlier(deadline, receipts.nextDeadline)
+    deadline = earlier(deadline, subscriberCounts.nextDeadline)
+    deadline = earlier(deadline, presenceNews.nextDeadline)
+    return earlier(deadline.map { $0 * 1000 }, nextDelivery)
   }
 
   /// As `nextWake`, in milliseconds.

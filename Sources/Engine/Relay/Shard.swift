@@ -35,7 +35,7 @@ public struct Shard: ~Copyable {
     package var waitingTypingKeys: Int { waitingKeys / 4 }
     /// The number of keys of presence that may wait as well while the socket takes bytes: as many users
     /// as a session watches may change in one turn.
-    package var waitingPresenceKeys = 2000
+    package var waitingPresenceKeys = WatchedUsers.limitPerSession
     /// The relay pings a connection that is silent for this long.
     public var heartbeatSeconds = 25
     public init() {}

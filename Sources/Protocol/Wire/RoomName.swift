@@ -27,7 +27,7 @@ public enum RoomName {
   }
 
   /// Returns the other user of a direct room of `user`; `nil` for any other room.
-  public static func peer(in room: String, of user: String) -> String? {
+  public static func peer(in room: String, of user: String?) -> String? {
     peers(of: room).map { $0.0 == user ? $0.1 : $0.0 }
   }
 

@@ -105,8 +105,7 @@ public actor Bot {
 
   /// Returns the other user of a direct room; `nil` for any other room.
   nonisolated func peer(in room: String) -> String? {
-    guard let (a, b) = RoomName.peers(of: room) else { return nil }
-    return a == description.user ? b : a
+    RoomName.peer(in: room, of: description.user)
   }
 
   /// Whether a user who is not a bot is subscribed to the room.

@@ -16,6 +16,9 @@ struct Throttle<Key: Hashable, Value> {
   var nextDeadline: Int64? { ends.first?.at }
   var timerCount: Int { ends.count }
 
+  /// Whether the interval of a key lasts, so that a value would wait.
+  func holds(_ key: Key) -> Bool { values[key] != nil }
+
   /// - Returns: whether the value may be sent now, with which an interval begins; otherwise it waits.
   mutating func admit(_ value: Value, for key: Key, now: Int64) -> Bool {
     guard values[key] == nil else {

@@ -36,7 +36,7 @@ final class PresenceNews {
     guard let user = users.find(change.user) else { return }
     users[user].presence = change.presence
     users[user].at = change.at
-    guard users.releaseIfUnwatched(user) else { return }
+    guard throttle.holds(change.user) || users.releaseIfUnwatched(user) else { return }
     if throttle.admit((), for: change.user, now: now.monotonic) { tell(user, in: &audience) }
   }
 

@@ -11,8 +11,17 @@ struct WatchedUsers: ~Copyable {
 
   /// The users that one session watches, the latest last.
   private struct Watching {
-    var order = Deque<Slot<WatchedUser>>()
-    var users: Set<Slot<WatchedUser>> = []
+    private var order = Deque<Slot<WatchedUser>>()
+    private(set) var users: Set<Slot<WatchedUser>> = []
+
+    /// - Returns: whether the user is new, and the oldest one, which it has removed beyond the limit.
+    mutating func add(_ user: Slot<WatchedUser>) -> (isNew: Bool, oldest: Slot<WatchedUser>?) {
+      guard users.insert(user).inserted else { return (false, nil) }
+      order.append(user)
+      guard order.count > limitPerSession, let oldest = order.popFirst() else { return (true, nil) }
+      users.remove(oldest)
+      return (true, oldest)
+    }
   }
 
   private var table = Slab(vacant: WatchedUser(name: "", presence: .offline))
@@ -49,17 +58,13 @@ struct WatchedUsers: ~Copyable {
   ) {
     let slot = findOrInsert(user, presence)
     if table[slot].at == nil { table[slot].at = lastSeen }
-    guard watching[session, default: Watching()].users.insert(slot).inserted else { return }
-    watching[session]?.order.append(slot)
+    let (isNew, oldest) = watching[session, default: Watching()].add(slot)
+    guard isNew else { return }
     if table[slot].watchers.count == table[slot].watchers.capacity {
       removeFormerWatchers(of: slot)
     }
     table[slot].watchers.append(session)
-    guard let count = watching[session]?.order.count, count > Self.limitPerSession,
-      let oldest = watching[session]?.order.popFirst()
-    else { return }
-    watching[session]?.users.remove(oldest)
-    releaseIfUnwatched(oldest)
+    if let oldest { releaseIfUnwatched(oldest) }
   }
 
   /// Forgets a session that has ended.

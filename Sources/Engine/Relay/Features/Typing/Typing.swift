@@ -68,9 +68,7 @@ final class Typing {
   // MARK: - Time
 
   /// When `tick` has something to do, in milliseconds of the monotonic clock.
-  var nextDeadline: Int64? {
-    [typers.nextDeadline, throttle.nextDeadline].compactMap { $0 }.min()
-  }
+  var nextDeadline: Int64? { earlier(typers.nextDeadline, throttle.nextDeadline) }
 
   func tick(in audience: inout some Audience & ~Copyable, _ now: Moment) {
     while let (key, on) = throttle.takeDue(now: now.monotonic) { tell(on, key, in: &audience) }
