@@ -71,7 +71,7 @@ final class LogHarness: Sendable {
         resume.append { submitter.resume(returning: delivery) }
       }
       for answer in delivery.answers where answer.session.generation == .max {
-        if let reader = state.loops[loop].readers.removeValue(forKey: answer.session.index) {
+        if let reader = state.loops[loop].readers.removeValue(forKey: answer.session.slot.place) {
           resume.append { reader.resume(returning: answer) }
         }
       }

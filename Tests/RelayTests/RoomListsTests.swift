@@ -3,19 +3,15 @@ import Testing
 @testable import Relay
 
 @Suite final class `The list of a user's rooms` {
-  private var lists = RoomLists()
+  private var lists = WatchedRooms()
   private var rooms = Rooms()
 
   private func insert(_ room: String, lastAt: Int64 = 0) -> Slot<WatchedRoom> {
     let watch = lists.findOrInsert("ada")
     let slot = rooms.findOrInsert(room)
-    let node = lists.insert(slot, on: watch, watchers: &rooms[slot].watchers)
+    let node = lists.insert(slot, on: watch)
     lists.rooms[node].lastAt = lastAt
     return node
-  }
-
-  private func remove(_ node: Slot<WatchedRoom>) {
-    lists.remove(node, watchers: &rooms[lists.rooms[node].room].watchers)
   }
 
   /// The names from the latest to the oldest.
@@ -64,7 +60,7 @@ import Testing
 
   @Test(arguments: 0..<3) func `loses a room at any position`(_ place: Int) {
     let nodes = ["a", "b", "c"].map { insert($0) }
-    remove(nodes[place])
+    lists.remove(nodes[place])
     #expect(names == ["c", "b", "a"].filter { $0 != ["a", "b", "c"][place] })
     #expect(namesBackwards == names.reversed())
   }
@@ -73,9 +69,9 @@ import Testing
     let mine = insert("a")
     let room = lists.rooms[mine].room
     let watch = lists.findOrInsert("bo")
-    let other = lists.insert(room, on: watch, watchers: &rooms[room].watchers)
-    remove(mine)
-    #expect(rooms[room].watchers == [other])
+    let other = lists.insert(room, on: watch)
+    lists.remove(mine)
+    #expect(lists.watchers(of: room) == [other])
     #expect(lists.rooms[other].place == 0)
     #expect(lists.find("ada", room) == nil)
     #expect(lists.find("bo", room) == other)
@@ -85,7 +81,7 @@ import Testing
     for (name, at) in [("a", 1), ("d", 5), ("c", 5), ("b", 9)] {
       _ = insert(name, lastAt: Int64(at))
     }
-    lists.sort(lists.findOrInsert("ada"), rooms)
+    lists.sort(lists.findOrInsert("ada")) { rooms[$0].name }
     #expect(names == ["b", "c", "d", "a"])
   }
 
@@ -105,7 +101,7 @@ import Testing
 }
 
 @Suite final class `Lists that are loaded` {
-  private var lists = RoomLists()
+  private var lists = WatchedRooms()
   private var loads = RoomsLoads()
 
   private func begin(_ user: String) -> UInt32 {

@@ -223,12 +223,12 @@ import Wire
     relay.run()
     var batches = 0
     var boIsAnswered = 0
-    while !ada.input.isEmpty || !relay.shard(0, { $0.loads.isEmpty }) {
+    while !ada.input.isEmpty || !relay.shard(0, { $0.roomLists.loads.isEmpty }) {
       let before = relay.store.roomsRead
       cy.post("talk", "\(batches)")
       relay.process()
       batches += 1
-      #expect(relay.store.roomsRead - before <= Shard.sliceLimit + 1)
+      #expect(relay.store.roomsRead - before <= RoomLists.sliceLimit + 1)
       relay.run()
       if boIsAnswered == 0,
         bo.take().contains(where: { if case .rooms = $0 { true } else { false } })
@@ -274,10 +274,10 @@ import Wire
     #expect(relay.shard { $0.pagings } == [1])
     relay.disconnect(sockets[0])
     #expect(relay.nodes == 0)
-    #expect(relay.shard { $0.lists.find("ada") } == nil)
+    #expect(relay.shard { $0.roomLists.table.find("ada") } == nil)
     relay.run()
     relay.shard { $0.shrink() }
-    #expect(relay.shard { $0.lists.rooms.capacity } == 0)
+    #expect(relay.shard { $0.roomLists.table.rooms.capacity } == 0)
     // Those that had entries are in the tail.
     #expect(relay.shard { $0.rooms.count } <= 101)
   }
@@ -376,10 +376,16 @@ import Wire
 }
 
 extension Shard {
-  fileprivate var pagings: [Int] { lists.users.slots.map { Int(lists.users[$0].pagings) } }
-  fileprivate var watcherCounts: [Int] { rooms.slots.map { rooms[$0].watchers.count } }
-  fileprivate var joinedCounts: [Int] { lists.rooms.slots.map { Int(lists.rooms[$0].joined) } }
+  fileprivate var pagings: [Int] {
+    roomLists.table.users.slots.map { Int(roomLists.table.users[$0].pagings) }
+  }
+  fileprivate var watcherCounts: [Int] {
+    rooms.slots.map { roomLists.table.watchers(of: $0).count }
+  }
+  fileprivate var joinedCounts: [Int] {
+    roomLists.table.rooms.slots.map { Int(roomLists.table.rooms[$0].joined) }
+  }
   fileprivate var missedCounts: [Int] {
-    sessions.slots.compactMap { sessions[$0].extras?.paging?.missed.count }
+    roomLists.pages.askers.values.compactMap { $0.paging?.missed.count }
   }
 }

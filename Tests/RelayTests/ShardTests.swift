@@ -222,7 +222,7 @@ import Wire
     let late = relay.connect("late")
     late.join("r")
     relay.run()
-    #expect(late.session.index == crowd[0].session.index)
+    #expect(late.session.slot == crowd[0].session.slot)
     #expect(!relay.shard { $0.isCurrent(crowd[0].session) })
     late.post("r", "1")
     relay.run()

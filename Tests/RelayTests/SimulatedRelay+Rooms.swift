@@ -51,5 +51,5 @@ extension SimulatedRelay {
   }
 
   /// The number of rooms in the lists of all users.
-  var nodes: Int { shard { $0.lists.rooms.count } }
+  var nodes: Int { shard { $0.roomLists.table.rooms.count } }
 }

@@ -59,19 +59,8 @@ extension Log {
   public func statistics() -> LogStatistics { LogStatistics() }
 }
 
-/// Identifies a session on its loop. The generation distinguishes it from later ones at the same
-/// index.
-public struct SessionID: Hashable, Sendable {
-  public var index: Int32
-  public var generation: UInt32
-
-  public init(index: Int32, generation: UInt32) {
-    self.index = index
-    self.generation = generation
-  }
-
-  var slot: Slot<Session> { Slot(index) }
-}
+/// Identifies a session on its loop, for the log and for the owner of its connection.
+public typealias SessionID = Handle<Session>
 
 /// The positions up to which a user has read and received entries of a room.
 public typealias Marks = ServerMessage.Marks

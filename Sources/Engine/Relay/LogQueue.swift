@@ -59,6 +59,7 @@ struct LogQueue {
 
   /// The log has answered the batch.
   mutating func completeBatch() {
+    assert(isLogBusy, "the log answers each batch once")
     isLogBusy = false
     answeredSince = submittedSince
   }

@@ -6,10 +6,8 @@ struct Room {
   var firstKept: Int64 = 1
   /// Live and lagging.
   var subscribers: [Slot<Subscription>] = []
-  /// The number of subscriptions in any state.
+  /// The number of subscriptions in any state, and of lists that have the room.
   var uses = 0
-  /// The lists that have the room.
-  var watchers: [Slot<WatchedRoom>] = []
   var tail = RoomTail()
   /// The JSON of the last entry if the tail has lost it and `activity` needs it.
   var last: [UInt8] = []
@@ -19,5 +17,5 @@ struct Room {
 
   init(name: String) { self.name = name }
 
-  var isUnused: Bool { uses == 0 && watchers.isEmpty && tail.isEmpty && staged.first.isNone }
+  var isUnused: Bool { uses == 0 && tail.isEmpty && staged.first.isNone }
 }

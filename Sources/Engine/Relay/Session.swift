@@ -1,6 +1,6 @@
 /// One connection from the opening handshake to its end. While it is idle, it owns no memory
 /// beyond itself.
-struct Session {
+public struct Session {
   // The fields of one size are side by side, so that no space is left between them.
 
   /// Empty until the client is authenticated.

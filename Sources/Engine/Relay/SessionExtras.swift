@@ -9,16 +9,6 @@ final class SessionExtras {
   /// The latest of each ephemeral message while the client does not read; empty for messages that
   /// are built only when they can be sent.
   var ephemera = LatestQueue<EphemeralKey, [UInt8]>()
-  /// Whether the session has requested `rooms`, and receives `activity` since.
-  var watchesRooms = false
-  /// The `rooms` request that waits for the user's list.
-  var roomsRequest: ClientMessage.RoomsRequest?
-  /// Identifies the question to the log after whose answer the page is built; 0 while the list is
-  /// loaded.
-  var roomsTicket: UInt32 = 0
-  var paging: RoomsPaging?
-  /// The answer to `rooms` while the last entries are being read.
-  var summaries: [ServerMessage.RoomSummary] = []
   /// The rooms of a `join` that are not subscribed yet.
   var joins: PendingJoins?
   /// The `ref` of each join that the log has not answered.

@@ -34,13 +34,9 @@ struct Sessions: ~Copyable {
   func contains(_ slot: Slot<Session>) -> Bool { table.contains(slot) }
 
   /// Whether the session has not ended.
-  func contains(_ id: SessionID) -> Bool {
-    table.contains(Handle(slot: id.slot, generation: id.generation))
-  }
+  func contains(_ id: SessionID) -> Bool { table.contains(id) }
 
-  func id(of slot: Slot<Session>) -> SessionID {
-    SessionID(index: slot.place, generation: table.handle(slot).generation)
-  }
+  func id(of slot: Slot<Session>) -> SessionID { table.handle(slot) }
 
   mutating func insert(_ session: Session) -> Slot<Session> { table.insert(session) }
 

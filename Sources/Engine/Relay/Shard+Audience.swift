@@ -62,29 +62,13 @@ extension Shard: Audience {
       let session = subscriptions[subscription].session
       if sessions[session].user != key.user { inform(session, key) }
     }
-    guard RoomName.isDirect(rooms[room].name) else { return }
-    for place in rooms[room].watchers.indices {
-      let watched = lists.rooms[rooms[room].watchers[place]]
-      let user = lists.users[watched.watch].user
-      guard user != key.user else { continue }
-      forEachSession(of: user) { shard, session in
-        if shard.wantsActivity(watched, session) { shard.inform(session, key) }
-      }
-    }
+    if RoomName.isDirect(rooms[room].name) { roomLists.informWatchers(of: room, key, in: &self) }
   }
 
   /// Whether the session has joined the room or watches it.
   private func isConcerned(_ session: Slot<Session>, with room: Slot<Room>) -> Bool {
-    isWatching(room, session)
+    roomLists.isWatching(room, session, in: self)
       || subscription(of: session, toRoom: room).map { subscriptions[$0].place != nil } == true
-  }
-
-  /// Whether the session has requested `rooms`, and may be informed of this one.
-  private func isWatching(_ room: Slot<Room>, _ session: Slot<Session>) -> Bool {
-    guard sessions[session].extras?.watchesRooms == true,
-      let node = lists.find(sessions[session].user, room)
-    else { return false }
-    return lists.rooms[node].belongs && rightsAllowReading(rooms[room].name, session)
   }
 
   // MARK: - One session
@@ -141,7 +125,7 @@ extension Shard: Audience {
       guard isRelevant(key, session) else { continue }
       switch key.kind {
       case .presence: presenceNews.encode(key.user, in: &self)
-      case .activity: encodeActivity(key, session)
+      case .activity: roomLists.encode(key, session, in: &self)
       case .typing: typing.encode(key, in: &self)
       case .receipt, .subscribers:
         sessions[session].outbox.append(contentsOf: frame)
@@ -158,7 +142,7 @@ extension Shard: Audience {
     if key.kind == .presence { return presenceNews.isWatching(key.user, id(of: session)) }
     guard let handle = key.room, rooms.contains(handle) else { return false }
     let room = handle.slot
-    let isWatching = isWatching(room, session)
+    let isWatching = roomLists.isWatching(room, session, in: self)
     let joined = subscription(of: session, toRoom: room).map { subscriptions[$0] }
     let hasJoined = joined?.isJoined == true
     switch key.kind {
@@ -170,5 +154,48 @@ extension Shard: Audience {
       return hasJoined || isWatching && isPeer
     case .presence: return true
     }
+  }
+}
+
+/// What the lists of rooms see besides.
+extension Shard: ListsAudience {
+  func name(of room: Slot<Room>) -> String { rooms[room].name }
+
+  func handle(of room: Slot<Room>) -> Handle<Room> { rooms.handle(room) }
+
+  func bounds(of room: Slot<Room>) -> RoomBounds {
+    RoomBounds(head: rooms[room].head, firstKept: rooms[room].firstKept)
+  }
+
+  func lastEntry(of room: Slot<Room>) -> ArraySlice<UInt8> {
+    rooms[room].tail.lastEntry ?? rooms[room].last[...]
+  }
+
+  mutating func update(_ room: String, head: Int64, firstKept: Int64) -> Slot<Room> {
+    let room = rooms.findOrInsert(room)
+    rooms[room].head = max(rooms[room].head, head)
+    rooms[room].firstKept = max(rooms[room].firstKept, firstKept)
+    return room
+  }
+
+  mutating func retain(_ room: Slot<Room>) { rooms[room].uses += 1 }
+
+  mutating func release(_ room: Slot<Room>) {
+    assert(rooms[room].uses > 0, "only what was retained is released")
+    rooms[room].uses -= 1
+    rooms.releaseIfUnused(room)
+  }
+
+  func hasJoined(_ room: Slot<Room>, _ session: Slot<Session>) -> Bool {
+    subscription(of: session, toRoom: room).map { subscriptions[$0].isJoined } ?? false
+  }
+
+  func joinedRooms(of session: Slot<Session>) -> [Slot<Room>] {
+    subscriptions.slots(in: sessions[session].firstSubscription) { $0.isJoined }
+      .map { subscriptions[$0].room }
+  }
+
+  mutating func encode(_ activity: ServerMessage.Activity, last: ArraySlice<UInt8>) {
+    encoder.encode { activity.append(to: &$0, last: last) }
   }
 }

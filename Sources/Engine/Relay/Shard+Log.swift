@@ -15,7 +15,7 @@ extension Shard {
     announceClosing(
       "the log has started again",
       spreadMilliseconds: min(Self.startAgainMilliseconds, 500 + Int64(sessions.count)))
-    for session in sessions.slots { endWatching(session) }
+    for session in sessions.slots { roomLists.end(session, in: &self) }
     recent.removeAll()
     turn.unstage(except: [], &rooms)
     for room in rooms.slots { rooms.forget(room) }
@@ -63,7 +63,7 @@ extension Shard {
       for place in spans.indices where rooms.contains(oldest.rooms[place]) {
         let room = oldest.rooms[place].slot
         if rooms[room].tail.removeFirst(startingAt: spans[place].firstSeq),
-          rooms[room].tail.isEmpty, !rooms[room].watchers.isEmpty
+          rooms[room].tail.isEmpty, roomLists.isWatched(room)
         {
           rooms[room].last =
             Array(oldest.commit.frames.payload(spans[place].frames.upperBound - 1))
@@ -110,8 +110,8 @@ extension Shard {
       reply(message, ref: origin.ref, to: origin.session.slot)
     case .subscribed(let id, let subscribed): self.subscribed(id, subscribed)
     case .memberships(let ticket, let user, let memberships, let next, let isComplete):
-      continueLoading(
-        memberships, of: user, ticket: ticket, next: next, isComplete: isComplete, now)
+      roomLists.continueLoading(
+        memberships, of: user, ticket: ticket, next: next, isComplete: isComplete, in: &self)
     case .entries(let id, let page):
       guard isCurrent(id) else { return }
       queuePage(page, for: id.slot, now)
@@ -125,13 +125,13 @@ extension Shard {
       markDirty(session)
     case .lastEntries(let id, let lastEntries):
       guard isActive(id) else { return }
-      answerRooms(lastEntries, id.slot, now)
+      roomLists.completePage(lastEntries, to: id.slot, in: &self)
     case .traced(let ticket, let result): traces.record(result, for: ticket)
     case .lastSeen(let id, let seen):
       guard isActive(id) else { return }
       switch seen.purpose {
       case .people: people.answer(seen.at, to: id.slot, in: &self)
-      case .rooms: answerRoomsSeen(seen.at, id.slot)
+      case .rooms: roomLists.continuePage(seen.at, to: id.slot, in: &self)
       case .peer: presenceNews.answerPeers(seen, to: id.slot, in: &self)
       }
     }

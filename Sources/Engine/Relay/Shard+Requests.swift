@@ -42,7 +42,7 @@ extension Shard {
     case .joinRooms(let joins): self.join(joins, ref: ref, session)
     case .leave(let room, let forget): leave(room, forget: forget, ref: ref, session)
     case .history(let request): history(request, ref: ref, session)
-    case .rooms(let request): askForRooms(request, ref: ref, session)
+    case .rooms(let request): roomLists.receive(request, ref: ref, from: session, in: &self)
     case .people(let request): people.receive(request, ref: ref, from: session, in: &self)
     case .ping(let t): reply(.pong(t: t, time: now.wall), ref: ref, to: session)
     case .auth(let token): renew(token, ref: ref, session, now)

@@ -5,8 +5,7 @@ extension Shard {
 
   /// Whether its tables are much larger than their content.
   public var isLoose: Bool {
-    sessions.isLoose || lists.isLoose || rooms.isLoose || typing.isLoose
-      || receipts.isLoose || subscriberCounts.isLoose || presenceNews.isLoose || people.isLoose
+    sessions.isLoose || rooms.isLoose || features.isLoose
   }
 
   /// Releases the memory of the tables' unused ends. To be called when there is no work.
@@ -14,12 +13,7 @@ extension Shard {
     precondition(!hasWork, "pending work refers to sessions by their slots")
     sessions.shrink()
     subscriptions.shrink()
-    lists.shrink()
     rooms.shrink()
-    typing.shrink()
-    receipts.shrink()
-    subscriberCounts.shrink()
-    presenceNews.shrink()
-    people.shrink()
+    features.shrink()
   }
 }

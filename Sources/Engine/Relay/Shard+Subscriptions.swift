@@ -28,7 +28,7 @@ extension Shard {
     subscription.wantsSubscribers = wantsSubscribers
     subscriptions.insert(subscription, into: &sessions[session].firstSubscription)
     sessions[session].subscriptionCount += 1
-    rooms[room].uses += 1
+    retain(room)
     if let ref, let added = sessions[session].firstSubscription.slot {
       sessions.extras(of: session).joinRefs[added] = ref
     }
@@ -55,7 +55,14 @@ extension Shard {
     }
     subscriptions.remove(index, from: &sessions[session].firstSubscription)
     sessions[session].subscriptionCount -= 1
-    rooms[room].uses -= 1
-    rooms.releaseIfUnused(room)
+    release(room)
+  }
+
+  /// A subscription starts or ceases to count as joined.
+  mutating func setJoined(_ index: Slot<Subscription>, _ isJoined: Bool) {
+    let subscription = subscriptions[index]
+    guard subscription.isJoined != isJoined else { return }
+    subscriptions[index].isJoined = isJoined
+    roomLists.setJoined(subscription.room, subscription.session, isJoined, in: self)
   }
 }

@@ -14,11 +14,11 @@ extension Shard {
   }
 
   private mutating func applyCommit(_ commit: Commit, _ now: Moment) {
-    for change in commit.membershipChanges { updateList(with: change) }
+    for change in commit.membershipChanges { roomLists.apply(change, in: &self) }
     for redaction in commit.redactions { forget(redaction) }
     applyEntries(commit, now)
     for change in commit.marks {
-      updateList(with: change)
+      roomLists.apply(change, in: self)
       receipts.apply(change, in: &self, now)
     }
     for change in commit.typing { typing.apply(change, in: &self, now) }
@@ -42,9 +42,8 @@ extension Shard {
       handles.append(handle)
       keep(commit, spans[place], place, in: room)
       typing.end(with: spans[place], of: commit, in: handle)
-      countUnread(commit, spans[place], in: room)
       turn.stage(commit, span: place, of: room, in: &rooms[room].staged)
-      sendActivity(in: room, now)
+      roomLists.apply(spans[place], of: commit, in: room, &self, now)
     }
     polls.wake(with: commit)
     recent.append(RecentCommits.Element(commit: commit, rooms: handles))
@@ -56,11 +55,7 @@ extension Shard {
   /// When the next turn is due without an event, in microseconds of the monotonic clock; `nil` =
   /// never.
   public func nextWake() -> Int64? {
-    var deadline = timers.min?.at
-    deadline = earlier(deadline, typing.nextDeadline)
-    deadline = earlier(deadline, receipts.nextDeadline)
-    deadline = earlier(deadline, subscriberCounts.nextDeadline)
-    deadline = earlier(deadline, presenceNews.nextDeadline)
+    let deadline = earlier(timers.min?.at, features.nextDeadline)
     return earlier(deadline.map { $0 * 1000 }, nextDelivery)
   }
 
@@ -77,22 +72,15 @@ extension Shard {
         if slowedUsers[user] == next.at { wakeSlowed(user, now) }
       case .readAgain(let id):
         if isCurrent(id) { markDirty(id.slot) }
-      case .activity(let node): sendLateActivity(node, now)
       case .expiry(let id): checkExpiry(id, now)
       case .departure(let user): depart(user, now)
       }
     }
-    typing.tick(in: &self, now)
-    receipts.tick(in: &self, now)
-    subscriberCounts.tick(in: &self, now)
-    presenceNews.tick(in: &self, now)
+    features.tick(in: &self, now)
   }
 
   /// The number of pending timers.
-  var timerCount: Int {
-    timers.count + typing.timerCount + receipts.timerCount + subscriberCounts.timerCount
-      + presenceNews.timerCount
-  }
+  var timerCount: Int { timers.count + features.timerCount }
 
   // MARK: - 3. To the log, and to the sockets
 
@@ -137,6 +125,7 @@ extension Shard {
       resumeIfPossible(session, now)
     }
     turn.clear()
+    assert(areConsistent(due))
     return due.count
   }
 

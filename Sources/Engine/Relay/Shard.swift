@@ -12,8 +12,8 @@ public import Wire
 /// per socket), `takeReads` (for the log) and `takeResumable`, in this order.
 ///
 /// The parts, which know nothing of each other: `Sessions`, `Rooms` and `Subscriptions` (the
-/// cursors), `LogQueue`, `Turn` (the fan-out), `RecentCommits`, `RoomLists` and `RoomsLoads`
-/// (`rooms` and `activity`), and the features, which see the shard as an `Audience`.
+/// cursors), `LogQueue`, `Turn` (the fan-out), `RecentCommits`, and the features, which see the shard
+/// as an `Audience`.
 public struct Shard: ~Copyable {
   /// The limits of a client; 0 = no limit.
   public struct Limits: Equatable, Sendable {
@@ -105,11 +105,8 @@ public struct Shard: ~Copyable {
   /// Connections whose input may be read again.
   var resumable: [Int32] = []
 
-  // Presence, people and lists of rooms.
   /// Users whose last session on this loop has ended in this turn.
   var departures: [String] = []
-  var lists = RoomLists()
-  var loads = RoomsLoads()
 
   // Features, each with a state of its own: see `Audience`.
   let typing = Typing()
@@ -117,8 +114,12 @@ public struct Shard: ~Copyable {
   let subscriberCounts = SubscriberCounts()
   let presenceNews = PresenceNews()
   let people: People
-  var polls = Polls()
-  var traces = Traces()
+  let roomLists: RoomLists
+  let polls = Polls()
+  let traces = Traces()
+  /// All of them, for what every turn asks of each.
+  let features:
+    FeatureSet<Typing, Receipts, SubscriberCounts, PresenceNews, People, RoomLists, Polls>
 
   var timers = Heap<ShardTimer>()
 
@@ -157,6 +158,11 @@ public struct Shard: ~Copyable {
     people = People(bots: configuration.bots, presence: presenceNews)
     listedTitles = Dictionary(
       configuration.listed.map { ($0.room, $0.title) }, uniquingKeysWith: { first, _ in first })
+    roomLists = RoomLists(
+      listed: configuration.listed, titles: listedTitles, people: people, presence: presenceNews,
+      seed: ~seed)
+    features = FeatureSet(
+      typing, receipts, subscriberCounts, presenceNews, people, roomLists, polls)
     paceLimits = Pace.Limits(
       hold: configuration.holds,
       pacingMicroseconds: Int64(configuration.pacingMilliseconds) * 1000)
@@ -183,7 +189,7 @@ public struct Shard: ~Copyable {
     guard isCurrent(id) else { return }
     let session = id.slot
     endSubscriptions(of: session)
-    endWatching(session)
+    features.end(session, in: &self)
     let user = sessions[session].user
     if let budget = sessions[session].budget {
       budgets.disconnect(budget, rank: sessions[session].rank)
@@ -191,9 +197,6 @@ public struct Shard: ~Copyable {
     if let (budget, rank) = sessions[session].extras?.connection {
       budgets.disconnect(budget, rank: rank)
     }
-    polls.end(id)
-    presenceNews.end(id)
-    people.end(id)
     sessions.remove(session)
     if !user.isEmpty { updatePresence(of: user) }
   }

@@ -5,8 +5,6 @@ struct ShardTimer: Comparable {
     case budget(String)
     /// A page from storage could not be read, and is read again.
     case readAgain(SessionID)
-    /// Activity that came too soon after the last is sent.
-    case activity(Handle<WatchedRoom>)
     /// A token may have expired.
     case expiry(SessionID)
     /// A user whose last session has ended may have come back.

@@ -29,9 +29,18 @@ struct OptionalSlot<Element>: Hashable, Sendable {
 
 /// A slot and the generation of its element, which distinguishes the element from those that have
 /// the slot before or after it.
-struct Handle<Element>: Hashable, Sendable {
-  let slot: Slot<Element>
-  let generation: UInt32
+public struct Handle<Element>: Hashable, Sendable {
+  public let slot: Slot<Element>
+  public let generation: UInt32
+
+  public init(slot: Slot<Element>, generation: UInt32) {
+    self.slot = slot
+    self.generation = generation
+  }
+
+  public init(index: Int32, generation: UInt32) {
+    self.init(slot: Slot(index), generation: generation)
+  }
 }
 
 extension Array {

@@ -57,6 +57,34 @@ protocol Audience: ~Copyable {
   mutating func inform(_ session: Slot<Session>, _ key: EphemeralKey)
 }
 
+/// What the lists of rooms see besides: the rooms themselves, and which of them a session has joined.
+protocol ListsAudience: Audience, ~Copyable {
+  func name(of room: Slot<Room>) -> String
+  func handle(of room: Slot<Room>) -> Handle<Room>
+  func bounds(of room: Slot<Room>) -> RoomBounds
+  /// Returns the JSON of a room's last entry; empty if there is none.
+  func lastEntry(of room: Slot<Room>) -> ArraySlice<UInt8>
+  /// Returns a room, with at least the bounds that the log has told. It may be forgotten unless it is
+  /// retained.
+  mutating func update(_ room: String, head: Int64, firstKept: Int64) -> Slot<Room>
+  mutating func retain(_ room: Slot<Room>)
+  mutating func release(_ room: Slot<Room>)
+
+  func hasJoined(_ room: Slot<Room>, _ session: Slot<Session>) -> Bool
+  func joinedRooms(of session: Slot<Session>) -> [Slot<Room>]
+  mutating func forEachSession(of user: String, _ body: (inout Self, Slot<Session>) -> Void)
+  mutating func chargeRequests(_ count: Int, _ session: Slot<Session>)
+  /// Encodes the message that `inform` sends.
+  mutating func encode(_ activity: ServerMessage.Activity, last: ArraySlice<UInt8>)
+}
+
+/// The entries of a room that are kept.
+struct RoomBounds {
+  /// The `seq` of the last entry.
+  var head: Int64
+  var firstKept: Int64
+}
+
 /// The sessions that a message about a room is for.
 enum Recipients {
   /// Those that have joined the room, but for the sessions of the key's user; in a direct room also

@@ -2,7 +2,7 @@ import Wire
 
 /// `people`: the directory and the configured bots as clients see them, a page at a time, with the
 /// presence of each user. A session that has requested a page is told when the directory fails.
-final class People {
+final class People: Feature {
   private var roster: Roster
   private let presence: PresenceNews
   /// The sessions that have requested people, each with the page that is being made.
@@ -25,7 +25,7 @@ final class People {
     let before = roster.directory.problem
     roster.directory = update
     guard let problem = update.problem, before.map(\.code) != problem.code else { return }
-    for id in askers.keys.sorted(by: { $0.index < $1.index }) {
+    for id in askers.keys.sorted(by: { $0.slot.place < $1.slot.place }) {
       audience.reply(.error(problem.error), ref: nil, to: id.slot)
     }
   }
@@ -90,8 +90,9 @@ final class People {
     }
   }
 
-  /// Forgets a session that has ended.
-  func end(_ session: SessionID) { askers[session] = nil }
+  func end(_ session: Slot<Session>, in audience: inout some Audience & ~Copyable) {
+    askers[audience.id(of: session)] = nil
+  }
 
   var isLoose: Bool { askers.isLoose }
   func shrink() { askers.shrinkIfLoose() }

@@ -2,7 +2,7 @@
 ///
 /// A session begins to poll before its room is read, so that no commit falls between the read and
 /// the wait.
-struct Polls {
+final class Polls: Feature {
   private struct Poll {
     var room: String
     /// The last entry that was committed since the session began to poll.
@@ -25,14 +25,18 @@ struct Polls {
   var isEmpty: Bool { polls.isEmpty }
   var count: Int { polls.count }
 
-  mutating func begin(_ id: SessionID, _ room: String) {
+  func begin(_ id: SessionID, _ room: String) {
     end(id)
     polls[id] = Poll(room: room)
     rooms[room, default: Room()].sessions.append(id)
     rooms[room, default: Room()].count += 1
   }
 
-  mutating func end(_ id: SessionID) {
+  func end(_ session: Slot<Session>, in audience: inout some Audience & ~Copyable) {
+    if !polls.isEmpty { end(audience.id(of: session)) }
+  }
+
+  func end(_ id: SessionID) {
     guard let poll = polls.removeValue(forKey: id), var room = rooms.removeValue(forKey: poll.room)
     else { return }
     room.count -= 1
@@ -45,20 +49,20 @@ struct Polls {
 
   /// Lets a session wait for an entry after `head`.
   /// - Returns: `false` if there is one already.
-  mutating func wait(_ id: SessionID, after head: Int64) -> Bool {
+  func wait(_ id: SessionID, after head: Int64) -> Bool {
     guard let poll = polls[id], poll.head <= head else { return false }
     polls[id]?.awaited = head
     return true
   }
 
   /// Wakes the sessions that wait for entries of a commit.
-  mutating func wake(with commit: Commit) {
+  func wake(with commit: Commit) {
     if polls.isEmpty { return }
     for span in commit.spans { wake(span.room, head: span.lastSeq) }
   }
 
   /// The room's last entry is now `head`.
-  mutating func wake(_ room: String, head: Int64) {
+  func wake(_ room: String, head: Int64) {
     guard let sessions = rooms[room]?.sessions else { return }
     for id in sessions {
       guard let poll = polls[id] else { continue }
@@ -70,7 +74,7 @@ struct Polls {
     }
   }
 
-  mutating func takeWoken() -> [SessionID] {
+  func takeWoken() -> [SessionID] {
     if woken.isEmpty { return [] }
     defer { woken = [] }
     return woken

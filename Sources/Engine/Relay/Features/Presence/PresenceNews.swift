@@ -3,7 +3,7 @@ import Wire
 /// `presence`: tells each session of changes in the presence of the users that it watches, which are
 /// those in its lists of people and rooms and the peers of its direct rooms. At most once per second
 /// and user.
-final class PresenceNews {
+final class PresenceNews: Feature {
   private var users = WatchedUsers()
   private var throttle = Throttle<String, Void>(milliseconds: 1000)
 
@@ -24,8 +24,9 @@ final class PresenceNews {
     users.isWatching(user, session)
   }
 
-  /// Forgets a session that has ended.
-  func end(_ session: SessionID) { users.end(session) }
+  func end(_ session: Slot<Session>, in audience: inout some Audience & ~Copyable) {
+    users.end(audience.id(of: session))
+  }
 
   // MARK: - Changes
 
@@ -99,7 +100,6 @@ final class PresenceNews {
 
   // MARK: - Time
 
-  /// When `tick` has something to do, in milliseconds of the monotonic clock.
   var nextDeadline: Int64? { throttle.nextDeadline }
 
   func tick(in audience: inout some Audience & ~Copyable, _ now: Moment) {

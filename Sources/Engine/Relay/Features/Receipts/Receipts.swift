@@ -2,7 +2,7 @@ import Wire
 
 /// `received` and `read`: how far a user has got in a room, which the log stores as marks. The sessions
 /// of the user and the others of the room are told, at most once per interval.
-final class Receipts {
+final class Receipts: Feature {
   private struct Receipt {
     var marks: Marks
     var isForOthers: Bool
@@ -65,7 +65,6 @@ final class Receipts {
 
   // MARK: - Time
 
-  /// When `tick` has something to do, in milliseconds of the monotonic clock.
   var nextDeadline: Int64? { throttle.nextDeadline }
 
   func tick(in audience: inout some Audience & ~Copyable, _ now: Moment) {

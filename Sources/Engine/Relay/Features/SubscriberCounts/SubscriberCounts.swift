@@ -2,7 +2,7 @@ import Wire
 
 /// `subscribers`: the number of a room's subscribers, for the sessions that asked for it when they
 /// joined, at most once per interval.
-final class SubscriberCounts {
+final class SubscriberCounts: Feature {
   private var throttle = Throttle<EphemeralKey, Int64>()
 
   func apply(
@@ -23,7 +23,6 @@ final class SubscriberCounts {
     audience.inform(.counting, key)
   }
 
-  /// When `tick` has something to do, in milliseconds of the monotonic clock.
   var nextDeadline: Int64? { throttle.nextDeadline }
 
   func tick(in audience: inout some Audience & ~Copyable, _ now: Moment) {

@@ -4,7 +4,7 @@ import Wire
 ///
 /// Typing is stored nowhere. The log passes it on to all loops in the order of commits; it ends by
 /// itself if it is not repeated, and silently with the user's next entry.
-final class Typing {
+final class Typing: Feature {
   private var typers = Typers()
   private var throttle = Throttle<EphemeralKey, Bool>()
 
@@ -67,7 +67,6 @@ final class Typing {
 
   // MARK: - Time
 
-  /// When `tick` has something to do, in milliseconds of the monotonic clock.
   var nextDeadline: Int64? { earlier(typers.nextDeadline, throttle.nextDeadline) }
 
   func tick(in audience: inout some Audience & ~Copyable, _ now: Moment) {

@@ -14,14 +14,16 @@ struct WatchedRoom {
   /// The user's mark, and the entries of others since.
   var read: Int64 = 0
   var unread = Unread()
-  /// The earliest time of the next `activity`, in milliseconds of the monotonic clock.
-  var nextAt: Int64 = 0
   /// The number of connections that requested `rooms` and have joined this one: they get the
   /// entries, and no `activity`.
   var joined: Int32 = 0
-  /// Whether an `activity` waits for its time.
-  var isPending = false
   var belongs = false
+
+  /// The number of unread entries that are still kept.
+  func unread(within bounds: RoomBounds) -> (count: Int64, isMore: Bool) {
+    let kept = bounds.head - bounds.firstKept + 1
+    return (max(0, min(unread.count, kept)), unread.isMore && unread.count < kept)
+  }
 
   init(watch: Slot<UserWatch>, room: Slot<Room>, place: Int32) {
     self.watch = watch

@@ -1,9 +1,11 @@
-/// The lists of rooms of those users on one loop who have requested `rooms`: each in the order of
-/// activity, the latest first.
-struct RoomLists: ~Copyable {
+/// The rooms in the lists of those users on one loop who have requested `rooms`: each list in the
+/// order of activity, the latest first.
+struct WatchedRooms: ~Copyable {
   var users = Slab(vacant: UserWatch(user: ""))
   private var slots: [String: Slot<UserWatch>] = [:]
   var rooms = Slab(vacant: WatchedRoom(watch: Slot(0), room: Slot(0), place: 0))
+  /// For each room of the loop the lists that have it, by the slot of the room.
+  private var watchers: [[Slot<WatchedRoom>]] = []
 
   func find(_ user: String) -> Slot<UserWatch>? { slots[user] }
 
@@ -25,25 +27,33 @@ struct RoomLists: ~Copyable {
     slots[user].flatMap { users[$0].rooms[room] }
   }
 
+  /// The lists that have a room.
+  func watchers(of room: Slot<Room>) -> [Slot<WatchedRoom>] {
+    Int(room.place) < watchers.count ? watchers[Int(room.place)] : []
+  }
+
   /// Adds a room at the front of a user's list and to the watchers of the room.
-  mutating func insert(
-    _ room: Slot<Room>, on watch: Slot<UserWatch>, watchers: inout [Slot<WatchedRoom>]
-  ) -> Slot<WatchedRoom> {
+  mutating func insert(_ room: Slot<Room>, on watch: Slot<UserWatch>) -> Slot<WatchedRoom> {
+    let index = Int(room.place)
+    if index >= watchers.count {
+      watchers.append(contentsOf: repeatElement([], count: index + 1 - watchers.count))
+    }
     let node = rooms.insert(
-      WatchedRoom(watch: watch, room: room, place: Int32(watchers.count)))
-    watchers.append(node)
+      WatchedRoom(watch: watch, room: room, place: Int32(watchers[index].count)))
+    watchers[index].append(node)
     users[watch].rooms[room] = node
     linkAtFront(node)
     return node
   }
 
-  mutating func remove(_ node: Slot<WatchedRoom>, watchers: inout [Slot<WatchedRoom>]) {
+  mutating func remove(_ node: Slot<WatchedRoom>) {
     unlink(node)
-    users[rooms[node].watch].rooms[rooms[node].room] = nil
+    let room = rooms[node].room
+    users[rooms[node].watch].rooms[room] = nil
     // The last watcher of the room takes the place.
-    let last = watchers.removeLast()
+    let last = watchers[Int(room.place)].removeLast()
     if last != node {
-      watchers[Int(rooms[node].place)] = last
+      watchers[Int(room.place)][Int(rooms[node].place)] = last
       rooms[last].place = rooms[node].place
     }
     rooms.remove(node)
@@ -52,6 +62,7 @@ struct RoomLists: ~Copyable {
   // MARK: - The order of activity
 
   mutating func moveToFront(_ node: Slot<WatchedRoom>) {
+    if users[rooms[node].watch].newest.slot == node { return }
     unlink(node)
     linkAtFront(node)
   }
@@ -79,15 +90,14 @@ struct RoomLists: ~Copyable {
 
   /// Puts a list that has just been loaded into order: the latest first, rooms of the same time by
   /// name.
-  mutating func sort(_ watch: Slot<UserWatch>, _ known: borrowing Rooms) {
-    var nodes = Array(users[watch].rooms.values)
-    nodes.sort { a, b in
-      let (x, y) = (rooms[a], rooms[b])
-      if x.lastAt != y.lastAt { return x.lastAt < y.lastAt }
-      return known[x.room].name > known[y.room].name
+  /// - Parameter name: returns the name of a room.
+  mutating func sort(_ watch: Slot<UserWatch>, name: (Slot<Room>) -> String) {
+    var nodes = users[watch].rooms.values.map {
+      (slot: $0, at: rooms[$0].lastAt, name: name(rooms[$0].room))
     }
+    nodes.sort { $0.at != $1.at ? $0.at < $1.at : $0.name > $1.name }
     users[watch].newest = .none
-    for node in nodes { linkAtFront(node) }
+    for node in nodes { linkAtFront(node.slot) }
   }
 
   /// Returns where the list continues after a cursor whose paging no longer exists: after its room
@@ -113,5 +123,7 @@ struct RoomLists: ~Copyable {
   mutating func shrink() {
     rooms.shrink()
     slots.shrinkIfLoose()
+    let used = (watchers.lastIndex { !$0.isEmpty } ?? -1) + 1
+    if used <= watchers.count / 2 { watchers = Array(watchers[..<used]) }
   }
 }

@@ -24,7 +24,7 @@ struct RoomsLoads {
   }
 
   /// Starts the next load whose user still waits for it, unless one is under way.
-  mutating func start(in lists: borrowing RoomLists) -> Load? {
+  mutating func start(in lists: borrowing WatchedRooms) -> Load? {
     guard current == nil else { return nil }
     while let load = waiting.popFirst() {
       guard lists.users.contains(load.watch), lists.users[load.watch].state == .loading,
