@@ -85,7 +85,7 @@ extension `End to end` {
         let terminal = try TerminalSession.wschat(
           relay, ["--room", "general"], columns: columns, rows: rows)
         try terminal.waitForConversation("General")
-        let before = try terminal.wait(for: "the last one").lines.dropFirst()
+        let before = conversation(try terminal.wait(for: "the last one"))
         try terminal.type("/")
         try terminal.press("Tab")
         try terminal.wait(for: " more")
@@ -100,7 +100,14 @@ extension `End to end` {
         try terminal.press("Escape")
         try terminal.wait(forNo: "/nextmention")
         try terminal.press("BSpace", "BSpace")
-        try terminal.wait(for: "what was there before") { $0.lines.dropFirst() == before }
+        try terminal.wait(for: "what was there before") { conversation($0) == before }
+      }
+    }
+
+    /// The lines without the title and the list, which may change meanwhile.
+    private func conversation(_ screen: TerminalSession.Screen) -> [Substring?] {
+      screen.lines.dropFirst().map {
+        $0.split(separator: "│", omittingEmptySubsequences: false).last
       }
     }
 
