@@ -1,7 +1,7 @@
 # make run · make test · make help
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: run build check quick test test-browsers test-machine test-fresh bench bench-full conformance faults simulate \
+.PHONY: run build check quick test test-times test-long test-browsers test-machine test-fresh bench bench-full conformance faults simulate \
   simulate-bugs fuzz fuzz-coverage fuzz-bugs test-tsan test-asan pictures bench-screen bench-hostile format lint \
   install uninstall help bench-baseline bench-figures docs release
 
@@ -30,7 +30,9 @@ BIOME := 2.3.11
 help:
 	@echo 'make run               start a relay on 127.0.0.1:8080 with example bots'
 	@echo 'make test              run all tests except those of test-machine'
-	@echo 'make check             check the style, test the modules that do no I/O, simulate 200 seeds'
+	@echo 'make check             check the style, test the modules that do no I/O, simulate some seeds'
+	@echo 'make test-long         run the tests that take minutes: the simulation with more seeds'
+	@echo 'make test-times        run make test, and write what takes how long into Tests/times.md'
 	@echo 'make test-machine      run the tests that measure, on an otherwise idle machine'
 	@echo 'make test-browsers     test the web page in Firefox and WebKit as well'
 	@echo 'make test-fresh        run make test on a new Debian with git, make and Swift only; needs root'
@@ -76,34 +78,32 @@ build:
 	@config/setup
 	@$(SWIFT) build $(RELEASE)
 
-# The simulation runs the same seeds every time, for a minute or two: a test must not fail by chance, and
-# `make simulate` looks for more bugs. The tests that run the commands, from TEST_BIN_DIR, run separately,
-# since they load the machine.
+# One build, with assertions, and all tests side by side: see Tests/side-by-side. The simulation runs the
+# same seeds every time: a test must not fail by chance, and `make test-long` and `make simulate` look for
+# more bugs.
 #
 # A suite whose name begins with "Measured: " checks time or memory against a bound. Its result is
 # meaningful only on an otherwise idle machine, so test-machine runs these suites, and `make test` runs
 # all others: the name of a test decides which of the two runs it.
-test:
+test test-times:
 	@config/setup test
-	@$(SWIFT) build $(RELEASE) --product simulate
+	@$(SWIFT) build --build-tests
+	@$(SIDE_BY_SIDE) --skip $(MEASURED) --skip $(BROWSERS) $(SEEDS) $(if $(filter test-times,$@),--record)
+
+TEST := SWIFT=$(SWIFT) Tests/run --skip-build
+SIDE_BY_SIDE = TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" Tests/side-by-side \
+  "$$($(SWIFT) build --show-bin-path)"/relayPackageTests.xctest
+SEEDS := --run '.build/debug/simulate --store sqlite --seeds 40 --jobs 1' \
+  --run '.build/debug/simulate --store memory --seeds 20 --jobs 1' \
+  --run '.build/debug/simulate --store cluster --seeds 1000 --jobs 1'
+
+# What takes minutes: more seeds, with optimization.
+test-long:
+	@config/setup
+	@$(CHECKED) --product simulate
 	@$(SIMULATE) --store sqlite --seeds 180
 	@$(SIMULATE) --store memory --seeds 90
 	@$(SIMULATE) --store cluster --seeds 3000
-	@$(SWIFT) build --build-tests
-	@echo "$$($(SWIFT) test list --skip-build | grep -c $(MEASURED)) tests that measure were not run" \
-	  'to make test-machine'
-	@$(TEST) --skip '^EndToEndTests\.' --skip '^SwarmTests\.' --skip $(MEASURED)
-	@TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" \
-	  $(TEST) --filter '^SwarmTests\.' --skip $(MEASURED)
-	@TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)"; folder=$$(mktemp -d); export TEST_BIN_DIR; \
-	  TMPDIR=$$folder $(TEST) --filter $(CLIENTS) --skip $(BROWSERS) --skip $(MEASURED) >.build/clients.txt 2>&1 & clients=$$!; \
-	  status=0; $(TEST) --filter '^EndToEndTests\.' --skip $(CLIENTS) --skip $(BROWSERS) --skip $(MEASURED) || status=1; \
-	  wait $$clients || { status=1; cat .build/clients.txt; }; \
-	  tail -n 1 .build/clients.txt; rm -rf "$$folder"; exit $$status
-
-TEST := SWIFT=$(SWIFT) Tests/run --skip-build
-# Clients in other languages and in browsers are tested at the same time as the rest: one core each.
-CLIENTS := 'EndToEndTests.*(The (documented clients|JavaScript library|web page)|Without a WebSocket)'
 MEASURED := Measured:
 BROWSERS := 'in other browsers'
 
@@ -133,10 +133,8 @@ quick:
 PURE := ^(Package|Mixing|Folding|WebSocket|Wire|Relay|Gateway|WebBundler)Tests\.
 check: lint
 	@config/setup
-	@$(SWIFT) build $(RELEASE) --product simulate
-	@$(SIMULATE) --store sqlite --seeds 200
 	@$(SWIFT) build --build-tests
-	@$(TEST) --filter '$(PURE)' --skip $(MEASURED)
+	@$(SIDE_BY_SIDE) --filter '$(PURE)' --skip $(MEASURED) $(SEEDS)
 
 test-fresh:
 	@SWIFT=$(SWIFT) Tests/fresh-machine make test
@@ -149,11 +147,14 @@ conformance: build
 	@$(CONFORMANCE) .build/conformance
 
 # Simulates the relay, its log and its disk from seeds, and checks them against a model: see Tests/Simulation.
-SIMULATE := .build/release/simulate
+# It is optimized and has the assertions of a debug build.
+ASSERTIONS := -Xswiftc -assert-config -Xswiftc Debug
+CHECKED = $(SWIFT) build -c release --scratch-path .build/checked $(ASSERTIONS)
+SIMULATE := .build/checked/release/simulate
 SECONDS ?= 3600
 simulate:
 	@config/setup
-	@$(SWIFT) build $(RELEASE) --product simulate
+	@$(CHECKED) --product simulate
 	@$(SIMULATE) --store all --seconds $(SECONDS)
 
 # Makes a copy of the package that contains all planted bugs: see Tests/Simulation/PlantedBugs.
@@ -161,7 +162,7 @@ PLANT := Tests/Simulation/PlantedBugs/plant .build/planted
 simulate-bugs:
 	@config/setup
 	@$(PLANT)
-	@$(SWIFT) build $(RELEASE) --package-path .build/planted --product simulate
+	@$(SWIFT) build -c release --package-path .build/planted $(ASSERTIONS) --product simulate
 	@Tests/Simulation/catch-bugs .build/planted/.build/release/simulate
 
 # The program has its own `main` and uses libFuzzer as a library, so the flags that link it and
@@ -170,7 +171,7 @@ simulate-bugs:
 SWIFT_LIBRARIES = $(shell $(SWIFT) -print-target-info | \
   sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
 FUZZER = $(SWIFT_LIBRARIES)/clang/lib/linux/libclang_rt.fuzzer_no_main-$(shell uname -m).a
-FUZZ_FLAGS = -Xswiftc -Xfrontend -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld \
+FUZZ_FLAGS = $(ASSERTIONS) -Xswiftc -Xfrontend -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld \
   -Xlinker $(FUZZER) -Xlinker -lstdc++
 FUZZ_SECONDS = $(if $(filter command environment,$(firstword $(origin SECONDS))),$(SECONDS),60)
 
