@@ -130,7 +130,7 @@ quick:
 	  $(TEST) --filter '^($(MODULE))Tests\.' --skip $(MEASURED)
 
 # The checks to run before each commit.
-PURE := ^(Package|Mixing|Folding|WebSocket|Wire|Relay|Gateway|WebBundler)Tests\.
+PURE := ^(Package|Mixing|Folding|WebSocket|Wire|Relay|Cluster|Gateway|WebBundler)Tests\.
 check: lint
 	@config/setup
 	@$(SWIFT) build --build-tests

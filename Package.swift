@@ -106,6 +106,7 @@ let package = Package(
     Layer.engine.module("Mixing"),
     Layer.engine.module("Folding", ["CUtf8proc"]),
     Layer.engine.module("Relay", ["Wire", "Mixing", "Folding", deque, heap, ordered]),
+    Layer.engine.module("Cluster", ["Relay", "Wire"]),
     Layer.engine.module("Gateway", ["WebSocket", "Wire", "Relay", "Mixing"], confined),
 
     // The web page, which the build bundles and embeds in Server.
@@ -136,7 +137,7 @@ let package = Package(
 
     Layer.server.module(
       "SQLiteLog", ["Relay", "Wire", "Platform", "SQLite", "CSQLite", deque], confined),
-    Layer.server.module("PostgresLog", ["Relay", "Wire", "Platform", "Postgres"]),
+    Layer.server.module("PostgresLog", ["Cluster", "Relay", "Wire", "Platform", "Postgres"]),
     Layer.server.module(
       "Directories", ["Relay", "Wire", "Platform", "YAML", "CCurl", deque]),
     Layer.server.module("Bots", ["Wire", "Mixing", "Platform", logging, subprocess]),
@@ -204,7 +205,7 @@ let package = Package(
     .target(
       name: "Simulation",
       dependencies: [
-        "Gateway", "Relay", "Wire", "WebSocket", "SQLiteLog", "Client", "Platform",
+        "Gateway", "Cluster", "Relay", "Wire", "WebSocket", "SQLiteLog", "Client", "Platform",
         "CSQLite", "Hostile", "Mixing", deque, heap,
       ], path: "Tests/Simulation/Simulation", swiftSettings: strict),
     command(
@@ -247,6 +248,7 @@ let package = Package(
     tests("WebSocket", ["WebSocket", "Mixing", "TestSupport"], excluding: ["RecordedCases.txt"]),
     tests("Wire", ["Wire", "Mixing"]),
     tests("Relay", ["Relay", "Wire", "Mixing", containers]),
+    tests("Cluster", ["Cluster", "Relay"]),
     tests("Gateway", ["Gateway", "Relay", "WebSocket"]),
     tests("WebBundler", ["WebBundler"]),
     tests("Platform", ["Platform", "TestSupport"]),

@@ -6,7 +6,8 @@ struct FaultyStore: EntryStore, EntryReader {
   var memory = MemoryStore()
   var failsCommits = false
   var failsReads = false
-  var isShared = false
+  /// Of its failures.
+  var mayHaveMore = false
   /// The number of lookups of an epoch's last entry.
   private(set) var epochLookups = 0
   /// The number of rooms read for lists, and the number of times that a user's rooms were counted.
@@ -128,7 +129,11 @@ struct FaultyStore: EntryStore, EntryReader {
   }
 
   mutating func commit(_ changes: StoreChanges) throws(StoreFailure) {
-    if failsCommits { throw StoreFailure("the disk is full") }
+    if failsCommits {
+      var failure = StoreFailure("the disk is full")
+      failure.mayHaveMore = mayHaveMore
+      throw failure
+    }
     commits.append(changes)
     try memory.commit(changes)
   }

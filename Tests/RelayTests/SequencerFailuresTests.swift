@@ -129,7 +129,7 @@ import Wire
   ) {
     var harness = SequencerHarness()
     harness.submit(.append("r", "ada", "1"))
-    harness.store.isShared = true
+    harness.store.mayHaveMore = true
     harness.store.failsCommits = true
     // Another node has begun an epoch, or has stored an entry.
     let ahead = harness.submit(

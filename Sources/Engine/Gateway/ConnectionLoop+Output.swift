@@ -196,17 +196,11 @@ extension ConnectionLoop {
       connections.capacity > Self.tableAtLeast && connections.count < connections.capacity / 4
     if isLoose || shard.isLoose { wantsToShrink = true }
     shard.trimBuffers()
-    if index == 0 { shard.tell(context.budgets.takeSpending(now: now.monotonic)) }
     context.budgets.evictIdle(now: now.monotonic)
     context.addressBudgets.evictIdle(now: now.monotonic)
     context.guessBudgets.evictIdle(now: now.monotonic)
     context.fileBudgets.evictIdle(now: now.monotonic)
     giveBackAgain()
-  }
-
-  /// Charges users for what they have spent on other nodes.
-  func recordSpending(_ told: [NodeSpending]) {
-    for told in told { context.budgets.apply(told, now: now.monotonic) }
   }
 
   /// Whether a connection is not read from because its user sends too much.

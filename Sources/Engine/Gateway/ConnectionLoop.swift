@@ -42,8 +42,8 @@ import Wire
 
     package init(
       limits: ConnectionLimits, shard: Shard.Configuration, router: RequestRouter,
-      authenticator: Authenticator, admission: Admission, epoch: String, sharesLog: Bool = false,
-      loopCount: Int, compressesFromBytes: Int, drainSeconds: Int
+      authenticator: Authenticator, admission: Admission, epoch: String,
+      budgets: Budgets<String>? = nil, loopCount: Int, compressesFromBytes: Int, drainSeconds: Int
     ) {
       self.limits = limits
       self.shard = shard
@@ -51,7 +51,7 @@ import Wire
       self.authenticator = authenticator
       self.admission = admission
       violations = Violations()
-      budgets = Budgets(shard.limits.budget, isShared: sharesLog)
+      self.budgets = budgets ?? Budgets(shard.limits.budget)
       addressBudgets = Budgets(.requests(perSecond: limits.unauthenticatedPerSecond))
       guessBudgets = Budgets(.requests(perSecond: shard.limits.budget.requestsPerSecond))
       fileBudgets = Budgets(.requests(perSecond: WebFiles.requestsPerSecond))
@@ -168,9 +168,7 @@ import Wire
     now = world.moment()
     for message in messages {
       switch message {
-      case .log(let delivery):
-        if index == 0 { recordSpending(delivery.commit?.spendingElsewhere ?? []) }
-        shard.apply(delivery, now: now)
+      case .log(let delivery): shard.apply(delivery, now: now)
       case .connectBot(let bot): connect(bot)
       case .fromBot(let bot, let json): receive(json, from: bot)
       case .botDrained(let bot): drained(bot)

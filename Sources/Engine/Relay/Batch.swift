@@ -1,7 +1,7 @@
 import Wire
 
 /// A batch of requests while it is processed: its changes and its answers.
-struct Batch {
+package struct Batch {
   /// The acks for one loop, in the order of its requests: those of a batch that is stored are not
   /// copied again.
   struct Acks {
@@ -113,9 +113,6 @@ struct Batch {
   /// The emoji given to entries, filled on demand. Those that this batch removes stay in the sets:
   /// within one batch they count towards the limit.
   var emoji: [Place: GivenEmoji] = [:]
-  /// What users have spent on this node, and what other nodes have told.
-  var spending: [Spending] = []
-  var spendingElsewhere: [NodeSpending] = []
   /// The users whose presence changed, and their presence before this batch.
   var presences: [String: Presence] = [:]
   /// Indices of `entries` by place, filled on demand: most batches do not need it.
@@ -126,7 +123,7 @@ struct Batch {
   /// Changes that are retried from an earlier batch.
   var retried: [Sequencer.MemberKey: Sequencer.MemberRetry] = [:]
   /// The error of a read during the batch, which must not be stored then.
-  var failure: StoreFailure?
+  package internal(set) var failure: StoreFailure?
 
   /// - Parameters:
   ///   - requests: their number.
@@ -169,8 +166,8 @@ struct Batch {
     identities.insert(entries.count - 1) { UInt64(bitPattern: entries[$0].identity.hash) }
   }
 
-  /// Appends an entry that another node has committed: it is not found by its identity, which the
-  /// node does not tell.
+  /// Appends an entry that another sequencer has committed: it is not found by its identity, which
+  /// is not told.
   mutating func appendFollowed(
     _ entry: consuming StoreChanges.NewEntry, room: Int, receivedAt: Int64 = 0
   ) {

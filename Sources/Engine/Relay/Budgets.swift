@@ -18,18 +18,19 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
   /// How long new payers have to wait, and the minimum time between two scans of the table.
   private static var waitMilliseconds: Int64 { 1000 }
 
+  /// Of budgets that are not observed.
   private let terms: UserBudget.Terms
+  private let observe: (@Sendable (Payer) -> any BudgetObserver)?
   private let table = Mutex(Table())
-  /// Returns the name of a payer for the other nodes.
-  private let name: @Sendable (Payer) -> String
 
-  public convenience init(_ limits: UserBudget.Limits) {
-    self.init(UserBudget.Terms(limits), name: { _ in "" })
-  }
+  public convenience init(_ limits: UserBudget.Limits) { self.init(limits, observe: nil) }
 
-  private init(_ terms: UserBudget.Terms, name: @escaping @Sendable (Payer) -> String) {
-    self.terms = terms
-    self.name = name
+  /// - Parameter observe: returns the observer of a payer's new budget.
+  package init(
+    _ limits: UserBudget.Limits, observe: (@Sendable (Payer) -> any BudgetObserver)?
+  ) {
+    terms = UserBudget.Terms(limits)
+    self.observe = limits.isUnlimited ? nil : observe
   }
 
   /// The number of budgets in the table.
@@ -80,6 +81,12 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
     }
   }
 
+  /// Returns the observer of a payer's budget, as in `UserBudget.observer`; a payer who has not been here
+  /// yet may come.
+  package func observer(of payer: Payer, now: Int64) -> (any BudgetObserver)? {
+    observe == nil ? nil : budget(of: payer, now: now)?.observer(now: now)
+  }
+
   /// Counts a new connection of the payer.
   /// - Returns: the payer's budget, and the rank of the connection in it; `nil` if the payer has
   ///   too many connections.
@@ -119,7 +126,8 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
   var isUnlimited: Bool { terms.limits.isUnlimited }
 
   private func add(_ payer: Payer, to table: inout Table, _ now: Int64) -> UserBudget {
-    let budget = UserBudget(terms, name: name(payer), now: now)
+    let terms = observe.map { UserBudget.Terms(self.terms.limits, observer: $0(payer)) }
+    let budget = UserBudget(terms ?? self.terms, now: now)
     table.budgets[payer] = budget
     return budget
   }
@@ -129,26 +137,5 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
     table.sweepAt = min(payersLimit, max(1024, table.budgets.count * 2))
     // This keeps a table that is full of connections from being scanned for each new one.
     table.nextSweep = now + waitMilliseconds
-  }
-}
-
-/// Budgets of users who may be connected to several nodes of a shared log.
-extension Budgets<String> {
-  /// - Parameter isShared: whether other nodes have to be told what users spend.
-  public convenience init(_ limits: UserBudget.Limits, isShared: Bool) {
-    let report = isShared && !limits.isUnlimited ? SpendingReport(limits) : nil
-    self.init(UserBudget.Terms(limits, report: report), name: { $0 })
-  }
-
-  /// Returns what the other nodes have to be told now, by one loop. See `SharedAccount`.
-  public func takeSpending(now: Int64) -> [Spending] { terms.report?.take(now: now) ?? [] }
-
-  /// Charges for what users have spent on another node.
-  public func apply(_ told: NodeSpending, now: Int64) {
-    guard terms.report != nil else { return }
-    for spending in told.spending {
-      // A user who has not been here yet may come.
-      budget(of: spending.user, now: now)?.apply(spending, of: told.node, now: now)
-    }
   }
 }

@@ -98,23 +98,21 @@ public final class Commit: Sendable {
   public let audiences: [AudienceChange]
   public let presences: [PresenceChange]
   public let redactions: [Redaction]
-  /// What users have spent on other nodes; one loop takes it.
-  public let spendingElsewhere: [NodeSpending]
   /// The indices of those `frames` that are changes of earlier entries without content of their
   /// own, ascending.
   private let changes: [Int]
 
   /// The changes that are in no store: a log that starts again publishes them all the same.
-  var ephemera: Commit {
+  package var ephemera: Commit {
     Commit(
       SpannedEntries(), marks: [], membershipChanges: [], typing: [], audiences: audiences,
-      presences: presences, redactions: [], spendingElsewhere: spendingElsewhere)
+      presences: presences, redactions: [])
   }
 
   init(
     _ entries: SpannedEntries, marks: [MarkChange], membershipChanges: [MembershipChange],
     typing: [TypingChange], audiences: [AudienceChange], presences: [PresenceChange],
-    redactions: [Redaction], spendingElsewhere: [NodeSpending] = []
+    redactions: [Redaction]
   ) {
     spans = entries.spans
     frames = entries.frames
@@ -123,7 +121,6 @@ public final class Commit: Sendable {
     changes = entries.changes
     self.presences = presences
     self.redactions = redactions
-    self.spendingElsewhere = spendingElsewhere
     self.marks = marks
     self.membershipChanges = membershipChanges
     self.typing = typing

@@ -6,6 +6,9 @@ public struct StoreFailure: Error, Equatable, Sendable, CustomStringConvertible 
   public var description: String
   /// Whether the operator has to change something: another attempt would fail as well.
   public var isConfiguration: Bool
+  /// Whether the store may have entries and epochs that the sequencer does not know of: what it does
+  /// not know need not be lost.
+  package var mayHaveMore = false
 
   public init(_ description: String, isConfiguration: Bool = false) {
     self.description = description
@@ -13,16 +16,10 @@ public struct StoreFailure: Error, Equatable, Sendable, CustomStringConvertible 
   }
 }
 
-/// The storage of a `Sequencer`'s rooms. Used by one thread.
-///
-/// A conformer never reorders entries, and `commit` is all or nothing.
-public protocol EntryStore {
+/// What a `Sequencer` looks up in the storage of its rooms. Used by one thread.
+public protocol EntryLookup {
   /// The key of the hashes of its entries. It stays the same as long as there are entries.
   var identityKey: EntryIdentity.Key { get }
-
-  /// Whether other nodes write to this store as well, so that each batch has to carry the news for
-  /// them.
-  var isShared: Bool { get }
 
   /// Returns the room as it was last committed; `nil` if there is none.
   mutating func loadRoom(_ name: String) throws(StoreFailure) -> StoredRoom?
@@ -89,14 +86,12 @@ public protocol EntryStore {
 
   /// Returns the number of rooms that the user belongs to.
   mutating func membershipCount(of user: String) throws(StoreFailure) -> Int
-
-  /// Stores all of the changes durably, or none.
-  mutating func commit(_ changes: StoreChanges) throws(StoreFailure)
 }
 
-extension EntryStore {
-  /// A store that has one writer.
-  public var isShared: Bool { false }
+/// The storage of a `Sequencer`'s rooms. A conformer never reorders entries.
+public protocol EntryStore: EntryLookup {
+  /// Stores all of the changes durably, or none.
+  mutating func commit(_ changes: StoreChanges) throws(StoreFailure)
 }
 
 /// The positions up to which a member has read and received entries.

@@ -26,9 +26,6 @@ public protocol Log: AnyObject, Sendable {
   /// The name of the epoch of this run.
   var epoch: String { get }
 
-  /// Whether other nodes may share the log.
-  var isShared: Bool { get }
-
   /// Starts to process requests.
   /// - Parameters:
   ///   - loops: the number of event loops; a commit is published to each.
@@ -53,8 +50,6 @@ public protocol Log: AnyObject, Sendable {
 }
 
 extension Log {
-  public var isShared: Bool { false }
-
   /// Returns zeros, for a log that does not count.
   public func statistics() -> LogStatistics { LogStatistics() }
 }

@@ -4,11 +4,9 @@ internal import Synchronization
 package final class LogMeter: Sendable {
   private let state: Mutex<LogStatistics>
 
-  /// - Parameter isShared: whether several relays share the log.
-  package init(rooms: Int, isShared: Bool = false) {
+  package init(rooms: Int) {
     var statistics = LogStatistics()
     statistics.rooms = rooms
-    if isShared { statistics.node = NodeStatistics() }
     state = Mutex(statistics)
   }
 
@@ -27,17 +25,6 @@ package final class LogMeter: Sendable {
       guard let syncNanoseconds else { return }
       statistics.batchSeconds.add(Double(nanoseconds) / 1e9)
       statistics.syncSeconds.add(Double(syncNanoseconds) / 1e9)
-    }
-  }
-
-  /// Changes the statistics of a node.
-  package func record(_ change: (inout NodeStatistics) -> Void) {
-    state.withLock { statistics in
-      guard var node = statistics.node else { return }
-      // Its histograms are not copied.
-      statistics.node = nil
-      change(&node)
-      statistics.node = node
     }
   }
 }

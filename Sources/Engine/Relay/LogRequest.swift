@@ -17,8 +17,6 @@ public enum LogRequest: Sendable {
   case typing(room: String, user: String, on: Bool, from: Origin? = nil)
   /// The presence of a user in the sessions of this loop has changed; `offline` = there are none.
   case presence(user: String, from: Presence, to: Presence)
-  /// What users have spent on this node, for the others that share the log. Not answered.
-  case spent([Spending])
   /// Asks for a slice of the rooms that a user belongs to, at most `limit` of them. The answer
   /// includes the `listed` rooms that the user does not belong to, and has the same ticket.
   case memberships(

@@ -16,8 +16,6 @@ public struct LogStatistics: Sendable {
   public var rooms = 0
   /// Entries that are not indexed yet.
   public var unindexedEntries = 0
-  /// Set if several relays share the log.
-  public var node: NodeStatistics?
   /// The files on disk.
   public var files: [File] = []
 

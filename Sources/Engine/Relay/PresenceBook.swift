@@ -1,8 +1,11 @@
-import Wire
+package import Wire
 
 /// The presence of users over all loops, combined from that of their sessions on each loop.
-struct PresenceBook {
-  /// The numbers of loops and of other nodes on which a user has this presence.
+package struct PresenceBook {
+  /// A change of the presence of a user at one place: on a loop, or in another process.
+  package typealias Shift = (user: String, from: Presence, to: Presence)
+
+  /// The numbers of places where a user has this presence.
   private struct Loops {
     var online: Int16 = 0
     var away: Int16 = 0
@@ -12,11 +15,13 @@ struct PresenceBook {
   /// The users who are not offline.
   private var users: CompactDictionary<String, Loops> = [:]
 
-  subscript(user: String) -> Presence { users[user]?.presence ?? .offline }
+  package init() {}
 
-  /// Applies a change of the presence of a user on one loop.
+  package subscript(user: String) -> Presence { users[user]?.presence ?? .offline }
+
+  /// Applies a change of the presence of a user at one place.
   /// - Returns: the user's presence before.
-  mutating func shift(_ user: String, from: Presence, to: Presence) -> Presence {
+  package mutating func shift(_ user: String, from: Presence, to: Presence) -> Presence {
     var loops = users[user] ?? Loops()
     let before = loops.presence
     switch from {
@@ -43,6 +48,13 @@ struct Seen {
 
 extension Sequencer {
   private static let seenToRetryLimit = 100_000
+
+  mutating func shiftPresence(
+    of user: String, from: Presence, to: Presence, _ batch: inout Batch
+  ) {
+    let before = presences.shift(user, from: from, to: to)
+    if batch.presences[user] == nil { batch.presences[user] = before }
+  }
 
   /// Records when users came or went, for the store; it does not record whether a user is away.
   mutating func recordSeen(_ batch: Batch) {

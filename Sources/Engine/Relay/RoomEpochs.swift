@@ -14,7 +14,7 @@ struct RoomEpochs {
   ///   - room: its number in the store; `nil` if it has no entries there.
   ///   - current: the number of the current epoch.
   init(
-    ofRoom room: Int64?, current: Int64, from store: inout some EntryStore
+    ofRoom room: Int64?, current: Int64, from store: inout some EntryLookup
   ) throws(StoreFailure) {
     var number = current
     while starts.count < Self.lookupLimit {

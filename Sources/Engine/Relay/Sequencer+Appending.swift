@@ -5,7 +5,7 @@ import Wire
 extension Sequencer {
   mutating func append(
     _ append: LogRequest.Append, from loop: Int, _ batch: inout Batch,
-    _ store: inout some EntryStore
+    _ store: inout some EntryLookup
   ) throws(StoreFailure) {
     let room = try room(append.room, &store)
     guard mayAppend(append, to: room, loop, &batch) else { return }
@@ -67,7 +67,7 @@ extension Sequencer {
   /// Whether no entry has the identity; if one has, the send is answered.
   private mutating func isNew(
     _ append: LogRequest.Append, _ identity: EntryIdentity, in room: Int, _ number: Int64,
-    _ loop: Int, _ batch: inout Batch, _ store: inout some EntryStore
+    _ loop: Int, _ batch: inout Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Bool {
     if let index = batch.find(identity, room: room, sender: append.user, id: append.id) {
       answerAgain(
@@ -102,7 +102,7 @@ extension Sequencer {
   /// Returns the body of the entry, with its reference resolved; nil if the send is refused.
   private mutating func bodyThatFits(
     _ append: LogRequest.Append, in room: Int, _ loop: Int, _ batch: inout Batch,
-    _ store: inout some EntryStore
+    _ store: inout some EntryLookup
   ) throws(StoreFailure) -> [UInt8]? {
     do throws(WireError) {
       // Before the reference is resolved, because that may change the batch.
@@ -144,7 +144,7 @@ extension Sequencer {
 
   /// Gives the room its number in the store, and schedules its existing members to be written.
   private mutating func makeStorable(
-    _ room: Int, _ batch: inout Batch, _ store: inout some EntryStore
+    _ room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Int64 {
     if let number = rooms[room].number { return number }
     let number: Int64
@@ -196,7 +196,7 @@ extension Sequencer {
   /// Adds the users of a direct room. A peer who has reached the limit of rooms receives the entries
   /// but does not become a member; the next entry tries again.
   private mutating func addPeers(
-    to room: Int, _ batch: inout Batch, _ store: inout some EntryStore
+    to room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) {
     guard let (a, b) = RoomName.peers(of: rooms[room].name) else { return }
     for peer in [a, b] where try mayBelong(peer, to: room, &batch, &store) {

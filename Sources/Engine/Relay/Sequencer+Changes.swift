@@ -2,8 +2,7 @@ import Wire
 
 /// The changes of a batch to the store, and the eviction of rooms and holds from memory.
 extension Sequencer {
-  /// - Parameter withNews: whether other nodes follow this one.
-  func changes(of batch: Batch, withNews: Bool) -> StoreChanges {
+  func changes(of batch: Batch) -> StoreChanges {
     var changes = StoreChanges()
     for index in batch.newRooms {
       if let number = rooms[index].number { changes.newRooms.append((number, rooms[index].name)) }
@@ -26,7 +25,6 @@ extension Sequencer {
       }
     }
     changes.seen = seenToRetry.map { (user: $0.key, at: $0.value.at, isOnline: $0.value.isOnline) }
-    if withNews { changes.news = news(of: batch) }
     return changes
   }
 
@@ -34,7 +32,7 @@ extension Sequencer {
   /// rare, because a trim costs the same for one entry as for many.
   /// - Parameter names: rooms that are trimmed to exactly their limit.
   mutating func trimRooms(
-    _ batch: inout Batch, exactly names: [String], _ store: inout some EntryStore
+    _ batch: inout Batch, exactly names: [String], _ store: inout some EntryLookup
   ) {
     var exact: Set<Int> = []
     for name in names {

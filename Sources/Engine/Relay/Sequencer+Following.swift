@@ -1,32 +1,73 @@
 import Wire
 
-/// Nodes that share a store: each applies the batches that the others have committed, in the order of
-/// commits, and so has the same picture of the rooms as if it had sequenced them.
-extension Sequencer {
-  /// A batch that another node has committed.
-  public struct Followed: Sendable {
-    /// The number of the node.
-    public var node: Int64
-    public var changes: StoreChanges
+/// A batch that is committed to a store with several sequencers, for the others of them: its changes,
+/// and what is published with it but not stored.
+package struct SequencedBatch: Sendable {
+  package var changes: StoreChanges
+  /// The names of the rooms whose members, first entries or redacted entries changed.
+  package var rooms: [Int64: String] = [:]
+  /// Members whose marks moved by a `mark`.
+  package var marked: [(room: String, user: String)] = []
+  package var memberships: [(room: String, user: String, belongs: Bool)] = []
+  package var redactions: [Commit.Redaction] = []
+  package var typing: [Commit.TypingChange] = []
 
-    public init(node: Int64, changes: StoreChanges) {
-      self.node = node
-      self.changes = changes
-    }
+  package init(changes: StoreChanges = StoreChanges()) { self.changes = changes }
+
+  /// Whether there is nothing to commit: `rooms` belongs to other changes.
+  package var isEmpty: Bool {
+    changes.isEmpty && marked.isEmpty && memberships.isEmpty && redactions.isEmpty
+      && typing.isEmpty
   }
 
-  /// Announces the presence of this node's users in the next batch, and asks for that of the others.
-  public mutating func introduce() { nodes.introduce() }
+  /// The names of all rooms that are published with the batch.
+  fileprivate var roomNames: Set<String> {
+    Set(changes.entries.lazy.map(\.entry.room)).union(rooms.values)
+  }
+}
 
-  /// Announces the presence of this node's users in the next batch: the other nodes may have taken
-  /// this one for dead.
-  public mutating func tellAllPresences() { nodes.tellAll() }
+/// One of several sequencers of a store: each applies the batches that the others have committed, in
+/// the order of commits, and so has the same picture of the rooms as if it had sequenced them. This is
+/// all that the module Cluster needs of a sequencer; a sequencer that is alone uses none of it.
+extension Sequencer {
+  /// Returns a prepared batch as the other sequencers apply it.
+  package func sequenced(_ batch: Batch) -> SequencedBatch {
+    var sequenced = SequencedBatch(changes: changes(of: batch))
+    func name(_ room: Int) {
+      if let number = rooms[room].number { sequenced.rooms[number] = rooms[room].name }
+    }
+    for key in batch.dirtyMembers { name(key.room) }
+    for key in batch.formerMembers { name(key.room) }
+    for room in batch.trimmed { name(room) }
+    for key in batch.marked where rooms[key.room].number != nil {
+      sequenced.marked.append((rooms[key.room].name, key.user))
+    }
+    for change in batch.membershipChanges {
+      guard let room = indices[change.room], rooms[room].number != nil else { continue }
+      sequenced.memberships.append((change.room, change.user, change.belongs))
+    }
+    sequenced.redactions = Self.redactions(batch, rooms)
+    sequenced.typing = batch.typing
+    return sequenced
+  }
 
-  /// Continues with a store that may have lost batches, or has others that this node has not applied:
-  /// what is in memory of it is read again. To be called between batches.
+  /// Answers requests that change nothing: `memberships` and `trace`.
+  package mutating func answer(
+    _ submissions: [(loop: Int, requests: [LogRequest])], store: inout some EntryLookup, now: Int64,
+    framing: Framing
+  ) -> Outcome {
+    var batch = nextBatch(now)
+    for (loop, requests) in submissions { applyRequests(requests, from: loop, &batch, &store) }
+    return publish(batch, &store, framing)
+  }
+
+  /// Continues with a store that may have lost batches, or has others that were not applied: what is in
+  /// memory of it is read again. To be called between batches.
+  /// - Parameter presences: changes elsewhere.
   /// - Returns: what is to be published; `nil` if there is nothing.
-  public mutating func startAgain(
-    _ lineage: Lineage, store: inout some EntryStore, now: Int64, framing: Framing
+  package mutating func startAgain(
+    _ lineage: Lineage, presences: [PresenceBook.Shift], store: inout some EntryLookup, now: Int64,
+    framing: Framing
   ) -> Commit? {
     self.lineage = lineage
     for room in rooms.indices {
@@ -38,17 +79,13 @@ extension Sequencer {
     membershipCounts = [:]
     nextRoomNumber = nil
     history = CommitHistory()
-    batchNumber += 1
-    var batch = Batch(number: batchNumber, now: now, requests: 0, loops: loops)
-    recordPresences(nodes.startAgain(), &batch)
+    var batch = nextBatch(now)
+    applyPresences(presences, &batch)
     return commit(of: batch, &store, framing)
   }
 
-  /// Whether the other nodes have to be told presences, with a batch that may be empty otherwise.
-  public var hasPresencesToTell: Bool { nodes.hasNews }
-
   /// Returns the identities that a batch looks up in the store, as far as their rooms are in memory.
-  public func identities(
+  package func identities(
     of submissions: [(loop: Int, requests: [LogRequest])], key: EntryIdentity.Key
   ) -> [EntryIdentity] {
     var identities: [EntryIdentity] = []
@@ -63,55 +100,53 @@ extension Sequencer {
   }
 
   /// Returns the rooms that are read from the store for these batches.
-  public func unknownRooms(
-    of followed: [Followed], _ submissions: [(loop: Int, requests: [LogRequest])]
+  package func unknownRooms(
+    of followed: [SequencedBatch], _ submissions: [(loop: Int, requests: [LogRequest])]
   ) -> [String] {
-    var names: Set<String> = []
-    for changes in followed.lazy.map(\.changes) { names.formUnion(Self.rooms(of: changes)) }
+    var names = followed.reduce(into: Set()) { $0.formUnion($1.roomNames) }
     for request in submissions.lazy.flatMap(\.requests) {
       switch request {
       case .append(let append): names.insert(append.room)
       case .subscribe(let subscribe): names.insert(subscribe.room)
       case .mark(let room, _, _), .forget(let room, _, _), .typing(let room, _, _, _):
         names.insert(room)
-      case .unsubscribe, .presence, .spent, .memberships, .trace: break
+      case .unsubscribe, .presence, .memberships, .trace: break
       }
     }
     return names.filter { name in indices[name].map { rooms[$0].isStale } ?? true }.sorted()
   }
 
-  private static func rooms(of changes: StoreChanges) -> Set<String> {
-    Set(changes.entries.lazy.map(\.entry.room)).union((changes.news?.rooms ?? [:]).values)
-  }
-
-  /// Applies batches of other nodes.
+  /// Applies batches of other sequencers.
   /// - Parameters:
-  ///   - followed: all batches since the last call, in the order of their commits, but for this
-  ///     node's own. The store is in the state after the last of them.
-  ///   - gone: nodes that have ended, so that their users are no longer present. A node that comes back
-  ///     introduces itself with a later batch.
+  ///   - followed: all batches since the last call, in the order of their commits, but for those of
+  ///     this sequencer. The store is in the state after the last of them.
+  ///   - presences: changes elsewhere.
   /// - Returns: what is to be published; `nil` if there is nothing.
   /// - Throws: if a room cannot be read. Nothing is applied then, and the call can be repeated.
-  public mutating func follow(
-    _ followed: [Followed], gone: [Int64] = [], store: inout some EntryStore, now: Int64,
-    framing: Framing
+  package mutating func follow(
+    _ followed: [SequencedBatch], presences: [PresenceBook.Shift], store: inout some EntryLookup,
+    now: Int64, framing: Framing
   ) throws(StoreFailure) -> Commit? {
     let loaded = try loadRooms(of: followed, &store)
-    batchNumber += 1
-    var batch = Batch(number: batchNumber, now: now, requests: 0, loops: loops)
+    var batch = nextBatch(now)
     for followed in followed { apply(followed, loaded, &batch) }
-    for node in gone { recordPresences(nodes.forget(node), &batch) }
+    applyPresences(presences, &batch)
     return commit(of: batch, &store, framing)
+  }
+
+  private mutating func nextBatch(_ now: Int64) -> Batch {
+    batchNumber += 1
+    return Batch(number: batchNumber, now: now, requests: 0, loops: loops)
   }
 
   /// Reads the rooms of batches that are not in memory.
   /// - Returns: their indices: they are in the state after all of the batches.
   private mutating func loadRooms(
-    of followed: [Followed], _ store: inout some EntryStore
+    of followed: [SequencedBatch], _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Set<Int> {
     var loaded: Set<Int> = []
-    for changes in followed.lazy.map(\.changes) {
-      for name in Self.rooms(of: changes) {
+    for followed in followed {
+      for name in followed.roomNames {
         let known = indices[name]
         if let known, !rooms[known].isStale { continue }
         loaded.insert(try room(name, &store))
@@ -120,9 +155,10 @@ extension Sequencer {
     return loaded
   }
 
-  private mutating func apply(_ followed: Followed, _ loaded: Set<Int>, _ batch: inout Batch) {
+  private mutating func apply(
+    _ followed: SequencedBatch, _ loaded: Set<Int>, _ batch: inout Batch
+  ) {
     let changes = followed.changes
-    let news = changes.news ?? StoreChanges.News()
     if !changes.newRooms.isEmpty { nextRoomNumber = nil }
     for (number, name) in changes.newRooms {
       if let room = indices[name], !loaded.contains(room) { becomeStored(room, number) }
@@ -132,53 +168,43 @@ extension Sequencer {
       if !loaded.contains(room) { apply(new, to: room) }
       batch.appendFollowed(new, room: room)
     }
-    func index(of number: Int64) -> Int? { news.rooms[number].flatMap { indices[$0] } }
+    /// Returns the index of a room whose state in memory is that before the batch.
+    func index(of number: Int64) -> Int? {
+      followed.rooms[number].flatMap { indices[$0] }.flatMap { loaded.contains($0) ? nil : $0 }
+    }
     for (number, user) in changes.formerMembers {
-      guard let room = index(of: number) else { continue }
-      if !loaded.contains(room) { rooms[room].members[user] = nil }
+      if let room = index(of: number) { rooms[room].members[user] = nil }
     }
     for (number, user, marks, _) in changes.members {
-      guard let room = index(of: number), !loaded.contains(room) else { continue }
+      guard let room = index(of: number) else { continue }
       rooms[room].members[user] = marks
       rooms[room].hasDerivedMarks =
         rooms[room].members[rooms[room].last.sender]?.received == rooms[room].head
     }
     for (number, first) in changes.trims {
-      guard let room = index(of: number), !loaded.contains(room) else { continue }
-      rooms[room].first = max(rooms[room].first, first)
+      if let room = index(of: number) { rooms[room].first = max(rooms[room].first, first) }
     }
-    for redaction in news.redactions {
+    for redaction in followed.redactions {
       guard let room = indices[redaction.room] else { continue }
       batch.redactions.append(
         Batch.Redaction(room: room, seq: redaction.through, through: redaction.through, body: []))
     }
-    for (name, user) in news.marked {
+    for (name, user) in followed.marked {
       if let room = indices[name] { batch.marked.insert(MemberKey(room: room, user: user)) }
     }
-    for (name, user, belongs) in news.memberships {
+    for (name, user, belongs) in followed.memberships {
       membershipCounts[user] = nil
       batch.membershipChanges.append(
         Commit.MembershipChange(room: name, user: user, belongs: belongs))
     }
-    batch.typing += news.typing
-    if !news.spending.isEmpty {
-      batch.spendingElsewhere.append(
-        NodeSpending(node: followed.node, spending: news.spending))
-    }
-    recordPresences(nodes.apply(news, of: followed.node), &batch)
+    batch.typing += followed.typing
   }
 
-  /// Records changes of presence on another node.
-  private mutating func recordPresences(
-    _ changes: [(user: String, from: Presence, to: Presence)], _ batch: inout Batch
-  ) {
-    for (user, from, to) in changes {
-      let before = presences.shift(user, from: from, to: to)
-      if batch.presences[user] == nil { batch.presences[user] = before }
-    }
+  private mutating func applyPresences(_ changes: [PresenceBook.Shift], _ batch: inout Batch) {
+    for (user, from, to) in changes { shiftPresence(of: user, from: from, to: to, &batch) }
   }
 
-  /// Applies an entry to a room in memory, as `handle` does for an entry of this node.
+  /// Applies an entry to a room in memory, as `append` does for an entry of this sequencer.
   private mutating func apply(_ new: StoreChanges.NewEntry, to room: Int) {
     let entry = new.entry
     guard entry.seq == rooms[room].head + 1 else {
@@ -195,7 +221,7 @@ extension Sequencer {
     rooms[room].recordSend(by: entry.from)
   }
 
-  /// Another node has stored a room that this one has in memory only. Its members here are stored
+  /// Another sequencer has stored a room that this one has in memory only. Its members here are stored
   /// with the next batch.
   private mutating func becomeStored(_ room: Int, _ number: Int64) {
     guard rooms[room].number == nil else { return }
@@ -206,28 +232,5 @@ extension Sequencer {
       keep(MemberRetry(belongs: true), for: MemberKey(room: room, user: user))
     }
     rooms[room].members = [:]
-  }
-
-  /// Returns what the other nodes have to know of a batch besides its changes to the store.
-  func news(of batch: Batch) -> StoreChanges.News {
-    var news = StoreChanges.News()
-    func name(_ room: Int) {
-      if let number = rooms[room].number { news.rooms[number] = rooms[room].name }
-    }
-    for key in batch.dirtyMembers { name(key.room) }
-    for key in batch.formerMembers { name(key.room) }
-    for room in batch.trimmed { name(room) }
-    for key in batch.marked where rooms[key.room].number != nil {
-      news.marked.append((rooms[key.room].name, key.user))
-    }
-    for change in batch.membershipChanges {
-      guard let room = indices[change.room], rooms[room].number != nil else { continue }
-      news.memberships.append((change.room, change.user, change.belongs))
-    }
-    news.redactions = Self.redactions(batch, rooms)
-    news.typing = batch.typing
-    news.spending = batch.spending
-    nodes.add(to: &news)
-    return news
   }
 }

@@ -8,7 +8,7 @@ extension Sequencer {
   /// Answers a question for one slice of a user's memberships. This neither loads rooms that are
   /// not in use into memory nor reads their members.
   mutating func memberships(
-    _ question: Batch.Question, _ store: inout some EntryStore
+    _ question: Batch.Question, _ store: inout some EntryLookup
   ) -> LogAnswer {
     var memberships: [LogAnswer.Membership] = []
     var next = Optional(question.after)
@@ -53,7 +53,7 @@ extension Sequencer {
   /// - Returns: where the next slice begins; `nil` if this slice is the last.
   private func addStored(
     _ question: Batch.Question, after number: Int64, to slice: inout [LogAnswer.Membership],
-    _ store: inout some EntryStore
+    _ store: inout some EntryLookup
   ) throws(StoreFailure) -> MembershipsCursor? {
     let limit = question.limit - slice.count
     guard limit > 0 else { return .stored(after: number) }
@@ -77,7 +77,7 @@ extension Sequencer {
 
   /// Returns a listed room; `nil` if the user belongs to it.
   private mutating func listed(
-    _ name: String, _ user: String, _ store: inout some EntryStore
+    _ name: String, _ user: String, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> LogAnswer.Membership? {
     var membership = LogAnswer.Membership(
       room: name, belongs: false, head: 0, read: 0, unread: Unread())
@@ -112,7 +112,7 @@ extension Sequencer {
 
   /// Whether a user may belong to one more room.
   mutating func mayBelong(
-    _ user: String, to room: Int, _ batch: inout Batch, _ store: inout some EntryStore
+    _ user: String, to room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Bool {
     guard roomsPerUser > 0, rooms[room].members[user] == nil, !rooms[room].isReserved else {
       return true
@@ -123,7 +123,7 @@ extension Sequencer {
   /// Returns how many rooms a user belongs to at this point of the batch. The count is read from
   /// the store once per user, and then kept up to date.
   private mutating func membershipCount(
-    _ user: String, _ batch: Batch, _ store: inout some EntryStore
+    _ user: String, _ batch: Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Int {
     if let count = membershipCounts[user] { return count }
     var count = try store.membershipCount(of: user)

@@ -6,7 +6,7 @@ extension Sequencer {
   /// Checks the reference of an append against the log, before the append has a place in it.
   /// - Returns: the body of the entry, or the reason for which it is refused.
   mutating func resolve(
-    _ append: LogRequest.Append, _ room: Int, _ batch: inout Batch, _ store: inout some EntryStore
+    _ append: LogRequest.Append, _ room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Result<[UInt8], WireError> {
     switch append.reference {
     case nil: return .success(append.body)
@@ -66,7 +66,7 @@ extension Sequencer {
   /// Refuses an edit beyond the limit of edits per entry. Counts no further than the limit.
   private func editLimit(
     _ append: LogRequest.Append, _ target: Int64, in room: Int, _ batch: inout Batch,
-    _ store: inout some EntryStore
+    _ store: inout some EntryLookup
   ) throws(StoreFailure) -> WireError? {
     let limit = limits.editsPerEntry
     guard limit > 0 else { return nil }
@@ -84,7 +84,7 @@ extension Sequencer {
   /// not count again.
   private func reactionLimit(
     _ append: LogRequest.Append, _ target: Int64, in room: Int, _ batch: inout Batch,
-    _ store: inout some EntryStore
+    _ store: inout some EntryLookup
   ) throws(StoreFailure) -> WireError? {
     let limit = limits.reactionsPerEntry
     let entry = Entry(
@@ -136,7 +136,7 @@ extension Sequencer {
   /// Returns an entry of text or data; `nil` if it does not exist, is no longer kept, or was
   /// deleted.
   private mutating func content(
-    _ seq: Int64, in room: Int, _ batch: inout Batch, _ store: inout some EntryStore
+    _ seq: Int64, in room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Entry? {
     guard let number = rooms[room].number, seq >= rooms[room].first, seq <= rooms[room].head else {
       return nil
@@ -155,7 +155,7 @@ extension Sequencer {
 
   /// Returns the text of an entry after its last edit.
   private mutating func currentText(
-    of entry: Entry, in room: Int, _ batch: inout Batch, _ store: inout some EntryStore
+    of entry: Entry, in room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> String {
     if let last = batch.edits(of: entry.seq, room: room).last {
       return batch.entries[last].entry.text ?? ""
@@ -168,7 +168,7 @@ extension Sequencer {
   /// Redacts an entry and all of its edits. The store finds the edits that it has: of these only
   /// the last one is read here, however many there are.
   private mutating func redact(
-    _ entry: Entry, in room: Int, _ batch: inout Batch, _ store: inout some EntryStore
+    _ entry: Entry, in room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) {
     for index in batch.edits(of: entry.seq, room: room) {
       batch.entries[index].entry.body = Entry.deletedEditBody(of: entry.seq)

@@ -3,7 +3,7 @@ import Wire
 /// Rolls back a batch that was not stored, and keeps the parts of it that are retried.
 extension Sequencer {
   /// Adds the membership changes and marks that earlier batches could not store to this batch.
-  mutating func retryMembers(_ batch: inout Batch, _ store: inout some EntryStore) {
+  mutating func retryMembers(_ batch: inout Batch, _ store: inout some EntryLookup) {
     for key in membersToRetry.keys.sorted() {
       guard (try? refresh(key.room, &store)) != nil,
         let retry = membersToRetry.removeValue(forKey: key)
@@ -130,7 +130,7 @@ extension Sequencer {
       guard let room = indices[name] else { return }
       keep(MemberRetry(belongs: false), for: MemberKey(room: room, user: user))
     case .typing(let name, _, _, let origin?): refuse(origin, room: name, from: loop, &batch)
-    case .typing, .unsubscribe, .presence, .spent, .memberships, .trace: break
+    case .typing, .unsubscribe, .presence, .memberships, .trace: break
     }
   }
 

@@ -5,13 +5,13 @@ extension Sequencer {
   /// Applies the requests of one loop in their order.
   mutating func applyRequests(
     _ requests: [LogRequest], from loop: Int, _ batch: inout Batch,
-    _ store: inout some EntryStore
+    _ store: inout some EntryLookup
   ) {
     for request in requests { applyRequest(request, from: loop, &batch, &store) }
   }
 
   private mutating func applyRequest(
-    _ request: LogRequest, from loop: Int, _ batch: inout Batch, _ store: inout some EntryStore
+    _ request: LogRequest, from loop: Int, _ batch: inout Batch, _ store: inout some EntryLookup
   ) {
     do throws(StoreFailure) {
       switch request {
@@ -39,10 +39,7 @@ extension Sequencer {
           batch.typing.append(Commit.TypingChange(room: name, user: user, on: on))
         }
       case .presence(let user, let from, let to):
-        let before = presences.shift(user, from: from, to: to)
-        if batch.presences[user] == nil { batch.presences[user] = before }
-        if store.isShared { nodes.shift(user, from: from, to: to) }
-      case .spent(let spending): if store.isShared { batch.spending += spending }
+        shiftPresence(of: user, from: from, to: to, &batch)
       case .memberships(let ticket, let user, let listed, let after, let limit):
         batch.questions.append(
           Batch.Question(
@@ -71,7 +68,7 @@ extension Sequencer {
 
   /// Returns the index of a room, and reads its stored state if necessary.
   mutating func room(
-    _ name: String, _ store: inout some EntryStore
+    _ name: String, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Int {
     if let index = indices[name] {
       try refresh(index, &store)
@@ -86,7 +83,7 @@ extension Sequencer {
     return index
   }
 
-  mutating func refresh(_ index: Int, _ store: inout some EntryStore) throws(StoreFailure) {
+  mutating func refresh(_ index: Int, _ store: inout some EntryLookup) throws(StoreFailure) {
     guard rooms[index].isStale else { return }
     let name = rooms[index].name
     if let stored = try store.loadRoom(name) { rooms[index].restore(try stored.checked(name)) }
@@ -103,7 +100,7 @@ extension Sequencer {
 
   private mutating func subscribe(
     _ request: LogRequest.Subscribe, from loop: Int, _ batch: inout Batch,
-    _ store: inout some EntryStore
+    _ store: inout some EntryLookup
   ) throws(StoreFailure) {
     let room = try room(request.room, &store)
     func refuse(_ error: WireError) {
@@ -131,7 +128,7 @@ extension Sequencer {
 
   /// Also reads the room's epochs, which `joined` lists.
   mutating func resumption(
-    of request: LogRequest.Subscribe, _ room: Int, _ store: inout some EntryStore
+    of request: LogRequest.Subscribe, _ room: Int, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Resumption {
     if rooms[room].epochs == nil {
       rooms[room].epochs = try RoomEpochs(

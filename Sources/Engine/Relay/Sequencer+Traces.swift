@@ -12,7 +12,7 @@ extension Sequencer {
 
   /// Answers the traces that the last batches have asked for.
   public mutating func takeTraces(
-    _ store: inout some EntryStore
+    _ store: inout some EntryLookup
   ) -> [(loop: Int, answer: LogAnswer)] {
     guard !traces.isEmpty else { return [] }
     defer { traces = [] }
@@ -22,7 +22,7 @@ extension Sequencer {
   }
 
   private mutating func trace(
-    _ request: LogRequest.Trace, _ store: inout some EntryStore
+    _ request: LogRequest.Trace, _ store: inout some EntryLookup
   ) -> TraceResult {
     do throws(StoreFailure) {
       guard let seq = try seq(of: request, &store) else { return Self.missing(request) }
@@ -54,7 +54,7 @@ extension Sequencer {
 
   /// Returns the number of the entry; `nil` if there is none that the request may find.
   private mutating func seq(
-    of request: LogRequest.Trace, _ store: inout some EntryStore
+    of request: LogRequest.Trace, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Int64? {
     let room = try room(request.room, &store)
     switch request.entry {

@@ -14,7 +14,7 @@ extension Sequencer {
   /// Returns the unread entries of a member as of the last batch.
   /// - Parameter runs: the number of runs that were read so far.
   static func unread(
-    of user: String, _ room: StoredMembership, runs: inout Int, _ store: inout some EntryStore
+    of user: String, _ room: StoredMembership, runs: inout Int, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Unread {
     guard let marks = room.marks else { return Unread() }
     let base = max(marks.read, room.first - 1)
@@ -50,7 +50,7 @@ extension Sequencer {
   /// cannot be read or the batch has read too much: an `activity` that counts too many is better
   /// than none.
   mutating func unreadIfKnown(
-    _ room: Int, of user: String, runs: inout Int, _ store: inout some EntryStore
+    _ room: Int, of user: String, runs: inout Int, _ store: inout some EntryLookup
   ) -> Unread {
     guard let number = rooms[room].number, let marks = rooms[room].members[user] else {
       return Unread()

@@ -27,12 +27,12 @@ public struct Sequencer {
   /// The number of holds, possibly over, that are kept in memory.
   static let holdLimit = 16_384
 
-  var lineage: Lineage
+  package internal(set) var lineage: Lineage
   let keepEntriesPerRoom: Int64
   /// The maximum number of rooms that a user may belong to; 0 = no limit.
   let roomsPerUser: Int
   let limits: EntryLimits
-  let loops: Int
+  package let loops: Int
 
   var rooms: [SequencedRoom] = []
   var indices: [String: Int] = [:]
@@ -46,10 +46,7 @@ public struct Sequencer {
   /// Memberships and marks of batches that were not stored; no client sends them again.
   var membersToRetry: [MemberKey: MemberRetry] = [:]
   static let membersToRetryLimit = 10_000
-  /// The presence of users over all loops, and over all nodes.
   var presences = PresenceBook()
-  /// What this node and the others tell each other of presence, if the store is shared.
-  var nodes = NodePresences()
   /// When users came or went, if that could not be stored yet.
   var seenToRetry: [String: Seen] = [:]
   /// `forgetHolds` does not run at fewer holds: it would free too little.
@@ -112,6 +109,23 @@ public struct Sequencer {
     _ submissions: [(loop: Int, requests: [LogRequest])], trimming: [String] = [],
     store: inout some EntryStore, now: Int64, framing: Framing
   ) -> Outcome {
+    let batch = prepare(submissions, trimming: trimming, store: &store, now: now)
+    var failure = batch.failure
+    if failure == nil {
+      let changes = changes(of: batch)
+      do throws(StoreFailure) { if !changes.isEmpty { try store.commit(changes) } } catch {
+        failure = error
+      }
+    }
+    return complete(batch, failure, store: &store, framing: framing)
+  }
+
+  /// Applies requests to the rooms in memory. Their changes are then to be committed, unless the batch
+  /// has failed already, and `complete` is to be called before anything else.
+  package mutating func prepare(
+    _ submissions: [(loop: Int, requests: [LogRequest])], trimming: [String] = [],
+    store: inout some EntryLookup, now: Int64
+  ) -> Batch {
     if rooms.count > roomsBeforeForgetting || emptiedRooms > Self.idleRoomLimit {
       forgetIdleRooms()
     } else if abandonedRooms > max(Self.abandonedRoomLimit, rooms.count / 4) {
@@ -128,33 +142,26 @@ public struct Sequencer {
     for (loop, requests) in submissions { applyRequests(requests, from: loop, &batch, &store) }
     trimRooms(&batch, exactly: trimming, &store)
     recordSeen(batch)
-    let changes = changes(of: batch, withNews: store.isShared)
-    var failure = batch.failure
-    if failure == nil, !changes.isEmpty {
-      do throws(StoreFailure) { try store.commit(changes) } catch { failure = error }
-    }
+    return batch
+  }
+
+  /// Returns the answers of a prepared batch, and what is published of it.
+  /// - Parameter failure: why its changes were not committed.
+  package mutating func complete(
+    _ prepared: consuming Batch, _ failure: StoreFailure?, store: inout some EntryLookup,
+    framing: Framing
+  ) -> Outcome {
+    var batch = prepared
     if let failure { return refuse(batch, failure, &store) }
     recordAudiences(&batch)
     seenToRetry = [:]
-    if let news = changes.news { nodes.recordTold(news) }
-    return publish(batch, &store, framing)
-  }
-
-  /// Answers requests that change nothing: `memberships` and `trace`.
-  public mutating func answer(
-    _ submissions: [(loop: Int, requests: [LogRequest])], store: inout some EntryStore, now: Int64,
-    framing: Framing
-  ) -> Outcome {
-    batchNumber += 1
-    var batch = Batch(number: batchNumber, now: now, requests: 0, loops: loops)
-    for (loop, requests) in submissions { applyRequests(requests, from: loop, &batch, &store) }
     return publish(batch, &store, framing)
   }
 
   // MARK: - Outcomes
 
-  private mutating func publish(
-    _ batch: Batch, _ store: inout some EntryStore, _ framing: Framing
+  mutating func publish(
+    _ batch: Batch, _ store: inout some EntryLookup, _ framing: Framing
   ) -> Outcome {
     var answers = batch.acks.map(\.answers)
     for refusal in batch.refusals {
@@ -197,7 +204,7 @@ public struct Sequencer {
   }
 
   mutating func commit(
-    of batch: Batch, _ store: inout some EntryStore, _ framing: Framing
+    of batch: Batch, _ store: inout some EntryLookup, _ framing: Framing
   ) -> Commit? {
     var runs = 0
     let marks = batch.marked.sorted().compactMap { key -> Commit.MarkChange? in
@@ -211,7 +218,7 @@ public struct Sequencer {
     }
     let presences = presenceChanges(batch)
     if batch.entries.isEmpty, marks.isEmpty, batch.membershipChanges.isEmpty, batch.typing.isEmpty,
-      batch.audiences.isEmpty, presences.isEmpty, batch.spendingElsewhere.isEmpty
+      batch.audiences.isEmpty, presences.isEmpty
     {
       return nil
     }
@@ -219,12 +226,12 @@ public struct Sequencer {
       spans(of: batch, framing), marks: marks,
       membershipChanges: membershipChanges(of: batch, runs: &runs, &store),
       typing: batch.typing, audiences: batch.audiences, presences: presences,
-      redactions: Self.redactions(batch, rooms), spendingElsewhere: batch.spendingElsewhere)
+      redactions: Self.redactions(batch, rooms))
   }
 
   /// Returns the membership changes with the state of the rooms.
   private mutating func membershipChanges(
-    of batch: Batch, runs: inout Int, _ store: inout some EntryStore
+    of batch: Batch, runs: inout Int, _ store: inout some EntryLookup
   ) -> [Commit.MembershipChange] {
     if batch.membershipChanges.isEmpty { return [] }
     // The text and data of this batch, in total and by sender.
@@ -251,7 +258,7 @@ public struct Sequencer {
 
   /// Answers a batch that was not stored.
   private mutating func refuse(
-    _ refused: Batch, _ failure: StoreFailure, _ store: inout some EntryStore
+    _ refused: Batch, _ failure: StoreFailure, _ store: inout some EntryLookup
   ) -> Outcome {
     var batch = refused
     let senders = membersBySending(batch)
@@ -289,7 +296,7 @@ public struct Sequencer {
       let answer: LogAnswer
       if let refusal = subscribing.refusal {
         answer = .refused(request.session, refusal)
-      } else if let again = resubscribe(subscribing, &store) {
+      } else if let again = resubscribe(subscribing, failure, &store) {
         subscribed.insert(MemberKey(room: subscribing.room, user: request.user))
         answer = .subscribed(request.session, self.subscribed(again))
       } else {
@@ -316,13 +323,14 @@ public struct Sequencer {
 
   /// Returns the subscription at the state that the store has; `nil` if that is not known.
   private mutating func resubscribe(
-    _ subscribing: Batch.Subscribing, _ store: inout some EntryStore
+    _ subscribing: Batch.Subscribing, _ failure: StoreFailure, _ store: inout some EntryLookup
   ) -> Batch.Subscribing? {
     guard (try? refresh(subscribing.room, &store)) != nil,
       let resumption = try? resumption(of: subscribing.request, subscribing.room, &store)
     else { return nil }
-    // The other nodes of a shared log may have gone on: what this one does not know need not be lost.
-    if store.isShared, resumption.resume == .diverged || resumption.resume == .reset { return nil }
+    if failure.mayHaveMore, resumption.resume == .diverged || resumption.resume == .reset {
+      return nil
+    }
     var again = subscribing
     again.resumption = resumption
     again.head = rooms[subscribing.room].head

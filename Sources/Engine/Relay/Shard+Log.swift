@@ -40,11 +40,6 @@ extension Shard {
     }
   }
 
-  /// Tells the other nodes what users have spent on this one.
-  public mutating func tell(_ spending: [Spending]) {
-    if !spending.isEmpty { log.append(.spent(spending)) }
-  }
-
   // MARK: - Recent entries
 
   mutating func keep(

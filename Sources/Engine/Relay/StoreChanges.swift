@@ -72,41 +72,10 @@ public struct StoreChanges: Sendable {
   /// Users who came or went, and the time in milliseconds since 1970.
   public var seen: [(user: String, at: Int64, isOnline: Bool)] = []
 
-  /// What other nodes have to know besides; `nil` if the store is this node's alone.
-  public var news: News?
-
   public init() {}
 
   public var isEmpty: Bool {
     newRooms.isEmpty && entries.isEmpty && members.isEmpty && formerMembers.isEmpty
-      && trims.isEmpty && redactions.isEmpty && seen.isEmpty && news?.isEmpty != false
-  }
-}
-
-extension StoreChanges {
-  /// The part of a batch that is published but not stored, for the other nodes of a shared store.
-  public struct News: Sendable {
-    /// The names of the rooms whose members, first entries or redacted entries changed.
-    public var rooms: [Int64: String] = [:]
-    /// Members whose marks moved by a `mark`.
-    public var marked: [(room: String, user: String)] = []
-    public var memberships: [(room: String, user: String, belongs: Bool)] = []
-    public var redactions: [Commit.Redaction] = []
-    public var typing: [Commit.TypingChange] = []
-    public var spending: [Spending] = []
-    /// The presence of users in the sessions of this node.
-    public var presences: [(user: String, presence: Presence)] = []
-    /// Whether `presences` are all of this node's, so that others forget what they know of it.
-    public var hasAllPresences = false
-    /// Whether the node has just started, and has to be told the presence of all users.
-    public var asksForPresences = false
-
-    public init() {}
-
-    /// Whether there is nothing to tell: `rooms` belongs to other changes.
-    public var isEmpty: Bool {
-      marked.isEmpty && memberships.isEmpty && redactions.isEmpty && typing.isEmpty
-        && spending.isEmpty && presences.isEmpty && !hasAllPresences && !asksForPresences
-    }
+      && trims.isEmpty && redactions.isEmpty && seen.isEmpty
   }
 }

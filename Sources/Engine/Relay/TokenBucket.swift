@@ -2,9 +2,9 @@
 ///
 /// Its owner checks `wait` before it reads something, and calls `charge` when the cost is known. So
 /// a bucket may go into debt, by the amount that was read at once.
-struct TokenBucket: Sendable {
+package struct TokenBucket: Sendable {
   /// What is the same for many buckets, and passed to each of their methods.
-  struct Rate: Sendable {
+  package struct Rate: Sendable {
     /// The sustained rate; 0 = no limit.
     let perSecond: Double
     let burst: Double
@@ -13,6 +13,8 @@ struct TokenBucket: Sendable {
       self.perSecond = Double(Int32(clamping: perSecond))
       self.burst = Double(Int32(clamping: max(burst, perSecond == 0 ? 0 : 1)))
     }
+
+    func tokens(in milliseconds: Int64) -> Double { Double(milliseconds) * perSecond / 1000 }
   }
 
   private var tokens: Double
@@ -21,22 +23,19 @@ struct TokenBucket: Sendable {
 
   /// Credits the tokens of a time.
   mutating func refill(_ milliseconds: Int64, at rate: Rate) {
-    var owed = 0.0
-    refill(milliseconds, at: rate, paying: &owed, nodes: 1)
+    if rate.perSecond > 0 { tokens = min(rate.burst, tokens + rate.tokens(in: milliseconds)) }
   }
 
-  /// As above for a user who has spent tokens on other nodes too. As long as something is owed for
-  /// them, one part in `nodes` of what is refilled is credited; the rest pays, as does what would
-  /// overflow.
-  mutating func refill(
-    _ milliseconds: Int64, at rate: Rate, paying owed: inout Double, nodes: Int
-  ) {
-    guard rate.perSecond > 0 else { return }
-    let refilled = Double(milliseconds) * rate.perSecond / 1000
-    let paid = min(owed, refilled * Double(nodes - 1) / Double(nodes))
-    let total = tokens + refilled - paid
-    owed = max(0, owed - paid - max(0, total - rate.burst))
-    tokens = min(rate.burst, total)
+  /// Takes tokens for something that is owed, before those of a time are credited: the given part of
+  /// them, and all that would overflow.
+  /// - Returns: how many, at most `owed`.
+  package mutating func pay(
+    _ owed: Double, from milliseconds: Int64, part: Double, at rate: Rate
+  ) -> Double {
+    let refilled = rate.tokens(in: milliseconds)
+    let paid = min(owed, max(refilled * part, tokens + refilled - rate.burst))
+    tokens -= paid
+    return paid
   }
 
   /// Takes tokens, even if that leaves a debt.

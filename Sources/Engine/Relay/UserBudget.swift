@@ -40,6 +40,12 @@ public final class UserBudget: Sendable {
   /// The limit that holds a connection back.
   public enum Bucket: Sendable { case sends, requests, bytes }
 
+  package struct Buckets {
+    package var sends: TokenBucket
+    package var requests: TokenBucket
+    package var bytes: TokenBucket
+  }
+
   /// The kind of a message for charging.
   public enum Charge: Sendable { case send, request }
 
@@ -49,30 +55,27 @@ public final class UserBudget: Sendable {
     var milliseconds: Int64
   }
 
-  /// What is the same for all users.
-  final class Terms: Sendable {
-    let limits: Limits
-    let sends: TokenBucket.Rate
-    let requests: TokenBucket.Rate
-    let bytes: TokenBucket.Rate
-    /// The users that have to be reported to other nodes; `nil` if there are no other nodes.
-    let report: SpendingReport?
+  /// What a user may spend. Users whose budgets are not observed have the same object.
+  package final class Terms: Sendable {
+    package let limits: Limits
+    package let sends: TokenBucket.Rate
+    package let requests: TokenBucket.Rate
+    package let bytes: TokenBucket.Rate
+    let observer: (any BudgetObserver)?
 
-    init(_ limits: Limits, report: SpendingReport? = nil) {
+    init(_ limits: Limits, observer: (any BudgetObserver)? = nil) {
       self.limits = limits
       sends = TokenBucket.Rate(perSecond: limits.sendsPerSecond, burst: limits.burst)
       requests = TokenBucket.Rate(
         perSecond: limits.requestsPerSecond, burst: limits.requestsPerSecond)
       bytes = TokenBucket.Rate(perSecond: limits.bytesPerSecond, burst: limits.bytesPerSecond)
-      self.report = report
+      self.observer = observer
     }
   }
 
   private struct State {
     let terms: Terms
-    var sends: TokenBucket
-    var requests: TokenBucket
-    var bytes: TokenBucket
+    var buckets: Buckets
     /// Milliseconds of the monotonic clock.
     var refilledAt: Int64
     /// The last rank that was assigned.
@@ -82,17 +85,14 @@ public final class UserBudget: Sendable {
     var waiting: [UInt64] = []
     /// HTTP has one rank, like a connection that never waits.
     var rankOfHTTP: UInt64 = 0
-    /// What concerns the other nodes of a shared log.
-    let shared: SharedAccount?
-    var connections: Int32 = 0
+    private(set) var connections: Int32 = 0
 
-    init(_ terms: Terms, name: String, now: Int64) {
+    init(_ terms: Terms, now: Int64) {
       self.terms = terms
-      sends = TokenBucket(terms.sends)
-      requests = TokenBucket(terms.requests)
-      bytes = TokenBucket(terms.bytes)
+      buckets = Buckets(
+        sends: TokenBucket(terms.sends), requests: TokenBucket(terms.requests),
+        bytes: TokenBucket(terms.bytes))
       refilledAt = now
-      shared = terms.report.map { SharedAccount(user: name, report: $0) }
     }
 
     mutating func refill(_ now: Int64) {
@@ -100,12 +100,10 @@ public final class UserBudget: Sendable {
       guard now > refilledAt else { return }
       let milliseconds = now - refilledAt
       refilledAt = now
-      if let shared, !shared.debt.isNone {
-        return shared.refill(&sends, &requests, &bytes, milliseconds, at: terms, now)
-      }
-      sends.refill(milliseconds, at: terms.sends)
-      requests.refill(milliseconds, at: terms.requests)
-      bytes.refill(milliseconds, at: terms.bytes)
+      terms.observer?.willRefill(&buckets, milliseconds, at: terms, now)
+      buckets.sends.refill(milliseconds, at: terms.sends)
+      buckets.requests.refill(milliseconds, at: terms.requests)
+      buckets.bytes.refill(milliseconds, at: terms.bytes)
     }
 
     mutating func nextRank() -> UInt64 {
@@ -116,8 +114,8 @@ public final class UserBudget: Sendable {
     /// The empty bucket with the longest wait; `nil` if none is empty.
     func delay(_ now: Int64) -> Delay? {
       guard
-        sends.isEmpty(at: terms.sends) || requests.isEmpty(at: terms.requests)
-          || bytes.isEmpty(at: terms.bytes)
+        buckets.sends.isEmpty(at: terms.sends) || buckets.requests.isEmpty(at: terms.requests)
+          || buckets.bytes.isEmpty(at: terms.bytes)
       else { return nil }
       var delay = Delay(bucket: .sends, milliseconds: wait(.sends, now))
       for bucket in [Bucket.requests, .bytes] {
@@ -129,23 +127,25 @@ public final class UserBudget: Sendable {
 
     /// Milliseconds until a bucket has a token; 0 if it has one.
     func wait(_ bucket: Bucket, _ now: Int64) -> Int64 {
-      let (wait, owed) =
+      let wait =
         switch bucket {
-        case .sends: (sends.wait(at: terms.sends), shared?.debt.sends)
-        case .requests: (requests.wait(at: terms.requests), shared?.debt.requests)
-        case .bytes: (bytes.wait(at: terms.bytes), shared?.debt.bytes)
+        case .sends: buckets.sends.wait(at: terms.sends)
+        case .requests: buckets.requests.wait(at: terms.requests)
+        case .bytes: buckets.bytes.wait(at: terms.bytes)
         }
-      guard let shared, let owed, owed > 0 else { return wait }
-      return wait * Int64(shared.nodes(now))
+      return terms.observer?.prolong(wait, for: bucket, now) ?? wait
     }
 
-    /// - Returns: whether the budget has to be listed for the other nodes.
-    mutating func charge(sends sent: Int = 0, requests asked: Int = 0, bytes count: Int = 0) -> Bool
-    {
-      sends.charge(sent, at: terms.sends)
-      requests.charge(asked, at: terms.requests)
-      bytes.charge(count, at: terms.bytes)
-      return shared?.record(sends: sent, requests: asked, bytes: count) ?? false
+    mutating func charge(sends sent: Int = 0, requests asked: Int = 0, bytes count: Int = 0) {
+      buckets.sends.charge(sent, at: terms.sends)
+      buckets.requests.charge(asked, at: terms.requests)
+      buckets.bytes.charge(count, at: terms.bytes)
+      terms.observer?.record(sends: sent, requests: asked, bytes: count)
+    }
+
+    mutating func countConnections(_ change: Int32) {
+      connections += change
+      terms.observer?.record(connections: Int(connections))
     }
 
     mutating func setWaiting(_ rank: UInt64, _ isWaiting: Bool) {
@@ -164,21 +164,8 @@ public final class UserBudget: Sendable {
 
   private let state: Mutex<State>
 
-  /// - Parameter name: of the user, for the other nodes.
-  init(_ terms: Terms, name: String = "", now: Int64) {
-    state = Mutex(State(terms, name: name, now: now))
-  }
-
-  /// Makes a change, after which the other nodes may have to be told.
-  private func change<Result>(
-    _ body: (inout sending State) -> (Result, isToBeListed: Bool)
-  ) -> Result {
-    let (result, report) = state.withLock { state in
-      let (result, isToBeListed) = body(&state)
-      return (result, isToBeListed ? state.terms.report : nil)
-    }
-    report?.list(self)
-    return result
+  init(_ terms: Terms, now: Int64) {
+    state = Mutex(State(terms, now: now))
   }
 
   // MARK: - Connections
@@ -188,25 +175,22 @@ public final class UserBudget: Sendable {
   ///   A new one ranks after the existing ones, so reconnecting gains nothing. `nil` if the user
   ///   has reached the limit of connections.
   func connect(now: Int64) -> UInt64? {
-    change { state in
-      let elsewhere = state.shared?.connectionsElsewhere(now) ?? 0
+    state.withLock { state in
+      let elsewhere = state.terms.observer?.connectionsElsewhere(now) ?? 0
       let limit = state.terms.limits.connections
-      if limit > 0, Int(state.connections) + elsewhere >= limit { return (nil, false) }
-      state.connections += 1
-      return (state.nextRank(), state.shared?.record(connections: Int(state.connections)) ?? false)
+      if limit > 0, Int(state.connections) + elsewhere >= limit { return nil }
+      state.countConnections(1)
+      return state.nextRank()
     }
   }
 
   /// Counts a connection that has ended.
   /// - Returns: whether it was the last one.
   func disconnect(_ rank: UInt64) -> Bool {
-    change { state in
-      state.connections -= 1
+    state.withLock { state in
+      state.countConnections(-1)
       state.setWaiting(rank, false)
-      return (
-        state.connections == 0,
-        state.shared?.record(connections: Int(state.connections)) ?? false
-      )
+      return state.connections == 0
     }
   }
 
@@ -247,27 +231,26 @@ public final class UserBudget: Sendable {
   /// - Parameter bytes: the length of the message after decompression.
   /// - Returns: the connection's new rank.
   func charge(_ charge: Charge, bytes: Int) -> UInt64 {
-    change { state in
-      let isToBeListed =
-        switch charge {
-        case .send: state.charge(sends: 1, bytes: bytes)
-        case .request: state.charge(requests: 1, bytes: bytes)
-        }
-      return (state.nextRank(), isToBeListed)
+    state.withLock { state in
+      switch charge {
+      case .send: state.charge(sends: 1, bytes: bytes)
+      case .request: state.charge(requests: 1, bytes: bytes)
+      }
+      return state.nextRank()
     }
   }
 
   /// Charges for a request that costs as much as several.
   func chargeRequests(_ count: Int) {
-    change { ((), $0.charge(requests: count)) }
+    state.withLock { $0.charge(requests: count) }
   }
 
   /// See `Budgets.refundDuplicate`.
   func refundDuplicate() {
-    change { state in
-      state.sends.refund(at: state.terms.sends)
-      state.shared?.refundSend()
-      return ((), state.charge(requests: 1))
+    state.withLock { state in
+      state.buckets.sends.refund(at: state.terms.sends)
+      state.terms.observer?.recordRefund()
+      state.charge(requests: 1)
     }
   }
 
@@ -275,7 +258,7 @@ public final class UserBudget: Sendable {
 
   /// See `Budgets.take`.
   func take(sends: Int, requests: Int, bytes: Int, now: Int64) -> Int64? {
-    change { state in
+    state.withLock { state in
       state.refill(now)
       let wait = max(
         sends > 0 ? state.wait(.sends, now) : 0, requests > 0 ? state.wait(.requests, now) : 0,
@@ -285,46 +268,62 @@ public final class UserBudget: Sendable {
       // one request may leave a debt, after which every waiting connection has a turn before the
       // next request.
       let isNext = first.map { state.rankOfHTTP < $0 } ?? false
-      if wait > 0, !isNext || wait > Self.debtMilliseconds { return (wait, false) }
+      if wait > 0, !isNext || wait > Self.debtMilliseconds { return wait }
       // Nor may a script over HTTP take each token before a waiting connection gets it.
-      if first != nil, !isNext { return (1, false) }
-      let isToBeListed = state.charge(sends: sends, requests: requests, bytes: bytes)
+      if first != nil, !isNext { return 1 }
+      state.charge(sends: sends, requests: requests, bytes: bytes)
       state.rankOfHTTP = state.nextRank()
-      return (nil, isToBeListed)
+      return nil
     }
   }
 
   /// See `Budgets.refund`.
   func refundRequest() {
-    state.withLock { $0.requests.refund(at: $0.terms.requests) }
+    state.withLock { $0.buckets.requests.refund(at: $0.terms.requests) }
   }
 
   /// Whether the budget has recovered completely, so that it need not be kept.
   func isFull(_ now: Int64) -> Bool {
     state.withLock { state in
       state.refill(now)
-      let terms = state.terms
-      return state.connections == 0 && state.sends.isFull(at: terms.sends)
-        && state.requests.isFull(at: terms.requests) && state.bytes.isFull(at: terms.bytes)
-        && state.shared?.isFull(now) != false
+      let (terms, buckets) = (state.terms, state.buckets)
+      return state.connections == 0 && buckets.sends.isFull(at: terms.sends)
+        && buckets.requests.isFull(at: terms.requests) && buckets.bytes.isFull(at: terms.bytes)
+        && terms.observer?.isFull(now) != false
     }
   }
 
-  // MARK: - Other nodes
-
-  /// See `SharedAccount.take`.
-  func takeSpending() -> (Spending, isConnected: Bool)? {
-    state.withLock { state in state.shared?.take(connections: Int(state.connections)) }
-  }
-
-  /// See `SharedAccount.tellAgain`.
-  func tellAgain() -> Bool { state.withLock { $0.shared?.tellAgain() ?? false } }
-
-  /// Charges for what the user has spent on another node.
-  func apply(_ spending: Spending, of node: Int64, now: Int64) {
+  /// Returns the observer, for which the buckets are refilled.
+  func observer(now: Int64) -> (any BudgetObserver)? {
     state.withLock { state in
       state.refill(now)
-      state.shared?.apply(spending, of: node, limits: state.terms.limits, now: now)
+      return state.terms.observer
     }
   }
+}
+
+/// Observes what one user spends, and may charge the user's budget as well. The budget calls it with
+/// its lock held. Times are milliseconds of the monotonic clock.
+package protocol BudgetObserver: AnyObject, Sendable {
+  func record(sends: Int, requests: Int, bytes: Int)
+
+  /// The last send was charged as something else, which follows.
+  func recordRefund()
+
+  /// Records the number of connections after a change.
+  func record(connections: Int)
+
+  /// The number of other connections that count against the limit.
+  func connectionsElsewhere(_ now: Int64) -> Int
+
+  /// The buckets are to be refilled for a time, and may be charged before.
+  func willRefill(
+    _ buckets: inout UserBudget.Buckets, _ milliseconds: Int64, at terms: UserBudget.Terms,
+    _ now: Int64)
+
+  /// Returns how long the wait for a bucket really is, with these charges.
+  func prolong(_ milliseconds: Int64, for bucket: UserBudget.Bucket, _ now: Int64) -> Int64
+
+  /// Whether there is nothing to charge or to tell, so that the budget need not be kept.
+  func isFull(_ now: Int64) -> Bool
 }

@@ -1,3 +1,4 @@
+internal import Cluster
 internal import Postgres
 internal import Relay
 internal import Wire

@@ -1,3 +1,4 @@
+internal import Cluster
 internal import Relay
 internal import Wire
 
@@ -12,11 +13,11 @@ enum FeedContent {
 
   // MARK: - Writing
 
-  static func encode(_ changes: StoreChanges) -> [UInt8] {
+  static func encode(_ batch: FeedBatch) -> [UInt8] {
     var writer = Writer()
     writer.append(version)
-    let news = changes.news ?? StoreChanges.News()
-    var names = news.rooms
+    let (sequenced, changes, news) = (batch.sequenced, batch.sequenced.changes, batch.news)
+    var names = sequenced.rooms
     for new in changes.entries where names[new.room] == nil { names[new.room] = new.entry.room }
     writer.append(names.sorted { $0.key < $1.key }) { writer, room in
       writer.append(room.key)
@@ -43,20 +44,20 @@ enum FeedContent {
       writer.append(trim.room)
       writer.append(trim.first)
     }
-    writer.append(news.marked) { writer, mark in
+    writer.append(sequenced.marked) { writer, mark in
       writer.append(mark.room)
       writer.append(mark.user)
     }
-    writer.append(news.memberships) { writer, change in
+    writer.append(sequenced.memberships) { writer, change in
       writer.append(change.room)
       writer.append(change.user)
       writer.append(change.belongs ? 1 : 0)
     }
-    writer.append(news.redactions) { writer, redaction in
+    writer.append(sequenced.redactions) { writer, redaction in
       writer.append(redaction.room)
       writer.append(redaction.through)
     }
-    writer.append(news.typing) { writer, typing in
+    writer.append(sequenced.typing) { writer, typing in
       writer.append(typing.room)
       writer.append(typing.user)
       writer.append(typing.on ? 1 : 0)
@@ -119,20 +120,21 @@ enum FeedContent {
 
   // MARK: - Reading
 
-  static func decode(_ bytes: [UInt8]) throws(Malformed) -> StoreChanges {
+  static func decode(_ bytes: [UInt8]) throws(Malformed) -> (SequencedBatch, NodeNews) {
     var reader = Reader(bytes: bytes[...])
     guard try reader.int() == version else { throw Malformed() }
     var changes = StoreChanges()
-    var news = StoreChanges.News()
+    var sequenced = SequencedBatch()
+    var news = NodeNews()
     for _ in 0..<(try reader.count()) {
       let number = try reader.int()
-      news.rooms[number] = try reader.text()
+      sequenced.rooms[number] = try reader.text()
     }
     for _ in 0..<(try reader.count()) {
       changes.newRooms.append((try reader.int(), try reader.text()))
     }
     for _ in 0..<(try reader.count()) {
-      changes.entries.append(try reader.entry(news.rooms))
+      changes.entries.append(try reader.entry(sequenced.rooms))
     }
     for _ in 0..<(try reader.count()) {
       let (room, user) = (try reader.int(), try reader.text())
@@ -147,17 +149,17 @@ enum FeedContent {
       changes.trims.append((try reader.int(), try reader.int()))
     }
     for _ in 0..<(try reader.count()) {
-      news.marked.append((try reader.text(), try reader.text()))
+      sequenced.marked.append((try reader.text(), try reader.text()))
     }
     for _ in 0..<(try reader.count()) {
-      news.memberships.append((try reader.text(), try reader.text(), try reader.int() != 0))
+      sequenced.memberships.append((try reader.text(), try reader.text(), try reader.int() != 0))
     }
     for _ in 0..<(try reader.count()) {
-      news.redactions.append(
+      sequenced.redactions.append(
         Commit.Redaction(room: try reader.text(), through: try reader.int()))
     }
     for _ in 0..<(try reader.count()) {
-      news.typing.append(
+      sequenced.typing.append(
         Commit.TypingChange(
           room: try reader.text(), user: try reader.text(), on: try reader.int() != 0))
     }
@@ -176,8 +178,8 @@ enum FeedContent {
     }
     news.hasAllPresences = try reader.int() != 0
     news.asksForPresences = try reader.int() != 0
-    changes.news = news
-    return changes
+    sequenced.changes = changes
+    return (sequenced, news)
   }
 
   private struct Reader {

@@ -1,3 +1,4 @@
+internal import Cluster
 internal import Glibc
 internal import Platform
 internal import Postgres
@@ -26,17 +27,19 @@ final class FeedListener: Sendable {
   private let isAwaited = Atomic(false)
   private let ending: EventDescriptor
   private let hasEnded = Atomic(false)
-  private let meter: LogMeter
+  private let spending: SpendingLedger
+  private let meter: NodeMeter
   private let lead: @Sendable (Bool) -> Void
 
   /// - Parameter lead: see `PostgresLog`.
   init(
-    _ connector: Connector, node: Int64, tasks: WorkQueue<NodeTask>, meter: LogMeter,
-    lead: @escaping @Sendable (Bool) -> Void
+    _ connector: Connector, node: Int64, tasks: WorkQueue<NodeTask>, spending: SpendingLedger,
+    meter: NodeMeter, lead: @escaping @Sendable (Bool) -> Void
   ) throws(SystemError) {
     self.connector = connector
     self.node = Atomic(node)
     self.tasks = tasks
+    self.spending = spending
     self.meter = meter
     self.lead = lead
     ending = try EventDescriptor()
@@ -156,17 +159,21 @@ final class FeedListener: Sendable {
     tasks.append(.beat)
   }
 
-  /// Hears of commits until the next beat is due.
+  /// Hears of commits until the next beat is due, and tells the others what users spend.
   private func wait(_ connection: PostgresConnection) throws(PostgresError) {
     let end = Instant.now().nanoseconds + UInt64(Self.beatMilliseconds) * 1_000_000
     while !hasEnded.load(ordering: .relaxed) {
       let now = Instant.now().nanoseconds
       guard now < end else { return }
+      let spent = spending.take(now: Int64(now / 1_000_000))
+      if !spent.isEmpty { tasks.append(.tell(spent)) }
       var requests = [
         pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: ending.descriptor, events: Int16(POLLIN), revents: 0),
       ]
-      guard unsafe poll(&requests, 2, Int32((end - now) / 1_000_000) + 1) > 0 else { continue }
+      let waitMilliseconds = min(
+        Int64((end - now) / 1_000_000), SpendingLedger.intervalMilliseconds)
+      guard unsafe poll(&requests, 2, Int32(waitMilliseconds) + 1) > 0 else { continue }
       if requests[0].revents != 0, try connection.takeNotifications() { follow() }
     }
   }

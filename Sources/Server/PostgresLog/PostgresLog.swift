@@ -1,3 +1,4 @@
+internal import Cluster
 internal import Platform
 internal import Postgres
 public import Relay
@@ -29,6 +30,8 @@ public final class PostgresLog: Log {
     public var roomsPerUser = 0
     /// As in `SQLiteLog.Options`.
     public var limits = EntryLimits()
+    /// What a user may spend over all nodes.
+    public var budget = UserBudget.Limits()
     /// Whether the server has to sync commits before it confirms them.
     public var requiresSync = true
     /// Whether an entry is acknowledged and shown only once a synchronous standby has it.
@@ -42,7 +45,6 @@ public final class PostgresLog: Log {
   }
 
   /// The name of the current epoch.
-  public var isShared: Bool { true }
   public var epoch: String { progress.lineage.current.name }
 
   private let connector: Connector
@@ -54,6 +56,8 @@ public final class PostgresLog: Log {
   private let submissions = WorkQueue<NodeTask>()
   private let reads = WorkQueue<(loop: Int, request: ReadRequest)>()
   private let meter: LogMeter
+  private let nodeMeter = NodeMeter()
+  private let spending: SpendingLedger
   private let end: @Sendable (String) -> Void
   private let lead: @Sendable (Bool) -> Void
   private let listener = Mutex<FeedListener?>(nil)
@@ -96,7 +100,8 @@ public final class PostgresLog: Log {
     self.report = report
     self.end = end
     node = state.node
-    meter = LogMeter(rooms: Int(registration.lastRoom), isShared: true)
+    meter = LogMeter(rooms: Int(registration.lastRoom))
+    spending = SpendingLedger(options.budget)
     self.registration = Handover(registration)
   }
 
@@ -118,22 +123,24 @@ public final class PostgresLog: Log {
   ) throws(StoreFailure) {
     let publishers = (0..<loops).map { LoopPublisher(loop: $0, publish: publish) }
     let (options, connector, progress, report) = (options, connector, progress, report)
+    let nodeMeter = nodeMeter
     var started: [WorkerThread] = []
     do {
       let listener = try FeedListener(
-        connector, node: node, tasks: submissions, meter: meter,
-        lead: { [meter, lead] leads in
-          meter.record { $0.leads = leads }
+        connector, node: node, tasks: submissions, spending: spending, meter: nodeMeter,
+        lead: { [lead] leads in
+          nodeMeter.record { $0.leads = leads }
           lead(leads)
         })
       self.listener.withLock { $0 = listener }
       let writer = PostgresWriter(
-        publishers: publishers, listener: listener, progress: progress, report: report)
+        publishers: publishers, listener: listener, progress: progress, spending: spending,
+        report: report)
       started.append(
         try WorkerThread(name: "log-write") { [registration, submissions, meter, end] in
           guard let registration = registration.take() else { return }
           let store = PostgresStore(
-            connector, registration, options, meter: meter, isEnding: { submissions.isEnding },
+            connector, registration, options, meter: nodeMeter, isEnding: { submissions.isEnding },
             end: end)
           let sequencer = Sequencer(
             lineage: store.state.lineage, keepEntriesPerRoom: options.keepEntriesPerRoom,
@@ -184,6 +191,12 @@ public final class PostgresLog: Log {
   }
 
   public func statistics() -> LogStatistics { meter.statistics }
+
+  /// The budgets of users, of which the nodes tell each other.
+  public var budgets: Budgets<String> { spending.budgets }
+
+  /// Returns the counters of this node since the start.
+  public func nodeStatistics() -> NodeStatistics { nodeMeter.statistics }
 
   /// See `Log`. Must not be called by `publish`.
   public func stop() {

@@ -1,3 +1,4 @@
+internal import Cluster
 internal import Postgres
 package import Relay
 package import Wire

@@ -1,3 +1,4 @@
+package import Cluster
 internal import Glibc
 internal import Platform
 internal import Postgres
@@ -12,7 +13,7 @@ package final class PostgresStore: NodeStore {
   private var connection: PostgresConnection? {
     didSet { meter.record { [isConnected] in $0.canWrite = isConnected } }
   }
-  private let meter: LogMeter
+  private let meter: NodeMeter
   /// The key of the commit lock of the connected store.
   private var lockKey: Int64
   /// When the next attempt to connect is made, in nanoseconds of the monotonic clock.
@@ -34,7 +35,7 @@ package final class PostgresStore: NodeStore {
 
   init(
     _ connector: Connector, _ registration: Registration, _ options: PostgresLog.Options,
-    meter: LogMeter, isEnding: @escaping @Sendable () -> Bool,
+    meter: NodeMeter, isEnding: @escaping @Sendable () -> Bool,
     end: @escaping @Sendable (String) -> Void
   ) {
     self.connector = connector
@@ -176,7 +177,7 @@ package final class PostgresStore: NodeStore {
       node.position = beginning.batches.last?.position ?? position
       node.head = max(node.head, node.position)
       for batch in beginning.batches {
-        guard let at = batch.changes.entries.last?.entry.at else { continue }
+        guard let at = batch.sequenced.changes.entries.last?.entry.at else { continue }
         node.followSeconds.add(Double(max(0, beginning.now - at)) / 1000)
       }
     }
@@ -187,12 +188,12 @@ package final class PostgresStore: NodeStore {
     var batches: [FeedBatch] = []
     for row in 0..<feed.count {
       do throws(FeedContent.Malformed) {
-        let changes = try FeedContent.decode(feed.byteString(row, 3))
-        for room in changes.newRooms { lastRoom = max(lastRoom, room.number) }
+        let (sequenced, news) = try FeedContent.decode(feed.byteString(row, 3))
+        for room in sequenced.changes.newRooms { lastRoom = max(lastRoom, room.number) }
         batches.append(
           FeedBatch(
             position: feed.int(row, 0), mark: feed.int(row, 2), node: feed.int(row, 1),
-            changes: changes))
+            sequenced: sequenced, news: news))
       } catch {
         let message =
           "Batch \(feed.int(row, 0)) of the log was written by another version of the relay"
@@ -206,18 +207,19 @@ package final class PostgresStore: NodeStore {
   package func rollBack() throws(DatabaseFailure) { _ = try run([Statements.rollback()]) }
 
   package func store(_ batch: FeedBatch, number: Int64) throws(DatabaseFailure) -> Bool {
-    var calls = CommitCalls(batch.changes, epoch: state.lineage.current.number).calls
+    let changes = batch.sequenced.changes
+    var calls = CommitCalls(changes, epoch: state.lineage.current.number).calls
     calls.append(
       Statements.insertFeed(
         .int(batch.position), .int(batch.node), .int(batch.mark),
-        .bytes(FeedContent.encode(batch.changes))))
+        .bytes(FeedContent.encode(batch))))
     // The batch before it stays in the feed until this one is known to be stored.
     calls.append(
       Statements.updateNode(.int(batch.node), .int(batch.position - 1), .int(number)))
     calls.append(Statements.notify(.text(connector.channel)))
     calls.append(Statements.commit())
     let began = Int64(Instant.now().nanoseconds)
-    let newRoom = batch.changes.newRooms.map(\.number).max() ?? 0
+    let newRoom = changes.newRooms.map(\.number).max() ?? 0
     do throws(DatabaseFailure) { _ = try run(calls) } catch {
       // It may have been stored.
       if error.isConnectionLost { lastRoom = max(lastRoom, newRoom) }

@@ -1,3 +1,4 @@
+internal import Cluster
 internal import Platform
 internal import Relay
 
@@ -8,6 +9,7 @@ struct PostgresWriter: Sendable {
   var listener: FeedListener
   /// For the reader.
   var progress: ShownProgress
+  var spending: SpendingLedger
   var report: @Sendable (String) -> Void
 
   func run(
@@ -25,6 +27,8 @@ struct PostgresWriter: Sendable {
         report("\(reason). Clients are told to join again.")
       }
       for (loop, delivery) in result.deliveries { publishers[loop].post(delivery) }
+      let now = Int64(Instant.now().nanoseconds / 1_000_000)
+      for told in result.spending { spending.apply(told, now: now) }
       progress.record(node.lineage, position: store.state.shownPosition)
       if let failure = result.failure {
         outage.update(failure)

@@ -1,4 +1,5 @@
 internal import PostgresLog
+internal import Relay
 internal import RelayConfiguration
 internal import Synchronization
 
@@ -36,6 +37,7 @@ extension PostgresLog.Options {
     keepEntriesPerRoom = Int64(configuration.log.keepEntriesPerRoom)
     roomsPerUser = configuration.limits.roomsPerUser
     limits = configuration.limits.entry
+    budget = configuration.shard.limits.budget
     requiresSync = configuration.log.durability == .fsync
     requiresReplication = configuration.log.require == .replicated
     if !configuration.log.readURL.isEmpty { readURL = configuration.log.readURL }

@@ -1,5 +1,6 @@
 import Gateway
 import Platform
+import PostgresLog
 import Relay
 import WebSocket
 import Wire
@@ -10,6 +11,8 @@ struct Metrics {
   var admission: Admission
   var violations: Violations
   var log: LogStatistics
+  /// Set if several relays share the log.
+  var node: NodeStatistics?
   var process: ProcessStatistics
   var configuredBots: Int
   /// Milliseconds since 1970.
@@ -23,7 +26,8 @@ struct Metrics {
     return { loops in
       let metrics = Metrics(
         loops: loops, admission: context.admission, violations: context.violations,
-        log: log.statistics(), process: ProcessStatistics(startedAt: startedAt),
+        log: log.statistics(), node: (log as? PostgresLog)?.nodeStatistics(),
+        process: ProcessStatistics(startedAt: startedAt),
         configuredBots: bots, now: WallClock.milliseconds)
       return HTTPResponse(
         status: 200, contentType: MetricsText.contentType, body: Array(metrics.text.utf8))
@@ -172,7 +176,7 @@ struct Metrics {
     text.gauges(
       "relay_log_file_bytes", "Size of the store's files.", by: "file",
       log.files.map { ($0.name, $0.bytes) })
-    if let node = log.node { add(node, to: &text) }
+    if let node { add(node, to: &text) }
   }
 
   private func add(_ node: NodeStatistics, to text: inout MetricsText) {

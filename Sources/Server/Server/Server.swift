@@ -93,7 +93,7 @@ public final class Server: Sendable {
       var context = ConnectionLoop.Context(
         limits: limits, shard: configuration.shard, router: router, authenticator: authenticator,
         admission: Admission(limits: limits, descriptors: descriptors), epoch: log.epoch,
-        sharesLog: log.isShared, loopCount: max(1, loops),
+        budgets: (log as? PostgresLog)?.budgets, loopCount: max(1, loops),
         compressesFromBytes: configuration.compression.minimumBytes,
         drainSeconds: configuration.drainSeconds)
       context.proxies = ProxyChain { text in

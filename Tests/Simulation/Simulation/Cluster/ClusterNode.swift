@@ -1,3 +1,4 @@
+import Cluster
 import Gateway
 import Relay
 import Wire
@@ -76,7 +77,7 @@ final class ClusterNode {
     if world.chance(30) {
       var spending = Spending(user: "ada")
       spending.sends = world.newSpending()
-      submit(.spent([spending]))
+      tasks.append(.tell([spending]))
     }
   }
 
@@ -102,6 +103,12 @@ final class ClusterNode {
     }
     if let failure = result.failure { world.trace("node \(index): \(failure)") }
     for (_, delivery) in result.deliveries { apply(delivery) }
+    for spending in result.spending.flatMap(\.spending) {
+      world.tally.count(.spendingTold)
+      if !spendingHeard.insert(spending.sends).inserted {
+        world.fault("node \(index) charged twice for spending \(spending.sends)")
+      }
+    }
     recordShown()
   }
 
@@ -112,12 +119,6 @@ final class ClusterNode {
       for change in commit.presences {
         presences[change.user] = change.presence
         world.trace("node \(index): \(change.user) is \(change.presence)")
-      }
-      for spending in commit.spendingElsewhere.flatMap(\.spending) {
-        world.tally.count(.spendingTold)
-        if !spendingHeard.insert(spending.sends).inserted {
-          world.fault("node \(index) charged twice for spending \(spending.sends)")
-        }
       }
       for entry in commit.entries {
         world.checkShown(EntryKey(entry), by: "node \(index)")

@@ -1,3 +1,4 @@
+import Cluster
 import Mixing
 import Relay
 import Wire
@@ -247,7 +248,7 @@ final class ClusterSimulation {
     let certain = database.certain
     for batch in certain.feed.reversed() {
       guard certainMarks.insert(batch.mark).inserted else { break }
-      for new in batch.changes.entries { everCertain.insert(EntryKey(new.entry)) }
+      for new in batch.sequenced.changes.entries { everCertain.insert(EntryKey(new.entry)) }
     }
   }
 

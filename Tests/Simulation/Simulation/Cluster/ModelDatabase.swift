@@ -1,3 +1,4 @@
+import Cluster
 import Relay
 import Wire
 

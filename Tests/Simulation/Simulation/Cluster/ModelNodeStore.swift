@@ -1,3 +1,4 @@
+import Cluster
 import Relay
 import Wire
 
@@ -148,10 +149,10 @@ final class ModelNodeStore: NodeStore {
     guard batch.position == version.position + 1 else {
       throw DatabaseFailure("the feed has batch \(batch.position) already")
     }
-    world.trace("batch \(batch.position) of \(batch.node): \(Self.summary(batch.changes))")
+    world.trace("batch \(batch.position) of \(batch.node): \(Self.summary(batch))")
     version.position = batch.position
     version.feed.append(batch)
-    for (index, new) in batch.changes.newRooms.enumerated() {
+    for (index, new) in batch.sequenced.changes.newRooms.enumerated() {
       // As the unique keys of the table say.
       let known = (try? version.rooms.loadRoom(new.name)) ?? nil
       let free = ((try? version.rooms.nextRoomNumber()) ?? 0) + Int64(index)
@@ -160,20 +161,20 @@ final class ModelNodeStore: NodeStore {
       }
     }
     version.rooms.epoch = state.lineage.current.number
-    do throws(StoreFailure) { try version.rooms.commit(batch.changes) } catch {
+    do throws(StoreFailure) { try version.rooms.commit(batch.sequenced.changes) } catch {
       throw DatabaseFailure("\(error)")
     }
     version.nodes[batch.node]?.position = batch.position - 1
     version.nodes[batch.node]?.batches = number
     database.seen[batch.node] = world.now
-    return try commit(version, waits: batch.changes.isDurable)
+    return try commit(version, waits: batch.sequenced.changes.isDurable)
   }
 
-  private static func summary(_ changes: StoreChanges) -> String {
-    let presences = (changes.news?.presences ?? []).map { "\($0.user) \($0.presence)" }
-    return "\(changes.entries.count) entries, presences \(presences)"
-      + (changes.news?.hasAllPresences == true ? ", all" : "")
-      + (changes.news?.asksForPresences == true ? ", asks" : "")
+  private static func summary(_ batch: FeedBatch) -> String {
+    let news = batch.news
+    let presences = news.presences.map { "\($0.user) \($0.presence)" }
+    return "\(batch.sequenced.changes.entries.count) entries, presences \(presences)"
+      + (news.hasAllPresences ? ", all" : "") + (news.asksForPresences ? ", asks" : "")
   }
 
   /// Commits, or fails in one of the ways in which a commit can.

@@ -1,6 +1,11 @@
+package import Relay
+
 /// What a node of a shared log has to do.
 package enum NodeTask: Sendable {
   case submit(loop: Int, [LogRequest])
+  /// Tells the others what users have spent on this node. It is told at most once: lost if the batch is
+  /// not stored.
+  case tell([Spending])
   /// Another node may have committed, or this one has to tell presences.
   case follow
   /// Some time has passed: what was applied is to be made certain, and nodes may have ended.
@@ -16,6 +21,8 @@ package struct LogNode<Store: NodeStore> {
   package struct Result {
     /// In the order in which they are to be posted.
     package var deliveries: [(loop: Int, delivery: LogDelivery)] = []
+    /// What users have spent on other nodes.
+    package var spending: [NodeSpending] = []
     /// Why something could not be done; for the operator.
     package var failure: StoreFailure?
     /// Whether something was committed.
@@ -25,6 +32,7 @@ package struct LogNode<Store: NodeStore> {
   }
 
   private var sequencer: Sequencer
+  private var presences = NodePresences()
   private let store: Store
   private let framing: Framing
   private let hidesUnreplicated: Bool
@@ -46,7 +54,7 @@ package struct LogNode<Store: NodeStore> {
     meter: LogMeter? = nil, clock: @escaping () -> (monotonic: Int64, wall: Int64)
   ) {
     self.sequencer = sequencer
-    self.sequencer.introduce()
+    presences.introduce()
     self.store = store
     self.framing = framing
     self.hidesUnreplicated = hidesUnreplicated
@@ -57,13 +65,14 @@ package struct LogNode<Store: NodeStore> {
   package var lineage: Lineage { sequencer.lineage }
 
   /// Whether the node has something to tell the others, which it does with the next tasks.
-  package var hasPresencesToTell: Bool { sequencer.hasPresencesToTell }
+  package var hasPresencesToTell: Bool { presences.hasNews }
 
   /// Processes tasks.
   package mutating func process(_ tasks: [NodeTask]) -> Result {
     var result = Result()
     var changes: [(loop: Int, requests: [LogRequest])] = []
     var questions: [(loop: Int, requests: [LogRequest])] = []
+    var spending: [Spending] = []
     var isBeat = false
     for task in tasks {
       switch task {
@@ -75,19 +84,23 @@ package struct LogNode<Store: NodeStore> {
           changes.append((loop, requests.filter { !$0.onlyAsks }))
           questions.append((loop, asking))
         }
+      case .tell(let spent): spending += spent
       case .follow: break
       case .beat: isBeat = true
-      case .introduce: sequencer.tellAllPresences()
+      case .introduce: presences.tellAll()
       }
     }
     startAgainIfNecessary(&result)
     let batchesBefore = store.state.batches
-    let needsCommit = sequencer.hasPresencesToTell || changes.contains { !$0.requests.isEmpty }
+    let needsCommit =
+      presences.hasNews || !spending.isEmpty || changes.contains { !$0.requests.isEmpty }
     let asking = Set(questions.map(\.loop))
     let others = Set(changes.map(\.loop)).subtracting(asking)
     // Whatever transaction comes first finds out which nodes have ended.
     checksNodes = checksNodes || isBeat
-    if needsCommit { process(changes, in: .commit, completing: others, &result) }
+    if needsCommit {
+      process(changes, telling: spending, in: .commit, completing: others, &result)
+    }
     // What only asks is answered in a snapshot, after the rest: no other node waits for it.
     if !questions.isEmpty || !needsCommit {
       process(
@@ -102,8 +115,8 @@ package struct LogNode<Store: NodeStore> {
   /// Follows the other nodes, and processes requests on top.
   /// - Parameter submitters: the loops that may submit again afterwards.
   private mutating func process(
-    _ batches: [(loop: Int, requests: [LogRequest])], in purpose: NodeState.Purpose,
-    completing submitters: Set<Int>, _ result: inout Result
+    _ batches: [(loop: Int, requests: [LogRequest])], telling spending: [Spending] = [],
+    in purpose: NodeState.Purpose, completing submitters: Set<Int>, _ result: inout Result
   ) {
     let began = clock()
     var store = store
@@ -113,14 +126,9 @@ package struct LogNode<Store: NodeStore> {
         purpose, lookingUp: sequencer.identities(of: batches, key: store.identityKey),
         checksNodes: checksNodes)
       now = beginning.now
-      let followed = beginning.batches.map {
-        Sequencer.Followed(node: $0.node, changes: $0.changes)
-      }
-      try store.lookUp(rooms: sequencer.unknownRooms(of: followed, batches))
-      let commit = try sequencer.follow(
-        followed, gone: beginning.gone, store: &store, now: now, framing: framing)
-      store.recordFollowed()
-      checksNodes = false
+      let commit = try follow(beginning, before: batches)
+      result.spending += beginning.batches.filter { !$0.news.spending.isEmpty }
+        .map { NodeSpending(node: $0.node, spending: $0.news.spending) }
       if let commit { publish(commit) }
     } catch {
       result.failure = error
@@ -128,12 +136,12 @@ package struct LogNode<Store: NodeStore> {
     defer { store.endTransaction() }
     if store.state.hasLostNews {
       store.state.hasLostNews = false
-      sequencer.introduce()
+      presences.introduce()
     }
     let batchesBefore = store.state.batches
     let outcome =
       purpose == .commit
-      ? sequencer.process(batches, store: &store, now: now, framing: framing)
+      ? commit(batches, telling: spending, now)
       : sequencer.answer(batches, store: &store, now: now, framing: framing)
     let stored = store.state.batches > batchesBefore
     if purpose == .commit {
@@ -150,6 +158,54 @@ package struct LogNode<Store: NodeStore> {
     }
     release(&result)
     result.failure = result.failure ?? outcome.failure
+  }
+
+  /// Applies what the other nodes have committed.
+  /// - Parameter batches: what is processed afterwards.
+  /// - Returns: what is to be published; `nil` if there is nothing.
+  private mutating func follow(
+    _ beginning: NodeBeginning, before batches: [(loop: Int, requests: [LogRequest])]
+  ) throws(StoreFailure) -> Commit? {
+    let followed = beginning.batches
+    let sequenced = followed.map(\.sequenced)
+    var store = store
+    try store.lookUp(rooms: sequencer.unknownRooms(of: sequenced, batches))
+    var presences = presences
+    let shifts =
+      followed.flatMap { presences.apply($0.news, of: $0.node) }
+      + beginning.gone.flatMap { presences.forget($0) }
+    let commit = try sequencer.follow(
+      sequenced, presences: shifts, store: &store, now: beginning.now, framing: framing)
+    self.presences = presences
+    store.recordFollowed()
+    checksNodes = false
+    return commit
+  }
+
+  /// Commits a batch, with what the other nodes have to be told.
+  private mutating func commit(
+    _ batches: [(loop: Int, requests: [LogRequest])], telling spending: [Spending], _ now: Int64
+  ) -> Sequencer.Outcome {
+    for case .presence(let user, let from, let to) in batches.lazy.flatMap(\.requests) {
+      presences.shift(user, from: from, to: to)
+    }
+    var store = store
+    let batch = sequencer.prepare(batches, store: &store, now: now)
+    var failure = batch.failure
+    if failure == nil {
+      let sequenced = sequencer.sequenced(batch)
+      var news = presences.news
+      news.spending = spending
+      do throws(StoreFailure) {
+        if !sequenced.isEmpty || !news.isEmpty { try store.commit(sequenced, news) }
+        presences.recordTold(news)
+      } catch {
+        failure = error
+      }
+    }
+    // The other nodes may have gone on.
+    failure?.mayHaveMore = true
+    return sequencer.complete(batch, failure, store: &store, framing: framing)
   }
 
   private mutating func publish(_ commit: Commit) {
@@ -191,7 +247,8 @@ package struct LogNode<Store: NodeStore> {
     result.reasonToStartAgain = reason
     var store = store
     let commit = sequencer.startAgain(
-      store.state.lineage, store: &store, now: clock().wall, framing: framing)
+      store.state.lineage, presences: presences.startAgain(), store: &store, now: clock().wall,
+      framing: framing)
     // Held deliveries are dropped, except for presence, which the store does not have. A loop may submit
     // again only when it has closed its clients: else what they have sent meanwhile would overtake the
     // held requests.

@@ -1,7 +1,25 @@
-import Wire
+import Relay
+package import Wire
 
-/// The presence of users by node, for nodes that share a store. Each node tells the others of its own
-/// users' changes, with its batches.
+/// What a node tells the others besides its batches, in the row of the feed.
+package struct NodeNews: Sendable {
+  package var spending: [Spending] = []
+  /// The presence of users in the sessions of this node.
+  package var presences: [(user: String, presence: Presence)] = []
+  /// Whether `presences` are all of this node's, so that others forget what they know of it.
+  package var hasAllPresences = false
+  /// Whether the node has just started, and has to be told the presence of all users.
+  package var asksForPresences = false
+
+  package init() {}
+
+  package var isEmpty: Bool {
+    spending.isEmpty && presences.isEmpty && !hasAllPresences && !asksForPresences
+  }
+}
+
+/// The presence of users by node. Each node tells the others of its own users' changes, with its
+/// batches.
 struct NodePresences {
   /// The presence in the sessions of this node.
   private var own = PresenceBook()
@@ -30,11 +48,12 @@ struct NodePresences {
     asks = true
   }
 
+  /// Announces all presences of this node in the next batch: the others may have taken it for dead.
   mutating func tellAll() { tellsAll = true }
 
   /// Forgets all other nodes, and introduces this one again.
   /// - Returns: the users who were present there.
-  mutating func startAgain() -> [(user: String, from: Presence, to: Presence)] {
+  mutating func startAgain() -> [PresenceBook.Shift] {
     introduce()
     return others.keys.sorted().flatMap { forget($0) }
   }
@@ -42,16 +61,18 @@ struct NodePresences {
   /// Whether the others have to be told something.
   var hasNews: Bool { tellsAll || asks || !untold.isEmpty }
 
-  /// Adds what the others have to be told.
-  func add(to news: inout StoreChanges.News) {
+  /// What the others have to be told.
+  var news: NodeNews {
+    var news = NodeNews()
     let users = tellsAll ? present : untold
     news.presences = users.sorted().map { ($0, own[$0]) }
     news.hasAllPresences = tellsAll
     news.asksForPresences = asks
+    return news
   }
 
   /// Records that a batch with this news was stored.
-  mutating func recordTold(_ news: StoreChanges.News) {
+  mutating func recordTold(_ news: NodeNews) {
     if news.hasAllPresences { tellsAll = false }
     if news.asksForPresences { asks = false }
     untold = []
@@ -59,13 +80,11 @@ struct NodePresences {
 
   /// Applies the news of another node.
   /// - Returns: the changes of its users' presence.
-  mutating func apply(
-    _ news: StoreChanges.News, of node: Int64
-  ) -> [(user: String, from: Presence, to: Presence)] {
+  mutating func apply(_ news: NodeNews, of node: Int64) -> [PresenceBook.Shift] {
     if news.asksForPresences { tellsAll = true }
     guard news.hasAllPresences || !news.presences.isEmpty else { return [] }
     var users = others[node] ?? [:]
-    var changes: [(user: String, from: Presence, to: Presence)] = []
+    var changes: [PresenceBook.Shift] = []
     if news.hasAllPresences {
       let named = Set(news.presences.map(\.user))
       for user in users.keys.sorted() where !named.contains(user) {
@@ -84,7 +103,7 @@ struct NodePresences {
 
   /// Forgets a node that has ended.
   /// - Returns: the users who were present there.
-  mutating func forget(_ node: Int64) -> [(user: String, from: Presence, to: Presence)] {
+  mutating func forget(_ node: Int64) -> [PresenceBook.Shift] {
     let users = others.removeValue(forKey: node) ?? [:]
     return users.sorted { $0.key < $1.key }.map { ($0.key, $0.value, .offline) }
   }

@@ -1,3 +1,6 @@
+public import Relay
+internal import Synchronization
+
 /// The statistics of a node of a log that several relays share.
 public struct NodeStatistics: Sendable {
   /// Whether the writing thread has a connection to the database. It notices a loss when it has
@@ -29,4 +32,13 @@ public struct NodeStatistics: Sendable {
 
   /// How many batches of others this node has not applied yet.
   public var batchesBehind: Int64 { max(0, head - position) }
+}
+
+/// The statistics of this node, behind a lock. Thread-safe.
+final class NodeMeter: Sendable {
+  private let state = Mutex(NodeStatistics())
+
+  var statistics: NodeStatistics { state.withLock { $0 } }
+
+  func record(_ change: (inout NodeStatistics) -> Void) { state.withLock { change(&$0) } }
 }

@@ -1,3 +1,5 @@
+package import Relay
+
 /// What a node of a shared log knows of its place in the log.
 package struct NodeState {
   /// What a transaction is for.
@@ -75,7 +77,7 @@ package struct NodeState {
       next += 1
       read.append(
         Applied(
-          position: batch.position, mark: batch.mark, isDurable: batch.changes.isDurable))
+          position: batch.position, mark: batch.mark, isDurable: batch.sequenced.changes.isDurable))
     }
     return true
   }
@@ -89,7 +91,7 @@ package struct NodeState {
   /// Records a batch of this node that is stored.
   mutating func recordCommitted(_ batch: FeedBatch, isCertain: Bool) {
     batches += 1
-    let isDurable = batch.changes.isDurable
+    let isDurable = batch.sequenced.changes.isDurable
     unconfirmed.append(
       Applied(position: batch.position, mark: batch.mark, isDurable: isDurable))
     if isDurable, isCertain { confirm(through: batch.position) }

@@ -1,7 +1,7 @@
+package import Relay
+
 /// Turns and snapshots, and what follows from their failures.
 extension NodeStore {
-  package var isShared: Bool { true }
-
   /// Begins a transaction, and reads what the other nodes have committed.
   /// - Parameters: as of the step `begin`.
   func begin(
@@ -71,12 +71,12 @@ extension NodeStore {
 
   // MARK: - Committing
 
-  package func commit(_ changes: StoreChanges) throws(StoreFailure) {
+  func commit(_ sequenced: SequencedBatch, _ news: NodeNews) throws(StoreFailure) {
     if let failure = state.failure { throw failure }
     guard state.transaction == .commit else { throw StoreFailure("the batch has no lock") }
     let batch = FeedBatch(
       position: state.position + 1, mark: .random(in: .min ... .max), node: state.node,
-      changes: changes)
+      sequenced: sequenced, news: news)
     var isCertain = false
     do throws(DatabaseFailure) {
       isCertain = try store(batch, number: state.batches + 1)
@@ -88,7 +88,7 @@ extension NodeStore {
       isCertain = true
     }
     // The batch is stored, but must not be published before it is certain.
-    if changes.isDurable, !isCertain {
+    if sequenced.changes.isDurable, !isCertain {
       guard awaitOutcome(of: state.batches + 1) else {
         throw fail(DatabaseFailure("the commit was lost"), "write")
       }

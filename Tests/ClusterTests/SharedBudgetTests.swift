@@ -1,18 +1,19 @@
 import Testing
 
+@testable import Cluster
 @testable import Relay
 
 /// The budget of a user on several nodes, which tell each other what was spent.
 @Suite struct SharedBudgetTests {
   /// Nodes whose reports arrive after a delay, and scripts that take each token as it comes.
   private struct Cluster {
-    let nodes: [Budgets<String>]
+    let nodes: [SpendingLedger]
     private(set) var now: Int64 = 0
     private var arriving: [(at: Int64, NodeSpending)] = []
     private(set) var reported = 0
 
     init(_ count: Int, _ limits: UserBudget.Limits = .init()) {
-      nodes = (0..<count).map { _ in Budgets(limits, isShared: true) }
+      nodes = (0..<count).map { _ in SpendingLedger(limits) }
     }
 
     /// Lets time pass.
@@ -23,7 +24,7 @@ import Testing
         turn(now)
         // As a loop does, at moments of its own.
         for (index, node) in nodes.enumerated() where (now + Int64(index) * 83) % 250 == 0 {
-          let spending = node.takeSpending(now: now)
+          let spending = node.take(now: now)
           guard !spending.isEmpty else { continue }
           reported += 1
           arriving.append((now + 20, NodeSpending(node: Int64(index), spending: spending)))
@@ -38,8 +39,8 @@ import Testing
     }
   }
 
-  private func send(_ node: Budgets<String>, _ now: Int64, as user: String = "ada") -> Bool {
-    node.take(.send, bytes: 10, from: user, now: now) == nil
+  private func send(_ node: SpendingLedger, _ now: Int64, as user: String = "ada") -> Bool {
+    node.budgets.take(.send, bytes: 10, from: user, now: now) == nil
   }
 
   @Test(arguments: [1, 2, 3, 8])
@@ -92,7 +93,7 @@ import Testing
     let nodes = cluster.nodes
     cluster.run(10_000) { now in _ = send(nodes[0], now) }
     cluster.run(70_000)
-    for node in nodes { node.evictIdle(now: cluster.now) }
+    for node in nodes { node.budgets.evictIdle(now: cluster.now) }
     var sent = 0
     while send(nodes[1], cluster.now) { sent += 1 }
     #expect(sent == 40)
@@ -111,40 +112,42 @@ import Testing
     var cluster = Cluster(2)
     let nodes = cluster.nodes
     var connections: [(UserBudget, rank: UInt64)] = []
-    for _ in 0..<30 { connections += [nodes[0].connect("ada", now: 0)].compactMap(\.self) }
+    for _ in 0..<30 { connections += [nodes[0].budgets.connect("ada", now: 0)].compactMap(\.self) }
     cluster.run(1500)
     var elsewhere: [(UserBudget, rank: UInt64)] = []
-    for _ in 0..<50 { elsewhere += [nodes[1].connect("ada", now: cluster.now)].compactMap(\.self) }
+    for _ in 0..<50 {
+      elsewhere += [nodes[1].budgets.connect("ada", now: cluster.now)].compactMap(\.self)
+    }
     #expect(elsewhere.count == 20)
     // They are told again as long as they are open.
     cluster.run(120_000)
-    #expect(nodes[1].connect("ada", now: cluster.now) == nil)
-    for (budget, rank) in connections { nodes[0].disconnect(budget, rank: rank) }
+    #expect(nodes[1].budgets.connect("ada", now: cluster.now) == nil)
+    for (budget, rank) in connections { nodes[0].budgets.disconnect(budget, rank: rank) }
     cluster.run(1500)
-    #expect(nodes[1].connect("ada", now: cluster.now) != nil)
+    #expect(nodes[1].budgets.connect("ada", now: cluster.now) != nil)
   }
 
   @Test func `connections on a node that says nothing more are forgotten`() {
     var limits = UserBudget.Limits()
     limits.connections = 10
-    let node = Budgets<String>(limits, isShared: true)
+    let node = SpendingLedger(limits)
     var spending = Spending(user: "ada")
     spending.connections = 10
     node.apply(NodeSpending(node: 7, spending: [spending]), now: 0)
-    #expect(node.connect("ada", now: 29_000) == nil)
-    #expect(node.connect("ada", now: 31_000) != nil)
+    #expect(node.budgets.connect("ada", now: 29_000) == nil)
+    #expect(node.budgets.connect("ada", now: 31_000) != nil)
   }
 
   @Test func `a report names a thousand users, and the others in the next ones`() {
     var limits = UserBudget.Limits()
     limits.connections = 0
-    let node = Budgets<String>(limits, isShared: true)
+    let node = SpendingLedger(limits)
     for user in 0..<2500 { for _ in 0..<5 { _ = send(node, 0, as: "user-\(user)") } }
     var users: [String] = []
     for second: Int64 in 1...4 {
-      let report = node.takeSpending(now: second * 1000)
-      #expect(report.count <= SpendingReport.usersLimit)
-      #expect(node.takeSpending(now: second * 1000 + 999).isEmpty)
+      let report = node.take(now: second * 1000)
+      #expect(report.count <= SpendingLedger.usersLimit)
+      #expect(node.take(now: second * 1000 + 999).isEmpty)
       users += report.map(\.user)
     }
     #expect(Set(users).count == 2500)
@@ -152,7 +155,7 @@ import Testing
   }
 
   @Test func `absurd reports bound the debt`() {
-    let node = Budgets<String>(.init(), isShared: true)
+    let node = SpendingLedger(.init())
     for other in 0..<1000 {
       var spending = Spending(user: "ada")
       (spending.sends, spending.bytes) = (other == 3 ? -5 : .max, .max)
@@ -164,6 +167,6 @@ import Testing
       firstAt = firstAt ?? now
     }
     #expect(firstAt == 0)
-    #expect(node.connect("ada", now: 100_000) != nil)
+    #expect(node.budgets.connect("ada", now: 100_000) != nil)
   }
 }

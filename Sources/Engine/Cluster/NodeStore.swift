@@ -1,3 +1,5 @@
+package import Relay
+
 /// A failure of a database that nodes share.
 package struct DatabaseFailure: Error, CustomStringConvertible, Sendable {
   /// What failed and why, for the operator.
@@ -19,13 +21,17 @@ package struct FeedBatch: Sendable {
   /// Random: shows that this is still the same log.
   package var mark: Int64
   package var node: Int64
-  package var changes: StoreChanges
+  package var sequenced: SequencedBatch
+  package var news: NodeNews
 
-  package init(position: Int64, mark: Int64, node: Int64, changes: StoreChanges) {
+  package init(
+    position: Int64, mark: Int64, node: Int64, sequenced: SequencedBatch, news: NodeNews
+  ) {
     self.position = position
     self.mark = mark
     self.node = node
-    self.changes = changes
+    self.sequenced = sequenced
+    self.news = news
   }
 }
 
@@ -40,7 +46,7 @@ package struct FeedBatch: Sendable {
 /// A conformer carries out single steps; what they mean is decided in the extensions (`NodeStore+…`),
 /// which the simulation runs against a model of the database. Used by one thread, which the calls
 /// block.
-package protocol NodeStore: EntryStore, AnyObject {
+package protocol NodeStore: EntryLookup, AnyObject {
   var state: NodeState { get set }
 
   /// The number of rooms that have had an entry.
