@@ -7,24 +7,25 @@ import Wire
 extension ConnectionLoop {
   func askForAvatar(
     of user: String, as identity: Identity, _ known: [String], _ exchange: HTTPExchange,
-    _ index: ConnectionSlot
+    _ connection: ServerConnection
   ) {
     if let problem = charge(requests: 1, to: identity.user) {
-      return finish(index, problem.response)
+      return finish(connection, problem.response)
     }
-    guard let url = shard.avatarURL(of: user) else { return answer(nil, index, exchange.serial) }
+    guard let url = shard.avatarURL(of: user) else { return answer(nil, exchange.id) }
     // Even a picture that is cached comes as a `LoopMessage`, after this turn.
-    world.fetchAvatar(of: user, from: url, connection: index.stream, exchange: exchange.serial)
+    world.fetchAvatar(of: user, from: url, for: exchange.id)
   }
 
   /// Answers with a picture, or with 404 if there is none.
-  func answer(_ avatar: Avatar?, _ index: ConnectionSlot, _ serial: UInt64) {
-    guard let exchange = exchange(serial, at: index),
+  func answer(_ avatar: Avatar?, _ id: ExchangeID) {
+    guard let (exchange, connection) = waiting(id),
       case .avatar(let user, _, let known) = exchange.call.target
     else { return }
     guard let avatar else {
       let name = UserName.isValid(user) ? user : "This user"
-      return finish(index, HTTPProblem(404, "\(name) has no picture.", code: .noSuchEntry).response)
+      return finish(
+        connection, HTTPProblem(404, "\(name) has no picture.", code: .noSuchEntry).response)
     }
     let tag = "\"\(Self.digest(avatar.bytes))\""
     var response =
@@ -36,7 +37,7 @@ extension ConnectionLoop {
     response.add("Cache-Control", "private, max-age=3600")
     // The picture comes from an untrusted source: a browser must not run anything in it.
     response.add("Content-Security-Policy", "default-src 'none'; sandbox")
-    finish(index, response)
+    finish(connection, response)
   }
 
   /// Returns a hash that distinguishes pictures; it need not be secure.

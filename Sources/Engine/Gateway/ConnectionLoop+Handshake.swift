@@ -5,50 +5,52 @@ import Wire
 /// The opening handshake: a request that becomes a WebSocket or an HTTP exchange.
 extension ConnectionLoop {
   /// Reads a request and routes it; returns `true` if WebSocket frames may follow it.
-  func takeRequest(_ input: Span<UInt8>, _ offset: inout Int, _ index: ConnectionSlot) -> Bool {
+  func takeRequest(_ input: Span<UInt8>, _ offset: inout Int, _ connection: ServerConnection)
+    -> Bool
+  {
     do throws(HTTPViolation) {
       var scanner = HTTPHeadScanner()
       defer { headBytesScanned += scanner.scannedBytes }
       guard let (request, length) = try HTTPRequest.read(input, limits: headLimits, &scanner) else {
-        connections[index].unfinishedHead = UnfinishedHead(input, scanner)
+        connection.unfinishedHead = UnfinishedHead(input, scanner)
         return false
       }
       offset = length
-      if let refusal = assignToClient(request, index) {
+      if let refusal = assignToClient(request, connection) {
         context.violations.count(refusal.rule)
-        answer(HTTPResponse(status: 503, text: refusal.text), index)
+        answer(HTTPResponse(status: 503, text: refusal.text), connection)
         return false
       }
       // Each request has its own credentials.
-      connections[index].isAuthenticated = false
+      connection.isAuthenticated = false
       switch context.router.route(
-        request, from: connections[index].peer,
+        request, from: connection.peer,
         isOperator: context.authenticator.isOperator,
         identify: { context.authenticator.identify(request, wall: now.wall) })
       {
       case .answer(let response):
-        answerUnauthenticated(response, index)
+        answerUnauthenticated(response, connection)
         return false
       case .refuse(let response, let rule):
         context.violations.count(rule)
-        answerUnauthenticated(response, index)
+        answerUnauthenticated(response, connection)
         return false
       case .call(let call):
-        begin(call, input.extracting(offset...), index)
+        begin(call, input.extracting(offset...), connection)
         return false
       case .webSocket(let opening):
         let identity = context.authenticator.identify(request, wall: now.wall)
-        if !identity.isKnown, let problem = chargeUnauthenticated(index) {
-          refuseLater(HTTPResponse(status: 429, text: "\(problem.detail)\n"), index)
+        if !identity.isKnown, let problem = chargeUnauthenticated(connection) {
+          refuseLater(HTTPResponse(status: 429, text: "\(problem.detail)\n"), connection)
           return false
         }
-        connections[index].arrival[.hasPaidForRequest] = identity == .unknown
-        identify(open(index, opening), index, identity)
+        connection.arrival[.hasPaidForRequest] = identity == .unknown
+        identify(open(connection, opening), connection, identity)
         return true
       case .echo(let opening):
-        _ = open(index, opening)
-        connections[index].phase = .echo
-        recordEstablished(index)
+        _ = open(connection, opening)
+        connection.state = .echo
+        recordEstablished(connection)
         return true
       }
     } catch {
@@ -56,7 +58,7 @@ extension ConnectionLoop {
       let isTooLarge = error.status == 414 || error.status == 431
       let code = isTooLarge ? ErrorCode.tooLarge : .badField
       answerUnauthenticated(
-        HTTPProblem(error.status, error.description, code: code).response, index)
+        HTTPProblem(error.status, error.description, code: code).response, connection)
       return false
     }
   }
@@ -66,24 +68,23 @@ extension ConnectionLoop {
       bytes: context.limits.headerBytes, lines: context.limits.headerLines)
   }
 
-  private func open(_ index: ConnectionSlot, _ opening: RequestRouter.Opening) -> SessionID {
+  private func open(_ connection: ServerConnection, _ opening: RequestRouter.Opening) -> SessionID {
     let webSocket = WebSocket.Connection(
       role: .server, limits: webSocketLimits, deflate: opening.deflate, sharing: deflateStreams)
-    let session = shard.open(
-      connection: index.place, compresses: webSocket.canInflate(from: deflater), now: now)
-    connections[index].webSocket = webSocket
-    connections[index].session = session
-    connections[index].phase = .open
+    let session = openSession(
+      for: connection, compresses: webSocket.canInflate(from: deflater))
+    connection.webSocket = webSocket
+    connection.state = .open
     shard.append(frames: opening.response.bytes, to: session)
     return session
   }
 
   private func identify(
-    _ session: SessionID, _ index: ConnectionSlot, _ answer: Authenticator.Answer
+    _ session: SessionID, _ connection: ServerConnection, _ answer: Authenticator.Answer
   ) {
     switch answer {
     case .known(let identity):
-      recordEstablished(index)
+      recordEstablished(connection)
       shard.identify(session, as: identity, now: now)
     case .unknown: break
     case .refused(let error): shard.reject(session, error)
@@ -91,16 +92,16 @@ extension ConnectionLoop {
   }
 
   /// Records that the client has authenticated, if the message just received did that.
-  func recordIfAuthenticated(_ session: SessionID, _ index: ConnectionSlot) {
-    if shard.isAuthenticated(session) { recordEstablished(index) }
+  func recordIfAuthenticated(_ session: SessionID, _ connection: ServerConnection) {
+    if shard.isAuthenticated(session) { recordEstablished(connection) }
   }
 
   /// Ends the limits that apply to an unauthenticated connection.
-  func recordAuthenticated(_ index: ConnectionSlot) {
-    connections[index].isAuthenticated = true
-    connections[index].deadline = 0
-    if connections[index].isCountedAsUnauthenticated, let host = connections[index].host {
-      connections[index].isCountedAsUnauthenticated = false
+  func recordAuthenticated(_ connection: ServerConnection) {
+    connection.isAuthenticated = true
+    connection.deadline = 0
+    if connection.isCountedAsUnauthenticated, let host = connection.host {
+      connection.isCountedAsUnauthenticated = false
       context.admission.uncountUnauthenticated(host)
     }
   }

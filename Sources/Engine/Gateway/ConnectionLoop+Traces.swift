@@ -6,34 +6,36 @@ import Wire
 /// when they fanned it out.
 extension ConnectionLoop {
   func askForTrace(
-    _ question: HTTPCall.TraceQuestion, _ exchange: HTTPExchange, _ index: ConnectionSlot
+    _ question: HTTPCall.TraceQuestion, _ exchange: HTTPExchange, _ connection: ServerConnection
   ) {
     if let user = question.identity?.user, let problem = charge(requests: 1, to: user) {
-      return finish(index, problem.response)
+      return finish(connection, problem.response)
     }
     shard.trace(
       question.entry, inRoom: question.room,
       as: question.isOperator ? nil : question.identity,
-      ticket: LogRequest.Trace.Ticket(connection: index.place, exchange: exchange.serial))
+      ticket: LogRequest.Trace.Ticket(
+        connection: Int32(connection.stream), exchange: exchange.id.serial))
   }
 
   /// Takes the log's answers to such requests.
   func takeTraced() {
     for (ticket, result) in shard.takeTraced() {
+      let exchange = ExchangeID(
+        loop: index, stream: Int(ticket.connection), serial: ticket.exchange)
       switch result {
       case .found(let trace):
-        let gathering = TraceGathering(
-          loop: index, ticket: ticket, trace: trace, loops: context.loopCount)
+        let gathering = TraceGathering(for: exchange, trace: trace, loops: context.loopCount)
         for loop in 0..<context.loopCount { world.post(.fanOutWanted(gathering), to: loop) }
       case .expired:
         finish(
-          ticket,
+          exchange,
           HTTPProblem(
             410,
             "The trace of this entry is not kept any longer: the relay has those of its last entries"
               + " since it started.", code: .noSuchEntry
           ).response)
-      case .refused(let error): finish(ticket, HTTPProblem(error).response)
+      case .refused(let error): finish(exchange, HTTPProblem(error).response)
       }
     }
   }
@@ -41,7 +43,7 @@ extension ConnectionLoop {
   func addFanOut(to gathering: TraceGathering) {
     let fanOut = shard.fanOut(of: gathering.trace.seq, inRoom: gathering.trace.room)
     if gathering.add(fanOut, of: index) {
-      world.post(.fanOutsGathered(gathering), to: gathering.loop)
+      world.post(.fanOutsGathered(gathering), to: gathering.exchange.loop)
     }
   }
 
@@ -50,14 +52,7 @@ extension ConnectionLoop {
     let wall = now.wall - (now.microseconds - trace.received) / 1000
     let json = trace.json(receivedAt: wall, fanOuts: gathering.fanOuts)
     finish(
-      gathering.ticket, HTTPResponse(status: 200, contentType: "application/json", body: json))
-  }
-
-  /// Answers the exchange, if it still waits.
-  private func finish(_ ticket: LogRequest.Trace.Ticket, _ response: HTTPResponse) {
-    let index = ConnectionSlot(ticket.connection)
-    guard exchange(ticket.exchange, at: index) != nil else { return }
-    finish(index, response)
+      gathering.exchange, HTTPResponse(status: 200, contentType: "application/json", body: json))
   }
 }
 

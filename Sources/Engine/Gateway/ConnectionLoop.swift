@@ -85,36 +85,36 @@ import Wire
   package var observer: (any LoopObserver)?
   package internal(set) var shard: Shard
 
-  var connections: Slab<ServerConnection>
+  var connections = ConnectionTable()
   /// When the last sweep was, in milliseconds of the monotonic clock.
   var sweptAt: Int64
   /// Set after a peak of connections.
   var wantsToShrink = false
   /// When memory is returned a second time, in milliseconds of the monotonic clock; 0 = never.
   var giveBackAt: Int64 = 0
-  var botConnections: [ObjectIdentifier: ConnectionSlot] = [:]
+  var botConnections: [ObjectIdentifier: ServerConnection] = [:]
   let readBuffer: UnsafeMutableBufferPointer<UInt8>
   /// The buffer for frames of the WebSocket layer itself.
   var control: [UInt8] = []
 
   /// Connections with input that are not established, in the order of its arrival.
-  var arrivals: [ConnectionSlot] = []
+  var arrivals: [ServerConnection] = []
   /// Connections whose TLS handshake waits for its address, the oldest first.
-  var held: [ConnectionSlot] = []
+  var held: [ServerConnection] = []
   /// Connections that have more to read than one turn permits.
-  var unfinished: [ConnectionSlot] = []
+  var unfinished: [ServerConnection] = []
   /// Connections whose output may be complete.
-  var toReap: [ConnectionSlot] = []
+  var toReap: [ServerConnection] = []
   /// Connections whose last HTTP request is answered, and which may have the next one in their
   /// input.
-  var nextRequests: [ConnectionSlot] = []
+  var nextRequests: [ServerConnection] = []
   var counts = LoopCounts()
   /// The bytes that were looked at to find the ends of heads: at most twice as many as have arrived.
   package internal(set) var headBytesScanned = 0
   /// The number of HTTP requests so far.
   var exchangeCount: UInt64 = 0
   /// Connections that failed during another operation.
-  var failed: [ConnectionSlot] = []
+  var failed: [ServerConnection] = []
 
   var now: Moment
   var random: SplitMix64
@@ -137,7 +137,6 @@ import Wire
     webSocketLimits = WebSocket.Limits(
       frameBytes: context.limits.frameBytes, messageBytes: context.limits.frameBytes,
       fragments: context.limits.messageFragments)
-    connections = Slab(vacant: ServerConnection(.lingering, limits: webSocketLimits))
     let deflater = deflateStreams.widestDeflater
     var configuration = context.shard
     if context.authenticator.takesTokens {
@@ -176,8 +175,7 @@ import Wire
       case .botDrained(let bot): drained(bot)
       case .botGone(let bot): botDisconnected(bot)
       case .canary(let outcome, let waiters): answerReadiness(outcome, waiters)
-      case .avatar(let avatar, let connection, let exchange):
-        answer(avatar, ConnectionSlot(connection), exchange)
+      case .avatar(let avatar, let exchange): answer(avatar, exchange)
       case .countsWanted(let gathering): addCounts(to: gathering)
       case .countsGathered(let gathering): answerMetrics(gathering)
       case .fanOutWanted(let gathering): addFanOut(to: gathering)
@@ -212,10 +210,10 @@ import Wire
     now = world.moment()
     let more = unfinished
     unfinished.removeAll(keepingCapacity: true)
-    for index in more { read(index) }
+    for connection in more { read(connection) }
     let next = nextRequests
     nextRequests.removeAll(keepingCapacity: true)
-    for index in next { takeNextRequest(index) }
+    for connection in next { takeNextRequest(connection) }
     readArrivals()
     shard.tick(now: now)
     readPolled()
@@ -225,7 +223,7 @@ import Wire
     flush()
     for request in shard.takeReads() { world.read(request) }
     let resumable = shard.takeResumable()
-    for connection in resumable { resume(ConnectionSlot(connection)) }
+    for stream in resumable { if let connection = connections[Int(stream)] { resume(connection) } }
     reap()
     countSlowdowns()
     if endIfOver() { return .over }
@@ -241,8 +239,11 @@ import Wire
 
   private func flush() {
     let began = world.microseconds
-    let count = shard.flush(now: now, began: began) { connection, bytes in
-      write(ConnectionSlot(connection), bytes)
+    let count = shard.flush(now: now, began: began) { stream, bytes in
+      guard let connection = connections[Int(stream)] else {
+        preconditionFailure("a connection that has ended has no session")
+      }
+      return write(connection, bytes)
     }
     if count > 1 {
       shard.recordFlush(connections: count, nanoseconds: (world.microseconds - began) * 1000)
@@ -259,16 +260,16 @@ import Wire
 
   // MARK: - The table
 
-  /// Adds a client's connection, and returns the index of its stream. The world reports its input
+  /// Adds a client's connection, and returns the number of its stream. The world reports its input
   /// by `ready`.
   /// - Parameter host: has been counted by `Admission`; `nil` if it is not counted.
   package func accept(from host: HostKey?, as peer: ServerConnection.Peer = .client) -> Int {
     now = world.moment()
-    let index = addConnection(.handshake, from: peer)
-    connections[index].host = host
-    connections[index].heardAt = now.monotonic
-    connections[index].deadline = requestDeadline
-    return index.stream
+    let connection = addConnection(.opening, from: peer)
+    connection.host = host
+    connection.heardAt = now.monotonic
+    connection.deadline = requestDeadline
+    return connection.stream
   }
 
   /// The deadline for a request that is awaited from now on; 0 = no limit.
@@ -278,30 +279,46 @@ import Wire
   }
 
   func addConnection(
-    _ phase: ServerConnection.Phase, from peer: ServerConnection.Peer = .client
-  ) -> ConnectionSlot {
-    connections.insert(ServerConnection(phase, from: peer, limits: webSocketLimits))
+    _ state: ServerConnection.State, from peer: ServerConnection.Peer = .client
+  ) -> ServerConnection {
+    let connection = ServerConnection(state, from: peer, limits: webSocketLimits)
+    connections.insert(connection)
+    return connection
   }
 
   /// Closes a stream that the world could not open.
-  package func remove(stream: Int) { remove(ConnectionSlot(stream)) }
+  package func remove(stream: Int) { connections[stream].map(remove) }
 
   /// Removes a connection at once.
-  func remove(_ index: ConnectionSlot) {
-    guard connections.contains(index) else { return }
-    if let session = connections[index].session { shard.close(session) }
-    if connections[index].hasStream { world.close(index.stream) }
-    if let host = connections[index].host {
-      if connections[index].isCountedAsUnauthenticated {
+  func remove(_ connection: ServerConnection) {
+    guard !connection.isGone else { return }
+    endSession(of: connection)
+    if connection.hasStream { world.close(connection.stream) }
+    if let host = connection.host {
+      if connection.isCountedAsUnauthenticated {
         context.admission.uncountUnauthenticated(host)
       }
       context.admission.leave(host)
     }
-    if let bot = connections[index].bot?.end {
+    if let bot = connection.bot?.end {
       bot.close()
       botConnections[ObjectIdentifier(bot)] = nil
     }
-    connections.remove(index)
+    connections.remove(connection)
+  }
+
+  func openSession(for connection: ServerConnection, compresses: Bool = false) -> SessionID {
+    assert(connection.session == nil, "a connection has one session at a time")
+    let session = shard.open(
+      connection: Int32(connection.stream), compresses: compresses, now: now)
+    connection.session = session
+    return session
+  }
+
+  func endSession(of connection: ServerConnection) {
+    guard let session = connection.session else { return }
+    shard.close(session)
+    connection.session = nil
   }
 
   // MARK: - Shutting down
@@ -321,15 +338,16 @@ import Wire
     else { return }
     self.shutdown?.hasAnnounced = true
     // The peer decides the contents of an echo, so it gets a close reason but no announcement.
-    for index in connections.slots {
-      guard case .echo = connections[index].phase else { continue }
-      close(index, CloseCode(rawValue: CloseReason.restart.rawValue), "the relay is restarting")
+    for connection in connections.all {
+      guard case .echo = connection.state else { continue }
+      close(
+        connection, CloseCode(rawValue: CloseReason.restart.rawValue), "the relay is restarting")
     }
     shard.announceClosing(
       "the relay is restarting",
       spreadMilliseconds: min(5000, 500 + Int64(connections.count)))
-    for index in connections.slots where connections[index].awaitsRequest {
-      remove(index)
+    for connection in connections.all where connection.awaitsRequest {
+      remove(connection)
     }
   }
 
@@ -337,7 +355,7 @@ import Wire
     guard let shutdown, shutdown.hasAnnounced,
       connections.isEmpty || now.monotonic >= shutdown.deadline
     else { return false }
-    for index in connections.slots { remove(index) }
+    for connection in connections.all { remove(connection) }
     return true
   }
 }

@@ -4,31 +4,30 @@ import Wire
 
 /// `POST /v1/requests`: several requests of relay.v1 in one request of HTTP.
 extension ConnectionLoop {
-  func ask(_ exchange: HTTPExchange, as identity: Identity, _ index: ConnectionSlot) {
+  func ask(_ exchange: HTTPExchange, as identity: Identity, _ connection: ServerConnection) {
     let batch: RequestBatch
     do throws(WireError) {
       batch = try RequestBatch(exchange.content, limits: context.shard.limits)
     } catch {
-      return finish(index, HTTPProblem(error).response)
+      return finish(connection, HTTPProblem(error).response)
     }
     if let problem = charge(
       sends: batch.sends, requests: batch.requests, bytes: exchange.content.count,
       to: identity.user)
     {
-      return finish(index, problem.response)
+      return finish(connection, problem.response)
     }
     exchange.content = []
     exchange.batch = batch
-    let session = shard.open(connection: index.place, now: now)
-    connections[index].session = session
+    let session = openSession(for: connection)
     shard.identify(session, as: identity, isPresence: false, now: now)
     shard.skipEntries(session)
-    submitNext(exchange, index)
+    submitNext(exchange, connection)
   }
 
   /// Submits requests as long as the shard accepts them, and answers when all have an answer.
-  func submitNext(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
-    guard let session = connections[index].session else { return }
+  func submitNext(_ exchange: HTTPExchange, _ connection: ServerConnection) {
+    guard let session = connection.session else { return }
     exchange.state = .waiting
     while exchange.batch?.hasNext() == true {
       if exchange.batch?.nextMustWait == true { return }
@@ -39,6 +38,6 @@ extension ConnectionLoop {
       if let json = exchange.batch?.takeNext() { shard.receive(session, json.span, now: now) }
     }
     exchange.finishBatch()
-    sendResponse(exchange, index)
+    sendResponse(exchange, connection)
   }
 }

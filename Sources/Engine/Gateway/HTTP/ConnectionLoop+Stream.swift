@@ -10,27 +10,26 @@ import Wire
 extension ConnectionLoop {
   func openStream(
     _ request: HTTPRequest, as identity: Identity, _ exchange: HTTPExchange,
-    _ index: ConnectionSlot
+    _ connection: ServerConnection
   ) {
     let places: StreamPlaces
     do throws(WireError) {
       places = try streamPlaces(request)
     } catch {
-      return finish(index, HTTPProblem(error).response)
+      return finish(connection, HTTPProblem(error).response)
     }
-    if exchange.call.headOnly { return finish(index, Self.streamHead) }
+    if exchange.call.headOnly { return finish(connection, Self.streamHead) }
     let requests = (places.rooms.count - 1) / PendingJoins.roomsPerRequest + 1
     if let problem = charge(requests: requests, to: identity.user) {
-      return finish(index, problem.response)
+      return finish(connection, problem.response)
     }
     let stream = EventStream(
       places, retryMilliseconds: Int64.random(in: 1000...3000, using: &random))
     exchange.stream = stream
     exchange.content = stream.join
-    let session = shard.open(connection: index.place, now: now)
-    connections[index].session = session
+    let session = openSession(for: connection)
     shard.identify(session, as: identity, lasts: true, now: now)
-    submit(exchange, index)
+    submit(exchange, connection)
   }
 
   private func streamPlaces(_ request: HTTPRequest) throws(WireError) -> StreamPlaces {
@@ -61,7 +60,7 @@ extension ConnectionLoop {
   /// Writes frames of the session as events; returns the number of accepted bytes, which are whole
   /// frames. Events that the socket did not take are sent first, and nothing is accepted until then.
   func writeEvents(
-    of exchange: HTTPExchange, _ index: ConnectionSlot, _ frames: Span<UInt8>
+    of exchange: HTTPExchange, _ connection: ServerConnection, _ frames: Span<UInt8>
   ) -> Int {
     var taken = 0
     while taken < frames.count, exchange.output.isEmpty {
@@ -75,19 +74,19 @@ extension ConnectionLoop {
         exchange.stream?.append(frames.extracting(payload..<taken).copy, to: &exchange.output)
       }
       if exchange.state != .streaming, exchange.stream?.hasBegun == true {
-        beginStream(exchange, index)
+        beginStream(exchange, connection)
       }
-      sendEvents(exchange, index)
+      sendEvents(exchange, connection)
     }
-    if exchange.state != .streaming || exchange.closing != nil { toReap.append(index) }
+    if exchange.state != .streaming || exchange.closing != nil { toReap.append(connection) }
     return taken
   }
 
-  private func beginStream(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
+  private func beginStream(_ exchange: HTTPExchange, _ connection: ServerConnection) {
     exchange.state = .streaming
     exchange.endsConnection = true
-    connections[index].deadline = 0
-    connections[index].takenAt = now.monotonic
+    connection.deadline = 0
+    connection.takenAt = now.monotonic
     counts.responses[200, default: 0] += 1
     var head = Self.streamHead
     if let origin = exchange.call.origin { head.allowReading(by: origin) }
@@ -95,10 +94,10 @@ extension ConnectionLoop {
   }
 
   /// Sends the rest of the events that were written.
-  func sendEvents(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
+  func sendEvents(_ exchange: HTTPExchange, _ connection: ServerConnection) {
     if exchange.sent < exchange.output.count {
       let output = exchange.output
-      exchange.sent += writeToStream(index, output.span.extracting(exchange.sent...))
+      exchange.sent += writeToStream(connection, output.span.extracting(exchange.sent...))
     }
     guard exchange.sent == exchange.output.count else { return }
     exchange.output = []
@@ -106,50 +105,52 @@ extension ConnectionLoop {
   }
 
   /// Continues with a stream whose socket takes bytes again.
-  func continueStream(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
-    sendEvents(exchange, index)
-    guard exchange.output.isEmpty, let session = connections[index].session else { return }
+  func continueStream(_ exchange: HTTPExchange, _ connection: ServerConnection) {
+    sendEvents(exchange, connection)
+    guard exchange.output.isEmpty, let session = connection.session else { return }
     shard.unblock(session)
-    if exchange.closing != nil { toReap.append(index) }
+    if exchange.closing != nil { toReap.append(connection) }
   }
 
   // MARK: - Ends
 
   /// Takes the next step of a stream: it ends when its last output is sent.
-  func advanceStream(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
-    guard exchange.closing != nil, let session = connections[index].session else { return }
-    if shard.hasOutput(session) || !exchange.output.isEmpty || world.hasBacklog(index.stream) {
+  func advanceStream(_ exchange: HTTPExchange, _ connection: ServerConnection) {
+    guard exchange.closing != nil, let session = connection.session else { return }
+    if shard.hasOutput(session) || !exchange.output.isEmpty || world.hasBacklog(connection.stream) {
       // During a shutdown a client that does not read is not waited for.
-      if shutdown != nil { remove(index) }
+      if shutdown != nil { remove(connection) }
       return
     }
-    linger(index)
+    linger(connection)
   }
 
   /// Sends a comment after a silence, and ends a stream whose client does not read or is gone.
-  func sweepStream(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
-    if connections[index].sawEnd { return remove(index) }
-    let deadline = connections[index].deadline
-    if exchange.closing != nil, deadline > 0, now.monotonic >= deadline { return remove(index) }
-    let silence = now.monotonic - connections[index].takenAt
+  func sweepStream(_ exchange: HTTPExchange, _ connection: ServerConnection) {
+    if connection.sawEnd { return remove(connection) }
+    let deadline = connection.deadline
+    if exchange.closing != nil, deadline > 0, now.monotonic >= deadline {
+      return remove(connection)
+    }
+    let silence = now.monotonic - connection.takenAt
     let idle = Int64(context.limits.idleTimeoutSeconds) * 1000
-    guard exchange.output.isEmpty, !world.hasBacklog(index.stream) else {
+    guard exchange.output.isEmpty, !world.hasBacklog(connection.stream) else {
       if idle > 0, silence >= idle {
         context.violations.count(.idleTimeout)
-        remove(index)
+        remove(connection)
       }
       return
     }
     guard silence >= EventStream.commentMilliseconds else { return }
     // The system takes comments also for a client that is gone, and waits for their acknowledgement.
     if idle > 0,
-      world.millisecondsSinceAcknowledgement(index.stream)
+      world.millisecondsSinceAcknowledgement(connection.stream)
         >= max(idle, 2 * EventStream.commentMilliseconds)
     {
       context.violations.count(.idleTimeout)
-      return remove(index)
+      return remove(connection)
     }
     exchange.output = EventStream.comment
-    sendEvents(exchange, index)
+    sendEvents(exchange, connection)
   }
 }

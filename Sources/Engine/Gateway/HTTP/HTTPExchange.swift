@@ -21,8 +21,7 @@ final class HTTPExchange {
   }
 
   let call: HTTPCall
-  /// Distinguishes it from earlier and later exchanges of the same connection index.
-  let serial: UInt64
+  let id: ExchangeID
   var state = State.reading
   var content: [UInt8] = []
   /// The response, until it can be sent.
@@ -47,9 +46,9 @@ final class HTTPExchange {
   /// The number of sent entries that existed already.
   private(set) var duplicates = 0
 
-  init(_ call: HTTPCall, serial: UInt64) {
+  init(_ call: HTTPCall, _ id: ExchangeID) {
     self.call = call
-    self.serial = serial
+    self.id = id
   }
 
   /// Sets the response; only the first one counts.

@@ -17,66 +17,71 @@ extension ConnectionLoop {
   static let answerMilliseconds: Int64 = 30_000
 
   /// Begins a request whose head is complete.
-  func begin(_ call: HTTPCall, _ rest: Span<UInt8>, _ index: ConnectionSlot) {
-    let exchange = addExchange(call, index)
-    if call.isAuthenticated { recordEstablished(index) } else { recordAuthenticated(index) }
-    connections[index].deadline = requestDeadline
+  func begin(_ call: HTTPCall, _ rest: Span<UInt8>, _ connection: ServerConnection) {
+    let exchange = addExchange(call, connection)
+    if call.isAuthenticated {
+      recordEstablished(connection)
+    } else {
+      recordAuthenticated(connection)
+    }
+    connection.deadline = requestDeadline
     if call.expectsContinue, rest.count == 0, call.contentBytes > 0 {
       let interim = HTTPResponse(status: 100).bytes
-      exchange.output = Array(interim[writeToStream(index, interim.span)...])
+      exchange.output = Array(interim[writeToStream(connection, interim.span)...])
     }
-    takeContent(rest, index)
+    takeContent(rest, connection)
   }
 
-  private func addExchange(_ call: HTTPCall, _ index: ConnectionSlot) -> HTTPExchange {
+  private func addExchange(_ call: HTTPCall, _ connection: ServerConnection) -> HTTPExchange {
     exchangeCount += 1
-    let exchange = HTTPExchange(call, serial: exchangeCount)
-    connections[index].phase = .exchange(exchange)
+    let exchange = HTTPExchange(
+      call, ExchangeID(loop: index, stream: connection.stream, serial: exchangeCount))
+    connection.state = .exchange(exchange)
     return exchange
   }
 
   /// Takes the content of the request. Bytes after it belong to the next request.
-  func takeContent(_ input: Span<UInt8>, _ index: ConnectionSlot) {
-    guard let exchange = connections[index].exchange, exchange.state == .reading else { return }
+  func takeContent(_ input: Span<UInt8>, _ connection: ServerConnection) {
+    guard let exchange = connection.exchange, exchange.state == .reading else { return }
     let count = min(input.count, exchange.call.contentBytes - exchange.content.count)
     unsafe input.extracting(..<count).withUnsafeBufferPointer {
       unsafe exchange.content.append(contentsOf: $0)
     }
     guard exchange.content.count == exchange.call.contentBytes else { return }
-    pause(index, with: input.extracting(count...))
-    connections[index].deadline = now.monotonic + Self.answerMilliseconds
+    pause(connection, with: input.extracting(count...))
+    connection.deadline = now.monotonic + Self.answerMilliseconds
     exchange.state = .waiting
     // Public answers are rate-limited by address, too.
     if exchange.call.isPublic,
-      let problem = chargeAddress(of: index, in: context.fileBudgets, .requestsPerSecond)
+      let problem = chargeAddress(of: connection, in: context.fileBudgets, .requestsPerSecond)
     {
-      return finish(index, problem.response)
+      return finish(connection, problem.response)
     }
     switch exchange.call.target {
-    case .relay(let message, let identity): ask(message, as: identity, exchange, index)
+    case .relay(let message, let identity): ask(message, as: identity, exchange, connection)
     case .requests(let identity):
-      if isUTF8(exchange.content, index) { ask(exchange, as: identity, index) }
-    case .stream(let request, let identity): openStream(request, as: identity, exchange, index)
-    case .liveness: finish(index, HTTPResponse(status: 200, text: "ok\n"))
-    case .readiness: askWhetherReady(exchange, index)
-    case .metrics: gatherMetrics(for: exchange, index)
+      if isUTF8(exchange.content, connection) { ask(exchange, as: identity, connection) }
+    case .stream(let request, let identity): openStream(request, as: identity, exchange, connection)
+    case .liveness: finish(connection, HTTPResponse(status: 200, text: "ok\n"))
+    case .readiness: askWhetherReady(exchange, connection)
+    case .metrics: gatherMetrics(for: exchange, connection)
     case .nothing: break
-    case .file(let file): finish(index, file)
-    case .trace(let question): askForTrace(question, exchange, index)
+    case .file(let file): finish(connection, file)
+    case .trace(let question): askForTrace(question, exchange, connection)
     case .avatar(let user, let identity, let known):
-      askForAvatar(of: user, as: identity, known, exchange, index)
+      askForAvatar(of: user, as: identity, known, exchange, connection)
     }
   }
 
   /// Answers a request that is not authenticated. Such requests are rate-limited by address, which
   /// bounds guessing of tokens.
-  func answerUnauthenticated(_ response: HTTPResponse, _ index: ConnectionSlot) {
-    var problem = chargeUnauthenticated(index)
+  func answerUnauthenticated(_ response: HTTPResponse, _ connection: ServerConnection) {
+    var problem = chargeUnauthenticated(connection)
     if problem == nil, response.status == 401 {
-      problem = chargeAddress(of: index, in: context.guessBudgets, .requestsPerSecond)
+      problem = chargeAddress(of: connection, in: context.guessBudgets, .requestsPerSecond)
     }
-    if let problem { return refuseLater(problem.response, index) }
-    answer(response, index)
+    if let problem { return refuseLater(problem.response, connection) }
+    answer(response, connection)
   }
 
   /// Charges for an HTTP request, which is refused if the user has sent too much.
@@ -104,9 +109,9 @@ extension ConnectionLoop {
 
   private func ask(
     _ message: HTTPCall.Message, as identity: Identity, _ exchange: HTTPExchange,
-    _ index: ConnectionSlot
+    _ connection: ServerConnection
   ) {
-    guard isUTF8(exchange.content, index) else { return }
+    guard isUTF8(exchange.content, connection) else { return }
     var room: String?
     if case .send(let name) = message { room = name }
     if var problem = charge(
@@ -114,32 +119,31 @@ extension ConnectionLoop {
       to: identity.user)
     {
       problem.room = room.flatMap { RoomName.isValid($0) ? $0 : nil }
-      return finish(index, problem.response)
+      return finish(connection, problem.response)
     }
     exchange.content = message.json(exchange.content)
-    let session = shard.open(connection: index.place, now: now)
-    connections[index].session = session
+    let session = openSession(for: connection)
     shard.identify(
       session, as: identity, isPresence: false, lasts: exchange.call.poll != nil, now: now)
     if let poll = exchange.call.poll {
       exchange.pollsUntil = now.monotonic + poll.milliseconds
       shard.beginPolling(session, poll.room)
     }
-    submit(exchange, index)
+    submit(exchange, connection)
   }
 
   /// Whether the content of a request is valid UTF-8; if not, the request is answered.
-  private func isUTF8(_ content: [UInt8], _ index: ConnectionSlot) -> Bool {
+  private func isUTF8(_ content: [UInt8], _ connection: ServerConnection) -> Bool {
     var validator = UTF8Validator()
     if validator.accept(content.span), validator.isComplete { return true }
-    finish(index, HTTPProblem(400, "The content is not valid UTF-8.", code: .badJSON).response)
+    finish(connection, HTTPProblem(400, "The content is not valid UTF-8.", code: .badJSON).response)
     return false
   }
 
   /// Passes the message to the shard, now or as soon as the shard accepts input again.
-  func submit(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
-    if exchange.batch != nil { return submitNext(exchange, index) }
-    guard let session = connections[index].session else { return }
+  func submit(_ exchange: HTTPExchange, _ connection: ServerConnection) {
+    if exchange.batch != nil { return submitNext(exchange, connection) }
+    guard let session = connection.session else { return }
     guard shard.mayReceive(session, now: now) else {
       exchange.state = .held
       return
@@ -154,45 +158,47 @@ extension ConnectionLoop {
 
   /// Refuses a request at the next sweep, and ends the connection. Answered at once, a client that waits
   /// for each answer would ask thousands of times per second.
-  func refuseLater(_ response: HTTPResponse, _ index: ConnectionSlot) {
-    let exchange = addExchange(HTTPCall(target: .nothing), index)
-    connections[index].isPaused = true
+  func refuseLater(_ response: HTTPResponse, _ connection: ServerConnection) {
+    let exchange = addExchange(HTTPCall(target: .nothing), connection)
+    connection.isPaused = true
     exchange.state = .delayed
     exchange.answer(response)
-    connections[index].deadline = now.monotonic + Int64(Self.sweepMilliseconds)
+    connection.deadline = now.monotonic + Int64(Self.sweepMilliseconds)
   }
 
   /// Answers a request that needs only its head, and ends the connection.
-  func answer(_ response: HTTPResponse, _ index: ConnectionSlot) {
-    let exchange = addExchange(HTTPCall(target: .nothing), index)
+  func answer(_ response: HTTPResponse, _ connection: ServerConnection) {
+    let exchange = addExchange(HTTPCall(target: .nothing), connection)
     // Data after the request is ignored.
-    connections[index].isPaused = true
+    connection.isPaused = true
     exchange.answer(response)
-    sendResponse(exchange, index)
+    sendResponse(exchange, connection)
   }
 
   /// Answers the request, unless it has an answer already.
-  func finish(_ index: ConnectionSlot, _ response: HTTPResponse) {
-    guard let exchange = connections[index].exchange, exchange.state != .answering else { return }
+  func finish(_ connection: ServerConnection, _ response: HTTPResponse) {
+    guard let exchange = connection.exchange, exchange.state != .answering else { return }
     exchange.answer(response)
-    sendResponse(exchange, index)
+    sendResponse(exchange, connection)
   }
 
-  /// Returns the exchange of that connection, if it is still the same one.
-  func exchange(_ serial: UInt64, at index: ConnectionSlot) -> HTTPExchange? {
-    guard connections.contains(index), let exchange = connections[index].exchange,
-      exchange.serial == serial
+  /// Answers the exchange, if it still waits.
+  func finish(_ id: ExchangeID, _ response: HTTPResponse) {
+    if let (_, connection) = waiting(id) { finish(connection, response) }
+  }
+
+  /// Returns an exchange, if it has not ended.
+  func waiting(_ id: ExchangeID) -> (HTTPExchange, ServerConnection)? {
+    guard let connection = connections[id.stream], let exchange = connection.exchange,
+      exchange.id == id
     else { return nil }
-    return exchange
+    return (exchange, connection)
   }
 
   /// Sends the response, if there is one.
-  func sendResponse(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
+  func sendResponse(_ exchange: HTTPExchange, _ connection: ServerConnection) {
     guard var response = exchange.response, exchange.state != .answering else { return }
-    if let session = connections[index].session {
-      shard.close(session)
-      connections[index].session = nil
-    }
+    endSession(of: connection)
     if exchange.duplicates > 0, let user = exchange.call.user {
       for _ in 0..<exchange.duplicates { context.budgets.refundDuplicate(of: user) }
     }
@@ -206,51 +212,51 @@ extension ConnectionLoop {
     response.keepsAlive = !exchange.endsConnection
     if exchange.call.headOnly { response.answersHEAD = true }
     exchange.output += response.bytes
-    limitTaking(index)
-    sendRest(exchange, index)
+    limitTaking(connection)
+    sendRest(exchange, connection)
   }
 
   /// Ends the connection if the client does not read the answer in time.
-  private func limitTaking(_ index: ConnectionSlot) {
+  private func limitTaking(_ connection: ServerConnection) {
     let idle = Int64(context.limits.idleTimeoutSeconds) * 1000
-    connections[index].deadline = idle == 0 ? 0 : now.monotonic + idle
+    connection.deadline = idle == 0 ? 0 : now.monotonic + idle
   }
 
   /// Sends the rest of the answer, or of the `100 Continue` before it. After the answer, waits for
   /// the next request or ends the connection.
-  func sendRest(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
+  func sendRest(_ exchange: HTTPExchange, _ connection: ServerConnection) {
     if exchange.sent < exchange.output.count {
       let output = exchange.output
-      exchange.sent += writeToStream(index, output.span.extracting(exchange.sent...))
+      exchange.sent += writeToStream(connection, output.span.extracting(exchange.sent...))
     }
     guard exchange.state == .answering, exchange.sent == exchange.output.count,
-      !world.hasBacklog(index.stream)
+      !world.hasBacklog(connection.stream)
     else { return }
     if exchange.endsConnection {
-      linger(index)
+      linger(connection)
       return
     }
-    connections[index].phase = .handshake
+    connection.state = .resting
     // A client has as much time for its next request as for its first.
-    connections[index].deadline = requestDeadline
-    connections[index].isPaused = false
-    nextRequests.append(index)
+    connection.deadline = requestDeadline
+    connection.isPaused = false
+    nextRequests.append(connection)
   }
 
   /// Takes a request that was pipelined after the last one.
-  func takeNextRequest(_ index: ConnectionSlot) {
-    guard connections.contains(index), connections[index].awaitsRequest,
-      !connections[index].isPaused
+  func takeNextRequest(_ connection: ServerConnection) {
+    guard !connection.isGone, connection.awaitsRequest,
+      !connection.isPaused
     else { return }
-    readOn(index)
+    readOn(connection)
   }
 
   // MARK: - Ends
 
   /// Answers or ends an exchange whose deadline has passed.
-  func expire(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
-    if exchange.state == .streaming { return sweepStream(exchange, index) }
-    guard connections[index].deadline > 0, now.monotonic >= connections[index].deadline else {
+  func expire(_ exchange: HTTPExchange, _ connection: ServerConnection) {
+    if exchange.state == .streaming { return sweepStream(exchange, connection) }
+    guard connection.deadline > 0, now.monotonic >= connection.deadline else {
       return
     }
     switch exchange.state {
@@ -261,59 +267,60 @@ extension ConnectionLoop {
       var problem = HTTPProblem(
         408, "The content did not arrive in time. Nothing was stored.", code: .unavailable)
       problem.retryAfterMilliseconds = Refusal.retryAfterMilliseconds
-      finish(index, problem.response)
+      finish(connection, problem.response)
     case .held where exchange.batch != nil, .waiting where exchange.batch != nil:
       refuseRest(of: exchange, .unavailable, "The relay did not answer in time.")
-      sendResponse(exchange, index)
+      sendResponse(exchange, connection)
     case .held, .waiting:
       var problem = HTTPProblem(
         503,
         "The relay did not answer in time. An entry may have been stored; retry with the same id.",
         code: .unavailable)
       problem.retryAfterMilliseconds = Refusal.retryAfterMilliseconds
-      finish(index, problem.response)
-    case .polling: finishPoll(exchange, index)
-    case .delayed: sendResponse(exchange, index)
+      finish(connection, problem.response)
+    case .polling: finishPoll(exchange, connection)
+    case .delayed: sendResponse(exchange, connection)
     case .streaming: break
     case .answering:
       context.violations.count(.idleTimeout)
-      remove(index)
+      remove(connection)
     }
   }
 
   /// Handles the end of a request's session, initiated by the shard: its last output is the answer.
-  func end(_ exchange: HTTPExchange, _ index: ConnectionSlot, _ reason: CloseReason, _ text: String)
-  {
-    guard let session = connections[index].session else { return }
+  func end(
+    _ exchange: HTTPExchange, _ connection: ServerConnection, _ reason: CloseReason, _ text: String
+  ) {
+    guard let session = connection.session else { return }
     if exchange.state == .streaming {
       exchange.closing = (reason, text)
-      connections[index].deadline = now.monotonic + Self.lingerMilliseconds
-      toReap.append(index)
+      connection.deadline = now.monotonic + Self.lingerMilliseconds
+      toReap.append(connection)
     } else if shard.hasOutput(session) {
       exchange.closing = (reason, text)
-      toReap.append(index)
+      toReap.append(connection)
     } else {
       answer(exchange, reason, text)
-      sendResponse(exchange, index)
+      sendResponse(exchange, connection)
     }
   }
 
   /// Takes the next step of an exchange, once the session's output so far has been read.
-  func advance(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
-    if exchange.state == .streaming { return advanceStream(exchange, index) }
+  func advance(_ exchange: HTTPExchange, _ connection: ServerConnection) {
+    if exchange.state == .streaming { return advanceStream(exchange, connection) }
     if let error = exchange.stream?.refusal {
       exchange.answer(HTTPProblem(error, wall: now.wall).response)
     }
     if exchange.batch != nil, exchange.state == .waiting, exchange.closing == nil {
-      return submitNext(exchange, index)
+      return submitNext(exchange, connection)
     }
     if exchange.response == nil, exchange.emptyPage != nil, exchange.state == .waiting {
-      poll(exchange, index)
+      poll(exchange, connection)
     }
     if exchange.response == nil, let (reason, text) = exchange.closing {
       answer(exchange, reason, text)
     }
-    sendResponse(exchange, index)
+    sendResponse(exchange, connection)
   }
 
   /// Answers a request whose session is closed.
