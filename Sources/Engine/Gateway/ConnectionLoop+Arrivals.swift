@@ -91,7 +91,7 @@ extension ConnectionLoop {
       let wait = budgets.take(.request, bytes: 0, from: host, now: now.monotonic)
     else { return nil }
     context.violations.count(rule)
-    return Self.tooManyRequests(wait)
+    return .tooManyRequests(wait)
   }
 
   /// Records that a connection has authenticated, and gives back what its address has paid for it.
@@ -105,6 +105,16 @@ extension ConnectionLoop {
     connection.arrival[.hasPaidForHandshake] = false
     connection.arrival[.hasPaidForRequest] = false
     context.addressBudgets.refund(requests: paid, to: host)
+  }
+
+  /// Ends the limits that apply to an unauthenticated connection.
+  func recordAuthenticated(_ connection: ServerConnection) {
+    connection.isAuthenticated = true
+    connection.deadline = 0
+    if connection.isCountedAsUnauthenticated, let host = connection.host {
+      connection.isCountedAsUnauthenticated = false
+      context.admission.uncountUnauthenticated(host)
+    }
   }
 
   // MARK: - Proxies

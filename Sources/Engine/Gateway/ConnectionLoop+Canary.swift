@@ -4,14 +4,14 @@ import Wire
 
 /// `GET /readyz`: reports whether the relay works from end to end; see `Canary`.
 extension ConnectionLoop {
-  func askWhetherReady(_ exchange: HTTPExchange, _ connection: ServerConnection) {
-    guard shutdown == nil else {
-      return finish(connection, Self.response(to: .failed("the relay is shutting down")))
+  func askWhetherReady(_ exchange: HTTPExchange) {
+    guard !isShuttingDown else {
+      return exchange.finish(Self.response(to: .failed("the relay is shutting down")))
     }
     // The canary has an earlier deadline, because its failure is more informative.
-    connection.deadline = now.monotonic + Canary.timeoutMilliseconds + 1000
+    exchange.connection.deadline = now.monotonic + Canary.timeoutMilliseconds + 1000
     switch context.canary.ask(exchange.id, now: now.monotonic) {
-    case .take(let outcome): finish(connection, Self.response(to: outcome))
+    case .take(let outcome): exchange.finish(Self.response(to: outcome))
     case .wait: break
     case .send: sendCanary()
     }
@@ -57,7 +57,7 @@ extension ConnectionLoop {
   }
 
   func answerReadiness(_ outcome: Canary.Outcome, _ waiters: [ExchangeID]) {
-    for id in waiters { finish(id, Self.response(to: outcome)) }
+    for id in waiters { exchange(id)?.finish(Self.response(to: outcome)) }
   }
 
   private static func response(to outcome: Canary.Outcome) -> HTTPResponse {

@@ -11,12 +11,8 @@ extension ConnectionLoop {
     if readiness.contains(.closed) || readiness.contains(.failed) {
       connection.sawEnd = true
       connection.isReadable = true
-      if let exchange = connection.exchange {
-        if exchange.state == .streaming { return remove(connection) }
-        // The client may be gone, or wait for the answer with its side of the connection closed.
-        if exchange.state == .polling { finishPoll(exchange, connection) }
-        guard !connection.isGone else { return }
-      }
+      connection.exchange?.clientClosed()
+      guard !connection.isGone else { return }
       if isSlowed(connection) {
         if readiness.contains(.failed) {
           context.violations.count(.reset)
@@ -30,12 +26,8 @@ extension ConnectionLoop {
     }
     if readiness.contains(.writable) {
       if world.hasBacklog(connection.stream) { drain(connection) }
-      if let exchange = connection.exchange, exchange.state == .streaming {
-        continueStream(exchange, connection)
-      } else if let exchange = connection.exchange {
-        if exchange.state == .answering || !exchange.output.isEmpty {
-          sendRest(exchange, connection)
-        }
+      if let exchange = connection.exchange {
+        exchange.continueOutput()
       } else if let session = connection.session {
         shard.unblock(session)
       }
@@ -84,7 +76,7 @@ extension ConnectionLoop {
       }
     }
     switch connection.state {
-    case .exchange(let exchange) where exchange.state != .reading:
+    case .exchange(let exchange) where !exchange.isReading:
       // The end is read again once the answer is sent.
       connection.isReadable = true
     case .open where hasInput(connection), .echo where hasInput(connection):
@@ -136,10 +128,7 @@ extension ConnectionLoop {
   /// Continues with a connection whose input the shard accepts again.
   func resume(_ connection: ServerConnection) {
     guard !connection.isGone else { return }
-    if let exchange = connection.exchange {
-      if exchange.state == .held { submit(exchange, connection) }
-      return
-    }
+    if let exchange = connection.exchange { return exchange.resume() }
     guard connection.isPaused else { return }
     if connection.bot != nil {
       connection.isPaused = false
@@ -169,7 +158,7 @@ extension ConnectionLoop {
 
   private func take(_ input: inout MutableSpan<UInt8>, _ connection: ServerConnection) {
     var offset = 0
-    if connection.exchange != nil { return takeContent(input.span, connection) }
+    if let exchange = connection.exchange { return exchange.receive(input.span) }
     if connection.awaitsRequest {
       guard takeRequest(input.span, &offset, connection) else { return }
     }
@@ -239,7 +228,7 @@ extension ConnectionLoop {
         }
         guard let event else { return .nothingLeft }
         guard isOpen else {
-          if case .close = event { toReap.append(connection) }
+          if case .close = event { advanceLater(connection) }
           continue
         }
         switch event {
@@ -288,7 +277,12 @@ extension ConnectionLoop {
     shard.beginClosing(session)
     connection.state = .closing
     connection.deadline = now.monotonic + Self.lingerMilliseconds
-    toReap.append(connection)
+    advanceLater(connection)
+  }
+
+  /// Records that the client has authenticated, if the message just received did that.
+  private func recordIfAuthenticated(_ session: SessionID, _ connection: ServerConnection) {
+    if shard.isAuthenticated(session) { recordEstablished(connection) }
   }
 
   /// Keeps unprocessed input until the session may receive again.

@@ -3,7 +3,7 @@ import WebSocket
 
 /// `GET /metrics`: collects the metrics of all loops.
 extension ConnectionLoop {
-  func gatherMetrics(for exchange: HTTPExchange, _ connection: ServerConnection) {
+  func gatherMetrics(for exchange: HTTPExchange) {
     let gathering = MetricsGathering(for: exchange.id, loops: context.loopCount)
     for loop in 0..<context.loopCount { world.post(.countsWanted(gathering), to: loop) }
   }
@@ -15,7 +15,8 @@ extension ConnectionLoop {
   }
 
   func answerMetrics(_ gathering: MetricsGathering) {
-    finish(gathering.exchange, world.metrics(of: gathering.sum))
+    guard let exchange = exchange(gathering.exchange) else { return }
+    exchange.finish(world.metrics(of: gathering.sum))
   }
 
   private func snapshot() -> LoopSnapshot {

@@ -8,16 +8,10 @@ extension ConnectionLoop {
   func write(_ connection: ServerConnection, _ bytes: Span<UInt8>) -> Int {
     switch connection.state {
     case .bot(let bot): return tell(bot, InternalMessage.all(in: bytes)) ? bytes.count : 0
-    case .exchange(let exchange) where exchange.stream != nil:
-      return writeEvents(of: exchange, connection, bytes)
-    case .exchange(let exchange):
-      // The shard is being called, so what follows from this has to wait.
-      exchange.take(InternalMessage.all(in: bytes), wall: now.wall)
-      toReap.append(connection)
-      return bytes.count
+    case .exchange(let exchange): return exchange.write(bytes)
     case .canary(let run):
       run.take(InternalMessage.all(in: bytes))
-      toReap.append(connection)
+      advanceLater(connection)
       return bytes.count
     default: return writeToStream(connection, bytes)
     }
@@ -27,7 +21,7 @@ extension ConnectionLoop {
   func writeToStream(_ connection: ServerConnection, _ bytes: Span<UInt8>) -> Int {
     let taken = apply(world.write(connection.stream, bytes), connection)
     if connection.isClosing, taken == bytes.count, !world.hasBacklog(connection.stream) {
-      toReap.append(connection)
+      advanceLater(connection)
     }
     return taken
   }
@@ -36,7 +30,7 @@ extension ConnectionLoop {
   func drain(_ connection: ServerConnection) {
     _ = apply(world.drain(connection.stream), connection)
     if connection.isClosing, !world.hasBacklog(connection.stream) {
-      toReap.append(connection)
+      advanceLater(connection)
     }
   }
 
@@ -68,7 +62,7 @@ extension ConnectionLoop {
     shard.beginClosing(session)
     connection.webSocket.close(code, reason: reason, to: &control, maskKey: 0)
     shard.append(frames: control, to: session)
-    toReap.append(connection)
+    advanceLater(connection)
     // The peer's close frame has to be read, although its other input is no longer processed.
     if connection.isPaused {
       connection.isPaused = false
@@ -83,13 +77,16 @@ extension ConnectionLoop {
         connection.session == closing.session
       else { continue }
       switch connection.state {
-      case .exchange(let exchange): end(exchange, connection, closing.reason, closing.text)
+      case .exchange(let exchange): exchange.sessionEnds(closing.reason, closing.text)
       case .canary: finishCanary(connection, .failed(closing.text))
       case .bot: remove(connection)
       default: close(connection, CloseCode(rawValue: closing.reason.rawValue), closing.text)
       }
     }
   }
+
+  /// Lets `reap` advance a connection, once the shard is not being called.
+  func advanceLater(_ connection: ServerConnection) { toReap.append(connection) }
 
   /// Advances connections that are being closed, and exchanges and canaries.
   func reap() {
@@ -100,7 +97,7 @@ extension ConnectionLoop {
     for connection in due where !connection.isGone {
       switch connection.state {
       case .closing: reapClosing(connection)
-      case .exchange(let exchange): advance(exchange, connection)
+      case .exchange(let exchange): exchange.advance()
       case .canary(let run): advance(run, connection)
       default: continue
       }
@@ -145,7 +142,7 @@ extension ConnectionLoop {
       connection.heardAt += stalled
       connection.takenAt += stalled
       if connection.deadline > 0 { connection.deadline += stalled }
-      if let exchange = connection.exchange { exchange.pollsUntil += stalled }
+      connection.exchange?.prolong(by: stalled)
       if case .canary(let run) = connection.state { run.deadline += stalled }
     }
     shutdown?.deadline += stalled
@@ -164,7 +161,7 @@ extension ConnectionLoop {
       switch connection.state {
       case .opening: sweepUnauthenticated(connection)
       case .resting: sweepIdle(connection)
-      case .exchange(let exchange): expire(exchange, connection)
+      case .exchange(let exchange): exchange.sweep()
       case .canary(let run): expire(run, connection)
       case .bot(let bot): sweepBot(bot, connection)
       case .closing, .lingering:

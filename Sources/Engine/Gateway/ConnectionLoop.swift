@@ -10,59 +10,6 @@ import Wire
 /// Confined to one thread. In a turn the world reports events of streams, messages and time
 /// (`ready`, `take`, `sweep`), and then calls `endTurn`.
 @safe package final class ConnectionLoop {
-  /// The configuration and state that all loops share.
-  package struct Context: Sendable {
-    package var limits: ConnectionLimits
-    package var shard: Shard.Configuration
-    package var router: RequestRouter
-    package var authenticator: Authenticator
-    package var admission: Admission
-    package var violations: Violations
-    /// Rate limits by user, over all loops.
-    package var budgets: Budgets<String>
-    /// Rate limits by address, for what is not authenticated.
-    package var addressBudgets: Budgets<HostKey>
-    /// Rate limits by address, for HTTP requests that are answered 401: an address may guess no more often
-    /// than a user may ask.
-    package var guessBudgets: Budgets<HostKey>
-    /// Rate limits by address, for public answers: the files of the web page, and the checks of the
-    /// relay's health.
-    package var fileBudgets: Budgets<HostKey>
-    /// Finds the clients of trusted proxies.
-    package var proxies = ProxyChain()
-    package var canary: Canary
-    /// The name of the log's current epoch.
-    package var epoch: String
-    /// The number of loops.
-    package var loopCount: Int
-    /// Shorter messages are not compressed.
-    package var compressesFromBytes: Int
-    /// The maximum duration of a shutdown.
-    package var drainSeconds: Int
-
-    package init(
-      limits: ConnectionLimits, shard: Shard.Configuration, router: RequestRouter,
-      authenticator: Authenticator, admission: Admission, epoch: String, sharesLog: Bool = false,
-      loopCount: Int, compressesFromBytes: Int, drainSeconds: Int
-    ) {
-      self.limits = limits
-      self.shard = shard
-      self.router = router
-      self.authenticator = authenticator
-      self.admission = admission
-      violations = Violations()
-      budgets = Budgets(shard.limits.budget, isShared: sharesLog)
-      addressBudgets = Budgets(.requests(perSecond: limits.unauthenticatedPerSecond))
-      guessBudgets = Budgets(.requests(perSecond: shard.limits.budget.requestsPerSecond))
-      fileBudgets = Budgets(.requests(perSecond: WebFiles.requestsPerSecond))
-      canary = Canary()
-      self.epoch = epoch
-      self.loopCount = loopCount
-      self.compressesFromBytes = compressesFromBytes
-      self.drainSeconds = drainSeconds
-    }
-  }
-
   /// The size of one read, and the most that is read from one connection in a turn.
   package static let readBytes = 65_536
   /// The interval at which handshakes, idle connections and closes are checked.
@@ -124,6 +71,8 @@ import Wire
   var deflater: Deflater { deflateStreams.widestDeflater }
   var shutdown: Shutdown?
 
+  var isShuttingDown: Bool { shutdown != nil }
+
   /// The progress of a shutdown.
   struct Shutdown {
     var deadline: Int64
@@ -157,6 +106,8 @@ import Wire
   }
 
   deinit {
+    // Ends the cycles of connections and their exchanges.
+    for connection in connections.all { connections.remove(connection) }
     unsafe readBuffer.deallocate()
   }
 
@@ -175,7 +126,7 @@ import Wire
       case .botDrained(let bot): drained(bot)
       case .botGone(let bot): botDisconnected(bot)
       case .canary(let outcome, let waiters): answerReadiness(outcome, waiters)
-      case .avatar(let avatar, let exchange): answer(avatar, exchange)
+      case .avatar(let avatar, let exchange): self.exchange(exchange)?.take(avatar)
       case .countsWanted(let gathering): addCounts(to: gathering)
       case .countsGathered(let gathering): answerMetrics(gathering)
       case .fanOutWanted(let gathering): addFanOut(to: gathering)
@@ -329,7 +280,7 @@ import Wire
     shard.beginShutdown()
     let milliseconds = Int64(context.drainSeconds) * 1000
     shutdown = Shutdown(deadline: now.monotonic + milliseconds * 8 / 10)
-    finishPolls()
+    for connection in connections.all { connection.exchange?.beginShutdown() }
   }
 
   private func advanceShutdown() {

@@ -1,3 +1,4 @@
+import Relay
 import WebSocket
 import Wire
 
@@ -60,6 +61,19 @@ struct HTTPProblem: Equatable {
     var problem = HTTPProblem(
       405, "Method not allowed; use \(allowed).", code: .unknownType)
     problem.allowed = allowed
+    return problem
+  }
+
+  /// Returns the problem of a request that may succeed later.
+  static func unavailable(_ detail: String, status: Int = 503) -> HTTPProblem {
+    var problem = HTTPProblem(status, detail, code: .unavailable)
+    problem.retryAfterMilliseconds = Refusal.retryAfterMilliseconds
+    return problem
+  }
+
+  static func tooManyRequests(_ wait: Int64) -> HTTPProblem {
+    var problem = HTTPProblem(429, "Too many requests; retry in \(wait) ms.", code: .rateLimited)
+    problem.retryAfterMilliseconds = wait
     return problem
   }
 

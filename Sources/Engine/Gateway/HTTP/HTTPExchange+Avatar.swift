@@ -4,28 +4,23 @@ import WebSocket
 import Wire
 
 /// `GET /v1/avatars/{user}`: serves users' pictures, so that a browser contacts only the relay.
-extension ConnectionLoop {
-  func askForAvatar(
-    of user: String, as identity: Identity, _ known: [String], _ exchange: HTTPExchange,
-    _ connection: ServerConnection
-  ) {
-    if let problem = charge(requests: 1, to: identity.user) {
-      return finish(connection, problem.response)
+extension HTTPExchange {
+  func askForAvatar(of user: String, as identity: Identity) {
+    if let problem = loop.charge(requests: 1, to: identity.user) {
+      return finish(problem.response)
     }
-    guard let url = shard.avatarURL(of: user) else { return answer(nil, exchange.id) }
+    guard let url = loop.shard.avatarURL(of: user) else { return take(nil) }
     // Even a picture that is cached comes as a `LoopMessage`, after this turn.
-    world.fetchAvatar(of: user, from: url, for: exchange.id)
+    loop.world.fetchAvatar(of: user, from: url, for: id)
   }
 
   /// Answers with a picture, or with 404 if there is none.
-  func answer(_ avatar: Avatar?, _ id: ExchangeID) {
-    guard let (exchange, connection) = waiting(id),
-      case .avatar(let user, _, let known) = exchange.call.target
-    else { return }
+  func take(_ avatar: Avatar?) {
+    guard case .avatar(let user, _, let known) = call.target else { return }
     guard let avatar else {
       let name = UserName.isValid(user) ? user : "This user"
       return finish(
-        connection, HTTPProblem(404, "\(name) has no picture.", code: .noSuchEntry).response)
+        HTTPProblem(404, "\(name) has no picture.", code: .noSuchEntry).response)
     }
     let tag = "\"\(Self.digest(avatar.bytes))\""
     var response =
@@ -37,7 +32,7 @@ extension ConnectionLoop {
     response.add("Cache-Control", "private, max-age=3600")
     // The picture comes from an untrusted source: a browser must not run anything in it.
     response.add("Content-Security-Policy", "default-src 'none'; sandbox")
-    finish(connection, response)
+    finish(response)
   }
 
   /// Returns a hash that distinguishes pictures; it need not be secure.

@@ -5,37 +5,31 @@ import Wire
 /// `GET /v1/rooms/{room}/messages/{entry}/trace`: asks the log when it had the entry, then all loops
 /// when they fanned it out.
 extension ConnectionLoop {
-  func askForTrace(
-    _ question: HTTPCall.TraceQuestion, _ exchange: HTTPExchange, _ connection: ServerConnection
-  ) {
+  func askForTrace(_ question: HTTPCall.TraceQuestion, _ exchange: HTTPExchange) {
     if let user = question.identity?.user, let problem = charge(requests: 1, to: user) {
-      return finish(connection, problem.response)
+      return exchange.finish(problem.response)
     }
     shard.trace(
       question.entry, inRoom: question.room,
       as: question.isOperator ? nil : question.identity,
       ticket: LogRequest.Trace.Ticket(
-        connection: Int32(connection.stream), exchange: exchange.id.serial))
+        connection: Int32(exchange.id.stream), exchange: exchange.id.serial))
   }
 
   /// Takes the log's answers to such requests.
   func takeTraced() {
     for (ticket, result) in shard.takeTraced() {
-      let exchange = ExchangeID(
-        loop: index, stream: Int(ticket.connection), serial: ticket.exchange)
+      let id = ExchangeID(loop: index, stream: Int(ticket.connection), serial: ticket.exchange)
       switch result {
       case .found(let trace):
-        let gathering = TraceGathering(for: exchange, trace: trace, loops: context.loopCount)
+        let gathering = TraceGathering(for: id, trace: trace, loops: context.loopCount)
         for loop in 0..<context.loopCount { world.post(.fanOutWanted(gathering), to: loop) }
       case .expired:
-        finish(
-          exchange,
-          HTTPProblem(
-            410,
-            "The trace of this entry is not kept any longer: the relay has those of its last entries"
-              + " since it started.", code: .noSuchEntry
-          ).response)
-      case .refused(let error): finish(exchange, HTTPProblem(error).response)
+        let text =
+          "The trace of this entry is not kept any longer: the relay has those of its last entries"
+          + " since it started."
+        exchange(id)?.finish(HTTPProblem(410, text, code: .noSuchEntry).response)
+      case .refused(let error): exchange(id)?.finish(HTTPProblem(error).response)
       }
     }
   }
@@ -51,8 +45,7 @@ extension ConnectionLoop {
     let trace = gathering.trace
     let wall = now.wall - (now.microseconds - trace.received) / 1000
     let json = trace.json(receivedAt: wall, fanOuts: gathering.fanOuts)
-    finish(
-      gathering.exchange, HTTPResponse(status: 200, contentType: "application/json", body: json))
+    exchange(gathering.exchange)?.finish(HTTPResponse(status: 200, json: json))
   }
 }
 
