@@ -106,11 +106,9 @@ extension ConnectionLoop {
     let id = ExchangeID(loop: index, stream: connection.stream, serial: exchangeCount)
     let exchange =
       switch call.target {
-      case .relay(let message, let identity):
-        RelayExchange(message, identity, call, id, self, connection)
-      case .requests(let identity): BatchExchange(identity, call, id, self, connection)
-      case .stream(let request, let identity):
-        StreamExchange(request, identity, call, id, self, connection)
+      case .relay(let message): RelayExchange(message, call, id, self, connection)
+      case .requests: BatchExchange(call, id, self, connection)
+      case .stream(let request): StreamExchange(request, call, id, self, connection)
       default: HTTPExchange(call, id, self, connection)
       }
     connection.state = .exchange(exchange)

@@ -6,12 +6,13 @@ import Wire
 /// when they fanned it out.
 extension ConnectionLoop {
   func askForTrace(_ question: HTTPCall.TraceQuestion, _ exchange: HTTPExchange) {
-    if let user = question.identity?.user, let problem = charge(requests: 1, to: user) {
+    let identity = exchange.call.identity
+    if let identity, let problem = charge(requests: 1, to: identity.user) {
       return exchange.finish(problem.response)
     }
     shard.trace(
       question.entry, inRoom: question.room,
-      as: question.isOperator ? nil : question.identity,
+      as: exchange.call.isOperator ? nil : identity,
       ticket: LogRequest.Trace.Ticket(
         connection: Int32(exchange.id.stream), exchange: exchange.id.serial))
   }

@@ -5,8 +5,8 @@ import Wire
 
 /// `GET /v1/avatars/{user}`: serves users' pictures, so that a browser contacts only the relay.
 extension HTTPExchange {
-  func askForAvatar(of user: String, as identity: Identity) {
-    if let problem = loop.charge(requests: 1, to: identity.user) {
+  func askForAvatar(of user: String) {
+    if let identity = call.identity, let problem = loop.charge(requests: 1, to: identity.user) {
       return finish(problem.response)
     }
     guard let url = loop.shard.avatarURL(of: user) else { return take(nil) }
@@ -16,7 +16,7 @@ extension HTTPExchange {
 
   /// Answers with a picture, or with 404 if there is none.
   func take(_ avatar: Avatar?) {
-    guard case .avatar(let user, _, let known) = call.target else { return }
+    guard case .avatar(let user, let known) = call.target else { return }
     guard let avatar else {
       let name = UserName.isValid(user) ? user : "This user"
       return finish(

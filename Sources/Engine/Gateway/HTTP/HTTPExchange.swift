@@ -94,7 +94,7 @@ class HTTPExchange {
     case .metrics: loop.gatherMetrics(for: self)
     case .file(let file): finish(file)
     case .trace(let question): loop.askForTrace(question, self)
-    case .avatar(let user, let identity, _): askForAvatar(of: user, as: identity)
+    case .avatar(let user, _): askForAvatar(of: user)
     case .nothing, .relay, .requests, .stream: preconditionFailure("answered elsewhere")
     }
   }

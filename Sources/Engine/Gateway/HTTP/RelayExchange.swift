@@ -17,11 +17,11 @@ final class RelayExchange: SessionExchange {
   private var rereads = 0
 
   init(
-    _ message: HTTPCall.Message, _ identity: Identity, _ call: HTTPCall, _ id: ExchangeID,
-    _ loop: ConnectionLoop, _ connection: ServerConnection
+    _ message: HTTPCall.Message, _ call: HTTPCall, _ id: ExchangeID, _ loop: ConnectionLoop,
+    _ connection: ServerConnection
   ) {
     self.message = message
-    super.init(identity, call, id, loop, connection)
+    super.init(call, id, loop, connection)
   }
 
   override func start(_ content: [UInt8]) {

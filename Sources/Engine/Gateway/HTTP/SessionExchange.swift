@@ -11,10 +11,12 @@ class SessionExchange: HTTPExchange {
   /// Why the shard closes the session, if it does.
   private(set) var closing: (reason: CloseReason, text: String)?
 
-  init(
-    _ identity: Identity, _ call: HTTPCall, _ id: ExchangeID, _ loop: ConnectionLoop,
-    _ connection: ServerConnection
+  override init(
+    _ call: HTTPCall, _ id: ExchangeID, _ loop: ConnectionLoop, _ connection: ServerConnection
   ) {
+    guard let identity = call.identity else {
+      preconditionFailure("the router requires a user for requests to the relay")
+    }
     self.identity = identity
     super.init(call, id, loop, connection)
   }

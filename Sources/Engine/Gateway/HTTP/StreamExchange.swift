@@ -17,11 +17,11 @@ final class StreamExchange: SessionExchange {
   private var sent = 0
 
   init(
-    _ request: HTTPRequest, _ identity: Identity, _ call: HTTPCall, _ id: ExchangeID,
-    _ loop: ConnectionLoop, _ connection: ServerConnection
+    _ request: HTTPRequest, _ call: HTTPCall, _ id: ExchangeID, _ loop: ConnectionLoop,
+    _ connection: ServerConnection
   ) {
     self.request = request
-    super.init(identity, call, id, loop, connection)
+    super.init(call, id, loop, connection)
   }
 
   override func start(_ content: [UInt8]) {
