@@ -53,7 +53,7 @@ final class ArrayWorld: LoopWorld {
   func read(_ request: ReadRequest) {}
   func post(_ message: LoopMessage, to loop: Int) { mail.append(message) }
   func stopAccepting() {}
-  func fetchAvatar(of user: String, from url: String, connection: Int, exchange: UInt64) {}
+  func fetchAvatar(of user: String, from url: String, for exchange: ExchangeID) {}
   func metrics(of loops: LoopSnapshot) -> HTTPResponse { HTTPResponse(status: 200, text: "") }
   func releaseMemory(keepingPlaces places: Int) {}
 }

@@ -46,7 +46,7 @@ import Wire
     let (request, _) = try #require(try HTTPRequest.read(text.span, headerLimitBytes: 0))
     let router = RequestRouter(origins: [], requiresLoopbackHost: true)
     let route = router.route(request) { .known(Identity(user: "ada")) }
-    guard case .call(let call) = route, case .relay(.history(let json), _) = call.target else {
+    guard case .call(let call) = route, case .relay(.history(let json)) = call.target else {
       throw NoAnswer()
     }
     #expect(

@@ -1,9 +1,17 @@
+import Glibc
 import Testing
+import WebSocket
 
 @testable import Gateway
 
 @Suite struct `A connection in its loop's table` {
   @Test func `is small, since there is one for each idle client`() {
-    #expect(MemoryLayout<ServerConnection>.stride <= 144)
+    typealias UsableSize = @convention(c) (UnsafeMutableRawPointer?) -> Int
+    let symbol = unsafe dlsym(nil, "malloc_usable_size")
+    let usableSize = unsafe unsafeBitCast(symbol, to: UsableSize.self)
+    let connection = ServerConnection(
+      .opening, limits: WebSocket.Limits(frameBytes: 0, messageBytes: 0, fragments: 0))
+    let bytes = unsafe usableSize(Unmanaged.passUnretained(connection).toOpaque())
+    #expect(bytes <= 168)
   }
 }

@@ -52,7 +52,7 @@ import Wire
 }
 
 @Suite struct `Requests for the canary` {
-  private let waiter = Canary.Waiter(loop: 0, connection: .init(1), exchange: 2)
+  private let waiter = ExchangeID(loop: 0, stream: 1, serial: 2)
 
   private func advice(_ canary: Canary, at now: Int64) -> String {
     switch canary.ask(waiter, now: now) {

@@ -10,13 +10,6 @@ package final class Canary: Sendable {
     case failed(String)
   }
 
-  /// A waiting request, by its connection's index and its serial number on its loop.
-  package struct Waiter: Sendable {
-    var loop: Int
-    var connection: ConnectionSlot
-    var exchange: UInt64
-  }
-
   /// The next step for a request.
   enum Advice {
     case take(Outcome)
@@ -37,14 +30,14 @@ package final class Canary: Sendable {
   private struct State {
     var last: (outcome: Outcome, at: Int64)?
     var sentAt: Int64?
-    var waiters: [Waiter] = []
+    var waiters: [ExchangeID] = []
   }
   private let state = Mutex(State())
 
   package init() {}
 
   /// - Parameter now: milliseconds of the monotonic clock.
-  func ask(_ waiter: Waiter, now: Int64) -> Advice {
+  func ask(_ waiter: ExchangeID, now: Int64) -> Advice {
     state.withLock { state in
       if let last = state.last, now - last.at < Self.keptMilliseconds { return .take(last.outcome) }
       state.waiters.append(waiter)
@@ -56,7 +49,7 @@ package final class Canary: Sendable {
   }
 
   /// - Returns: the requests to answer.
-  func finish(_ outcome: Outcome, now: Int64) -> [Waiter] {
+  func finish(_ outcome: Outcome, now: Int64) -> [ExchangeID] {
     state.withLock { state in
       state.last = (outcome, now)
       state.sentAt = nil

@@ -17,12 +17,12 @@ extension ConnectionLoop {
   static let handshakeCost = 8
 
   /// Lets a connection with input wait for the end of the turn.
-  func enqueueArrival(_ index: ConnectionSlot) {
-    guard !connections[index].arrival[.isQueued], !connections[index].arrival[.isHeld] else {
+  func enqueueArrival(_ connection: ServerConnection) {
+    guard !connection.arrival[.isQueued], !connection.arrival[.isHeld] else {
       return
     }
-    connections[index].arrival[.isQueued] = true
-    arrivals.append(index)
+    connection.arrival[.isQueued] = true
+    arrivals.append(connection)
   }
 
   /// Processes the input of connections that are not established, in the order of their arrival.
@@ -30,39 +30,39 @@ extension ConnectionLoop {
     var cost = 0
     var count = 0
     while count < arrivals.count, cost < Self.arrivalCostLimit {
-      let index = arrivals[count]
+      let connection = arrivals[count]
       count += 1
-      guard connections.contains(index), connections[index].arrival[.isQueued] else { continue }
-      connections[index].arrival[.isQueued] = false
-      if world.isShakingHands(index.stream) {
-        guard payForHandshake(index) else { continue }
+      guard !connection.isGone, connection.arrival[.isQueued] else { continue }
+      connection.arrival[.isQueued] = false
+      if world.isShakingHands(connection.stream) {
+        guard payForHandshake(connection) else { continue }
         cost += Self.handshakeCost
       } else {
         cost += 1
       }
-      read(index)
+      read(connection)
     }
     arrivals.removeFirst(count)
   }
 
   /// Charges a TLS handshake, once, to the address; holds the connection if that has no token.
-  private func payForHandshake(_ index: ConnectionSlot) -> Bool {
-    guard !connections[index].arrival[.hasPaidForHandshake], connections[index].peer == .client,
-      let host = connections[index].host
+  private func payForHandshake(_ connection: ServerConnection) -> Bool {
+    guard !connection.arrival[.hasPaidForHandshake], connection.peer == .client,
+      let host = connection.host
     else { return true }
     // A client that has gone is not worth a signature.
-    guard !connections[index].sawEnd else {
-      remove(index)
+    guard !connection.sawEnd else {
+      remove(connection)
       return false
     }
     guard context.addressBudgets.take(.request, bytes: 0, from: host, now: now.monotonic) == nil
     else {
       context.violations.count(.unauthenticatedPerSecond)
-      connections[index].arrival[.isHeld] = true
-      held.append(index)
+      connection.arrival[.isHeld] = true
+      held.append(connection)
       return false
     }
-    connections[index].arrival[.hasPaidForHandshake] = true
+    connection.arrival[.hasPaidForHandshake] = true
     return true
   }
 
@@ -70,41 +70,51 @@ extension ConnectionLoop {
   func releaseHeld() {
     let waiting = held
     held.removeAll(keepingCapacity: true)
-    for index in waiting where connections.contains(index) && connections[index].arrival[.isHeld] {
-      connections[index].arrival[.isHeld] = false
-      enqueueArrival(index)
+    for connection in waiting where !connection.isGone && connection.arrival[.isHeld] {
+      connection.arrival[.isHeld] = false
+      enqueueArrival(connection)
     }
   }
 
   /// Charges a request that is not authenticated.
   /// - Returns: `nil`, or the refusal, which has been counted.
-  func chargeUnauthenticated(_ index: ConnectionSlot) -> HTTPProblem? {
-    chargeAddress(of: index, in: context.addressBudgets, .unauthenticatedPerSecond)
+  func chargeUnauthenticated(_ connection: ServerConnection) -> HTTPProblem? {
+    chargeAddress(of: connection, in: context.addressBudgets, .unauthenticatedPerSecond)
   }
 
   /// Charges a request to the address of its client.
   /// - Returns: `nil`, or the refusal, which has been counted under the rule.
   func chargeAddress(
-    of index: ConnectionSlot, in budgets: Budgets<HostKey>, _ rule: Violations.Rule
+    of connection: ServerConnection, in budgets: Budgets<HostKey>, _ rule: Violations.Rule
   ) -> HTTPProblem? {
-    guard let host = connections[index].host,
+    guard let host = connection.host,
       let wait = budgets.take(.request, bytes: 0, from: host, now: now.monotonic)
     else { return nil }
     context.violations.count(rule)
-    return Self.tooManyRequests(wait)
+    return .tooManyRequests(wait)
   }
 
   /// Records that a connection has authenticated, and gives back what its address has paid for it.
-  func recordEstablished(_ index: ConnectionSlot) {
-    recordAuthenticated(index)
-    connections[index].arrival[.isEstablished] = true
+  func recordEstablished(_ connection: ServerConnection) {
+    recordAuthenticated(connection)
+    connection.arrival[.isEstablished] = true
     let paid =
-      (connections[index].arrival[.hasPaidForHandshake] ? 1 : 0)
-      + (connections[index].arrival[.hasPaidForRequest] ? 1 : 0)
-    guard paid > 0, let host = connections[index].host else { return }
-    connections[index].arrival[.hasPaidForHandshake] = false
-    connections[index].arrival[.hasPaidForRequest] = false
+      (connection.arrival[.hasPaidForHandshake] ? 1 : 0)
+      + (connection.arrival[.hasPaidForRequest] ? 1 : 0)
+    guard paid > 0, let host = connection.host else { return }
+    connection.arrival[.hasPaidForHandshake] = false
+    connection.arrival[.hasPaidForRequest] = false
     context.addressBudgets.refund(requests: paid, to: host)
+  }
+
+  /// Ends the limits that apply to an unauthenticated connection.
+  func recordAuthenticated(_ connection: ServerConnection) {
+    connection.isAuthenticated = true
+    connection.deadline = 0
+    if connection.isCountedAsUnauthenticated, let host = connection.host {
+      connection.isCountedAsUnauthenticated = false
+      context.admission.uncountUnauthenticated(host)
+    }
   }
 
   // MARK: - Proxies
@@ -112,16 +122,17 @@ extension ConnectionLoop {
   /// Counts a connection of a trusted proxy among those of the client that the proxy names, from this
   /// request on.
   /// - Returns: `nil`, or the limit that the client exceeds.
-  func assignToClient(_ request: HTTPRequest, _ index: ConnectionSlot) -> Admission.Refusal? {
-    guard connections[index].peer == .proxy, let host = connections[index].host else { return nil }
+  func assignToClient(_ request: HTTPRequest, _ connection: ServerConnection) -> Admission.Refusal?
+  {
+    guard connection.peer == .proxy, let host = connection.host else { return nil }
     let client = context.proxies.client(of: request)
     guard client != host else { return nil }
-    if connections[index].isCountedAsUnauthenticated {
-      connections[index].isCountedAsUnauthenticated = false
+    if connection.isCountedAsUnauthenticated {
+      connection.isCountedAsUnauthenticated = false
       context.admission.uncountUnauthenticated(host)
     }
     if let refusal = context.admission.move(from: host, to: client) { return refusal }
-    connections[index].host = client
+    connection.host = client
     return nil
   }
 }

@@ -12,28 +12,27 @@ extension ConnectionLoop {
       bot.close()
       return
     }
-    let index = addConnection(.bot(BotSession(bot)))
-    connections[index].isAuthenticated = true
-    let session = shard.open(connection: index.place, now: now)
-    connections[index].session = session
-    botConnections[ObjectIdentifier(bot)] = index
+    let connection = addConnection(.bot(BotSession(bot)))
+    connection.isAuthenticated = true
+    let session = openSession(for: connection)
+    botConnections[ObjectIdentifier(bot)] = connection
     shard.identify(session, as: bot.user, now: now)
   }
 
   func receive(_ json: [UInt8], from bot: any BotEnd) {
-    guard let index = botConnections[ObjectIdentifier(bot)] else { return }
-    connections[index].bot?.inbox.append(json)
-    takeBotInbox(index)
+    guard let connection = botConnections[ObjectIdentifier(bot)] else { return }
+    connection.bot?.inbox.append(json)
+    takeBotInbox(connection)
   }
 
-  func takeBotInbox(_ index: ConnectionSlot) {
-    guard let bot = connections[index].bot, let session = connections[index].session else { return }
+  func takeBotInbox(_ connection: ServerConnection) {
+    guard let bot = connection.bot, let session = connection.session else { return }
     let messages = bot.inbox
     bot.isInboxSlowed = false
     var taken = 0
     while taken < messages.count {
       guard shard.mayReceive(session, now: now) else {
-        connections[index].isPaused = true
+        connection.isPaused = true
         bot.isInboxSlowed = shard.isSlowed(session)
         break
       }
@@ -64,22 +63,22 @@ extension ConnectionLoop {
 
   /// Checks whether a bot that was slowed can receive again: its inbox may now wait for answers
   /// that are being withheld from it.
-  func sweepBot(_ bot: BotSession, _ index: ConnectionSlot) {
-    guard let session = connections[index].session, bot.isInboxSlowed, !shard.isSlowed(session)
+  func sweepBot(_ bot: BotSession, _ connection: ServerConnection) {
+    guard let session = connection.session, bot.isInboxSlowed, !shard.isSlowed(session)
     else { return }
     bot.isInboxSlowed = false
     release(bot, session)
   }
 
   func drained(_ bot: any BotEnd) {
-    guard let index = botConnections[ObjectIdentifier(bot)],
-      let session = connections[index].session
+    guard let connection = botConnections[ObjectIdentifier(bot)],
+      let session = connection.session
     else { return }
     shard.unblock(session)
   }
 
   func botDisconnected(_ bot: any BotEnd) {
-    guard let index = botConnections[ObjectIdentifier(bot)] else { return }
-    remove(index)
+    guard let connection = botConnections[ObjectIdentifier(bot)] else { return }
+    remove(connection)
   }
 }

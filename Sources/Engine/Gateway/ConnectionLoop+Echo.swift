@@ -6,32 +6,27 @@ import WebSocket
 extension ConnectionLoop {
   /// Answers everything that was read in one send. The echo is hardly longer than the input, so one
   /// check of the queued output bounds the queue.
-  func takeEchoes(_ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ index: ConnectionSlot) {
-    guard let session = connections[index].session else { return }
+  func takeEchoes(
+    _ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ connection: ServerConnection
+  ) {
+    guard let session = connection.session else { return }
     guard shard.mayReceive(session, now: now) else {
       if shard.hasOutput(session) { context.violations.count(.queueBytes) }
-      pause(index, with: input.span.extracting(offset..<input.count))
+      pause(connection, with: input.span.extracting(offset..<input.count))
       return
     }
-    // Moved out of the table meanwhile, because otherwise each frame would look it up again.
-    var webSocket = WebSocket.Connection(role: .server, limits: webSocketLimits)
-    var output: [UInt8] = []
-    swap(&webSocket, &connections[index].webSocket)
-    swap(&output, &control)
-    output.removeAll(keepingCapacity: true)
-    let end = echo(&input, &offset, &webSocket, &output, index)
-    swap(&output, &control)
-    swap(&webSocket, &connections[index].webSocket)
-    answer(session, index)
+    control.removeAll(keepingCapacity: true)
+    let end = echo(&input, &offset, connection)
+    answer(session, connection)
     switch end {
     case .nothingLeft: break
-    case .closedByPeer: beginClosing(session, index)
+    case .closedByPeer: beginClosing(session, connection)
     case .tooManyControlFrames:
-      closeFlooding(index)
-      takeFrames(&input, &offset, index)
+      closeFlooding(connection)
+      takeFrames(&input, &offset, connection)
     case .violation(let violation):
       context.violations.count(violation.rule)
-      close(index, violation.closeCode, "\(violation)")
+      close(connection, violation.closeCode, "\(violation)")
     }
   }
 
@@ -41,20 +36,20 @@ extension ConnectionLoop {
   }
 
   private func echo(
-    _ input: inout MutableSpan<UInt8>, _ offset: inout Int,
-    _ webSocket: inout WebSocket.Connection, _ output: inout [UInt8], _ index: ConnectionSlot
+    _ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ connection: ServerConnection
   ) -> End {
     do throws(ProtocolViolation) {
-      while let event = try webSocket.next(
-        in: &input, at: &offset, output: &output, maskKey: { 0 })
+      while let event = try connection.webSocket.next(
+        in: &input, at: &offset, output: &control, maskKey: { 0 })
       {
         switch event {
         case .message(let opcode, .input(let range)):
-          echo(opcode, input.span.extracting(range), webSocket, &output)
+          echo(opcode, input.span.extracting(range), connection.webSocket)
         case .message(let opcode, .assembled):
-          echo(opcode, webSocket.assembled.span, webSocket, &output)
+          echo(opcode, connection.webSocket.assembled.span, connection.webSocket)
         case .close: return .closedByPeer
-        case .ping, .pong: guard mayTakeControlFrame(index) else { return .tooManyControlFrames }
+        case .ping, .pong:
+          guard mayTakeControlFrame(connection) else { return .tooManyControlFrames }
         }
       }
       return .nothingLeft
@@ -64,27 +59,26 @@ extension ConnectionLoop {
   }
 
   private func echo(
-    _ opcode: Opcode, _ payload: Span<UInt8>, _ webSocket: borrowing WebSocket.Connection,
-    _ output: inout [UInt8]
+    _ opcode: Opcode, _ payload: Span<UInt8>, _ webSocket: borrowing WebSocket.Connection
   ) {
     if payload.count < context.compressesFromBytes {
-      webSocket.appendMessage(opcode, payload, to: &output, maskKey: 0)
+      webSocket.appendMessage(opcode, payload, to: &control, maskKey: 0)
     } else {
       webSocket.appendMessage(
-        opcode, payload, compressing: deflateStreams, to: &output, maskKey: 0)
+        opcode, payload, compressing: deflateStreams, to: &control, maskKey: 0)
     }
   }
 
   /// Sends the contents of `control`, at once if nothing is queued: no other output would share the
   /// send.
-  private func answer(_ session: SessionID, _ index: ConnectionSlot) {
+  private func answer(_ session: SessionID, _ connection: ServerConnection) {
     guard !control.isEmpty else { return }
     guard !shard.hasOutput(session) else {
       shard.append(frames: control, to: session)
       return
     }
     let frames = control
-    let taken = write(index, frames.span)
+    let taken = write(connection, frames.span)
     if taken < control.count {
       control.removeFirst(taken)
       shard.append(frames: control, to: session)

@@ -6,65 +6,58 @@ import Wire
 extension ConnectionLoop {
   /// Handles an event of a connection's stream.
   package func ready(_ stream: Int, _ readiness: StreamReadiness) {
-    let index = ConnectionSlot(stream)
-    guard connections.contains(index) else { return }
+    guard let connection = connections[stream] else { return }
     now = world.moment()
     if readiness.contains(.closed) || readiness.contains(.failed) {
-      connections[index].sawEnd = true
-      connections[index].isReadable = true
-      if let exchange = connections[index].exchange {
-        if exchange.state == .streaming { return remove(index) }
-        // The client may be gone, or wait for the answer with its side of the connection closed.
-        if exchange.state == .polling { finishPoll(exchange, index) }
-        guard connections.contains(index) else { return }
-      }
-      if isSlowed(index) {
+      connection.sawEnd = true
+      connection.isReadable = true
+      connection.exchange?.clientClosed()
+      guard !connection.isGone else { return }
+      if isSlowed(connection) {
         if readiness.contains(.failed) {
           context.violations.count(.reset)
-          remove(index)
+          remove(connection)
           return
         }
         // The peer sends no more data. If its process is gone, its system answers the ping with a
         // reset.
-        ping(index)
+        ping(connection)
       }
     }
     if readiness.contains(.writable) {
-      if world.hasBacklog(index.stream) { drain(index) }
-      if let exchange = connections[index].exchange, exchange.state == .streaming {
-        continueStream(exchange, index)
-      } else if let exchange = connections[index].exchange {
-        if exchange.state == .answering || !exchange.output.isEmpty { sendRest(exchange, index) }
-      } else if let session = connections[index].session {
+      if world.hasBacklog(connection.stream) { drain(connection) }
+      if let exchange = connection.exchange {
+        exchange.continueOutput()
+      } else if let session = connection.session {
         shard.unblock(session)
       }
     }
-    if readiness.contains(.readable) { connections[index].isReadable = true }
-    guard connections[index].isReadable else { return }
-    if connections[index].awaitsRequest, !connections[index].arrival[.isEstablished] {
-      enqueueArrival(index)
+    if readiness.contains(.readable) { connection.isReadable = true }
+    guard connection.isReadable else { return }
+    if connection.awaitsRequest, !connection.arrival[.isEstablished] {
+      enqueueArrival(connection)
     } else {
-      read(index)
+      read(connection)
     }
   }
 
   /// Reads once, at most what a turn allows, and processes the input.
-  func read(_ index: ConnectionSlot) {
-    guard connections.contains(index), connections[index].isReadable,
-      !connections[index].isPaused, connections[index].bot == nil
+  func read(_ connection: ServerConnection) {
+    guard !connection.isGone, connection.isReadable,
+      !connection.isPaused, connection.bot == nil
     else { return }
     var span = unsafe MutableSpan(_unsafeElements: readBuffer)
-    switch world.read(index.stream, into: &span) {
+    switch world.read(connection.stream, into: &span) {
     case .bytes(let count, let received, let mayHaveMore):
-      heard(index, received, mayHaveMore)
-      if count > 0, !connections[index].isLingering { takeRead(count, index) }
-    case .wouldBlock: connections[index].isReadable = false
-    case .end: endInput(index)
+      heard(connection, received, mayHaveMore)
+      if count > 0, !connection.isLingering { takeRead(count, connection) }
+    case .wouldBlock: connection.isReadable = false
+    case .end: endInput(connection)
     case .reset:
       context.violations.count(.reset)
-      remove(index)
-    case .flooded: remove(index)
-    case .unusable: linger(index)
+      remove(connection)
+    case .flooded: remove(connection)
+    case .unusable: linger(connection)
     }
   }
 
@@ -72,81 +65,78 @@ extension ConnectionLoop {
   /// sent (`nc -N`, a half-closed TLS connection): they are sent first, and each request's own
   /// deadline bounds that. A WebSocket ends here: without a close frame it was cut off (RFC 6455
   /// §7.1.5).
-  func endInput(_ index: ConnectionSlot) {
-    if connections[index].awaitsRequest, !connections[index].pending.isEmpty {
+  func endInput(_ connection: ServerConnection) {
+    if connection.awaitsRequest, !connection.pending.isEmpty {
       // Pipelined requests that were not processed yet, one per turn.
-      let before = connections[index].pending.count
-      readOn(index)
-      if connections[index].awaitsRequest, connections[index].pending.count < before {
-        unfinished.append(index)
+      let before = connection.pending.count
+      readOn(connection)
+      if connection.awaitsRequest, connection.pending.count < before {
+        unfinished.append(connection)
         return
       }
     }
-    switch connections[index].phase {
-    case .exchange(let exchange) where exchange.state != .reading:
+    switch connection.state {
+    case .exchange(let exchange) where !exchange.isReading:
       // The end is read again once the answer is sent.
-      connections[index].isReadable = true
-    case .open where hasInput(index), .echo where hasInput(index):
+      connection.isReadable = true
+    case .open where hasInput(connection), .echo where hasInput(connection):
       // Earlier input has to be processed first; the end is read again after it.
-      connections[index].isReadable = true
-    default: remove(index)
+      connection.isReadable = true
+    default: remove(connection)
     }
   }
 
   /// Whether input is waiting to be processed.
-  private func hasInput(_ index: ConnectionSlot) -> Bool {
-    connections[index].isPaused || !connections[index].pending.isEmpty
+  private func hasInput(_ connection: ServerConnection) -> Bool {
+    connection.isPaused || !connection.pending.isEmpty
   }
 
-  private func heard(_ index: ConnectionSlot, _ received: Int, _ mayHaveMore: Bool) {
+  private func heard(_ connection: ServerConnection, _ received: Int, _ mayHaveMore: Bool) {
     counts.bytesIn += received
-    connections[index].heardAt = now.monotonic
-    connections[index].wasPinged = false
-    if !mayHaveMore, !connections[index].sawEnd {
-      connections[index].isReadable = false
+    connection.heardAt = now.monotonic
+    connection.wasPinged = false
+    if !mayHaveMore, !connection.sawEnd {
+      connection.isReadable = false
     } else {
-      unfinished.append(index)
+      unfinished.append(connection)
     }
   }
 
   /// Processes the first `count` bytes of the read buffer, after those that are pending.
-  private func takeRead(_ count: Int, _ index: ConnectionSlot) {
+  private func takeRead(_ count: Int, _ connection: ServerConnection) {
     let buffer = unsafe readBuffer
-    if let head = connections[index].unfinishedHead {
+    if let head = connection.unfinishedHead {
       guard var bytes = unsafe head.take(buffer[..<count], headLimits, &headBytesScanned) else {
         return
       }
-      connections[index].unfinishedHead = nil
+      connection.unfinishedHead = nil
       var input = bytes.mutableSpan
-      take(&input, index)
-    } else if connections[index].pending.isEmpty {
+      take(&input, connection)
+    } else if connection.pending.isEmpty {
       var input = unsafe MutableSpan(
         _unsafeElements: UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
-      take(&input, index)
+      take(&input, connection)
     } else {
-      var bytes = connections[index].pending
-      connections[index].pending = []
+      var bytes = connection.pending
+      connection.pending = []
       unsafe bytes.append(contentsOf: buffer[..<count])
       var input = bytes.mutableSpan
-      take(&input, index)
+      take(&input, connection)
     }
   }
 
   /// Continues with a connection whose input the shard accepts again.
-  func resume(_ index: ConnectionSlot) {
-    guard connections.contains(index) else { return }
-    if let exchange = connections[index].exchange {
-      if exchange.state == .held { submit(exchange, index) }
-      return
-    }
-    guard connections[index].isPaused else { return }
-    if connections[index].bot != nil {
-      connections[index].isPaused = false
-      takeBotInbox(index)
-    } else if connections[index].isOpen {
-      connections[index].isPaused = false
-      observer?.loopPaused(index.stream, false)
-      readOn(index)
+  func resume(_ connection: ServerConnection) {
+    guard !connection.isGone else { return }
+    if let exchange = connection.exchange { return exchange.resume() }
+    guard connection.isPaused else { return }
+    if connection.bot != nil {
+      connection.isPaused = false
+      takeBotInbox(connection)
+    } else if connection.isOpen {
+      connection.isPaused = false
+      observer?.loopPaused(connection.stream, false)
+      readOn(connection)
     }
   }
 
@@ -154,31 +144,28 @@ extension ConnectionLoop {
   /// The stream reports new data only once, possibly during the pause, so this reads in any state
   /// that the pending input may have left the connection in: a request without its content, a
   /// WebSocket, a connection that ends.
-  func readOn(_ index: ConnectionSlot) {
-    if !connections[index].pending.isEmpty {
-      var bytes = connections[index].pending
-      connections[index].pending = []
+  func readOn(_ connection: ServerConnection) {
+    if !connection.pending.isEmpty {
+      var bytes = connection.pending
+      connection.pending = []
       var input = bytes.mutableSpan
-      take(&input, index)
+      take(&input, connection)
     }
-    if connections[index].isReadable, !connections[index].isPaused {
-      unfinished.append(index)
+    if connection.isReadable, !connection.isPaused {
+      unfinished.append(connection)
     }
   }
 
-  private func take(_ input: inout MutableSpan<UInt8>, _ index: ConnectionSlot) {
+  private func take(_ input: inout MutableSpan<UInt8>, _ connection: ServerConnection) {
     var offset = 0
-    if case .exchange = connections[index].phase {
-      takeContent(input.span, index)
-      return
+    if let exchange = connection.exchange { return exchange.receive(input.span) }
+    if connection.awaitsRequest {
+      guard takeRequest(input.span, &offset, connection) else { return }
     }
-    if connections[index].awaitsRequest {
-      guard takeRequest(input.span, &offset, index) else { return }
-    }
-    if case .echo = connections[index].phase {
-      takeEchoes(&input, &offset, index)
+    if case .echo = connection.state {
+      takeEchoes(&input, &offset, connection)
     } else {
-      takeFrames(&input, &offset, index)
+      takeFrames(&input, &offset, connection)
     }
   }
 
@@ -197,40 +184,35 @@ extension ConnectionLoop {
   }
 
   func takeFrames(
-    _ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ index: ConnectionSlot
+    _ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ connection: ServerConnection
   ) {
-    guard let session = connections[index].session else { return }
+    guard let session = connection.session else { return }
     while true {
-      // Moved out of the table meanwhile, because otherwise each frame would look it up again.
-      var webSocket = WebSocket.Connection(role: .server, limits: webSocketLimits)
-      swap(&webSocket, &connections[index].webSocket)
-      let pause = takeFrames(&input, &offset, &webSocket, session, index)
-      swap(&webSocket, &connections[index].webSocket)
-      switch pause {
+      switch takeFrames(&input, &offset, session, connection) {
       case .nothingLeft: return
       case .full:
         if shard.hasOutput(session) { context.violations.count(.queueBytes) }
-        self.pause(index, with: input.span.extracting(offset..<input.count))
+        self.pause(connection, with: input.span.extracting(offset..<input.count))
         return
       case .binary:
         context.violations.count(.framing)
-        close(index, .unsupportedData, "only text messages are supported")
-      case .closedByPeer: beginClosing(session, index)
+        close(connection, .unsupportedData, "only text messages are supported")
+      case .closedByPeer: beginClosing(session, connection)
       case .tooManyControlFrames:
-        closeFlooding(index)
+        closeFlooding(connection)
       case .violation(let violation):
         context.violations.count(violation.rule)
-        close(index, violation.closeCode, "\(violation)")
+        close(connection, violation.closeCode, "\(violation)")
         return
       }
     }
   }
 
   private func takeFrames(
-    _ input: inout MutableSpan<UInt8>, _ offset: inout Int,
-    _ webSocket: inout WebSocket.Connection, _ session: SessionID, _ index: ConnectionSlot
+    _ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ session: SessionID,
+    _ connection: ServerConnection
   ) -> Pause {
-    let isOpen = connections[index].isOpen
+    let isOpen = connection.isOpen
     var answers: [UInt8] = []
     do throws(ProtocolViolation) {
       while true {
@@ -238,29 +220,30 @@ extension ConnectionLoop {
         if isOpen, offset == input.count { return .nothingLeft }
         // Also if the session is about to be closed: it accepts nothing more then.
         if isOpen, !shard.mayReceive(session, now: now) { return .full }
-        let event = try webSocket.next(
+        let event = try connection.webSocket.next(
           in: &input, at: &offset, output: &answers, maskKey: { 0 })
         if !answers.isEmpty {
-          if mayAnswer(session, index) { shard.append(frames: answers, to: session) }
+          if mayAnswer(session, connection) { shard.append(frames: answers, to: session) }
           answers.removeAll(keepingCapacity: true)
         }
         guard let event else { return .nothingLeft }
         guard isOpen else {
-          if case .close = event { toReap.append(index) }
+          if case .close = event { advanceLater(connection) }
           continue
         }
         switch event {
         case .message(.text, .input(let range)):
-          observer?.loopTakes(input.span.extracting(range), from: index.stream, session)
+          observer?.loopTakes(input.span.extracting(range), from: connection.stream, session)
           shard.receive(session, input.span.extracting(range), now: now)
-          if !connections[index].isAuthenticated { recordIfAuthenticated(session, index) }
+          if !connection.isAuthenticated { recordIfAuthenticated(session, connection) }
         case .message(.text, .assembled):
-          observer?.loopTakes(webSocket.assembled.span, from: index.stream, session)
-          shard.receive(session, webSocket.assembled.span, now: now)
-          if !connections[index].isAuthenticated { recordIfAuthenticated(session, index) }
+          observer?.loopTakes(connection.webSocket.assembled.span, from: connection.stream, session)
+          shard.receive(session, connection.webSocket.assembled.span, now: now)
+          if !connection.isAuthenticated { recordIfAuthenticated(session, connection) }
         case .message: return .binary
         case .close: return .closedByPeer
-        case .ping, .pong: guard mayTakeControlFrame(index) else { return .tooManyControlFrames }
+        case .ping, .pong:
+          guard mayTakeControlFrame(connection) else { return .tooManyControlFrames }
         }
       }
     } catch {
@@ -268,52 +251,45 @@ extension ConnectionLoop {
     }
   }
 
-  /// Counts a ping or a pong; returns `false` beyond the limit. They cost the peer next to nothing,
-  /// and the rate limits of the session do not cover them.
-  func mayTakeControlFrame(_ index: ConnectionSlot) -> Bool {
-    if now.monotonic - connections[index].controlFramesSince >= 1000 {
-      connections[index].controlFramesSince = now.monotonic
-      connections[index].controlFrames = 0
-    }
-    connections[index].controlFrames += 1
-    return !isFlooding(index)
+  func mayTakeControlFrame(_ connection: ServerConnection) -> Bool {
+    connection.mayTakeControlFrame(
+      limit: context.limits.controlFramesPerSecond, now: now.monotonic)
   }
 
-  func closeFlooding(_ index: ConnectionSlot) {
+  func closeFlooding(_ connection: ServerConnection) {
     context.violations.count(.controlFramesPerSecond)
     let limit = context.limits.controlFramesPerSecond
     close(
-      index, CloseCode(rawValue: CloseReason.abuse.rawValue),
+      connection, CloseCode(rawValue: CloseReason.abuse.rawValue),
       "more than \(limit) pings and pongs per second")
-  }
-
-  /// Whether the connection was closed, or is about to be, for too many pings and pongs.
-  func isFlooding(_ index: ConnectionSlot) -> Bool {
-    let limit = context.limits.controlFramesPerSecond
-    return limit > 0 && connections[index].controlFrames > limit
   }
 
   /// Whether a ping is answered. After a close frame was sent the peer's input is no longer held
   /// back, so a peer that pings and does not read could fill memory: a ping that comes before the
   /// last answer is sent stays unanswered (RFC 6455 §5.5.3).
-  private func mayAnswer(_ session: SessionID, _ index: ConnectionSlot) -> Bool {
-    connections[index].isOpen || !shard.hasOutput(session)
+  private func mayAnswer(_ session: SessionID, _ connection: ServerConnection) -> Bool {
+    connection.isOpen || !shard.hasOutput(session)
   }
 
   /// Handles a close frame of the peer. The answer to it is queued; other queued output is sent
   /// before it, and nothing after it.
-  func beginClosing(_ session: SessionID, _ index: ConnectionSlot) {
+  func beginClosing(_ session: SessionID, _ connection: ServerConnection) {
     shard.beginClosing(session)
-    connections[index].phase = .closing
-    connections[index].deadline = now.monotonic + Self.lingerMilliseconds
-    toReap.append(index)
+    connection.state = .closing
+    connection.deadline = now.monotonic + Self.lingerMilliseconds
+    advanceLater(connection)
+  }
+
+  /// Records that the client has authenticated, if the message just received did that.
+  private func recordIfAuthenticated(_ session: SessionID, _ connection: ServerConnection) {
+    if shard.isAuthenticated(session) { recordEstablished(connection) }
   }
 
   /// Keeps unprocessed input until the session may receive again.
-  func pause(_ index: ConnectionSlot, with rest: Span<UInt8>) {
-    connections[index].isPaused = true
-    connections[index].pending = rest.copy
-    observer?.loopPaused(index.stream, true)
+  func pause(_ connection: ServerConnection, with rest: Span<UInt8>) {
+    connection.isPaused = true
+    connection.pending = rest.copy
+    observer?.loopPaused(connection.stream, true)
   }
 }
 

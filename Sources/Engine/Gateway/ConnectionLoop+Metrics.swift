@@ -3,22 +3,20 @@ import WebSocket
 
 /// `GET /metrics`: collects the metrics of all loops.
 extension ConnectionLoop {
-  func gatherMetrics(for exchange: HTTPExchange, _ index: ConnectionSlot) {
-    let gathering = MetricsGathering(
-      loop: self.index, connection: index, exchange: exchange.serial,
-      loops: context.loopCount)
+  func gatherMetrics(for exchange: HTTPExchange) {
+    let gathering = MetricsGathering(for: exchange.id, loops: context.loopCount)
     for loop in 0..<context.loopCount { world.post(.countsWanted(gathering), to: loop) }
   }
 
   func addCounts(to gathering: MetricsGathering) {
     if gathering.add(snapshot()) {
-      world.post(.countsGathered(gathering), to: gathering.loop)
+      world.post(.countsGathered(gathering), to: gathering.exchange.loop)
     }
   }
 
   func answerMetrics(_ gathering: MetricsGathering) {
-    guard exchange(gathering.exchange, at: gathering.connection) != nil else { return }
-    finish(gathering.connection, world.metrics(of: gathering.sum))
+    guard let exchange = exchange(gathering.exchange) else { return }
+    exchange.finish(world.metrics(of: gathering.sum))
   }
 
   private func snapshot() -> LoopSnapshot {
@@ -26,12 +24,12 @@ extension ConnectionLoop {
     snapshot.counts = counts
     snapshot.counters = shard.counters
     snapshot.gauges = [(index, shard.gauges())]
-    for index in connections.slots {
+    for connection in connections.all {
       let state: LoopSnapshot.ConnectionState
-      switch connections[index].phase {
-      case .canary: continue
-      case .handshake, .exchange:
-        state = world.isShakingHands(index.stream) ? .tlsHandshake : .http
+      switch connection.state {
+      case .canary, .gone: continue
+      case .opening, .resting, .exchange:
+        state = world.isShakingHands(connection.stream) ? .tlsHandshake : .http
       case .bot:
         snapshot.bots += 1
         continue

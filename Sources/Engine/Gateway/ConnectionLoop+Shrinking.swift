@@ -5,10 +5,8 @@ extension ConnectionLoop {
   /// A table with at most this many slots is not shrunk.
   static let tableAtLeast = 512
 
-  /// Frees the memory of the unused ends of the tables. To be called at the end of a turn, when
-  /// nothing else refers to a connection by its index.
+  /// Frees the memory of the unused ends of the tables.
   func shrink() {
-    guard toReap.isEmpty, failed.isEmpty else { return }
     wantsToShrink = false
     let capacity = connections.capacity
     connections.shrink()

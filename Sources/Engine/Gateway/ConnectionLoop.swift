@@ -10,59 +10,6 @@ import Wire
 /// Confined to one thread. In a turn the world reports events of streams, messages and time
 /// (`ready`, `take`, `sweep`), and then calls `endTurn`.
 @safe package final class ConnectionLoop {
-  /// The configuration and state that all loops share.
-  package struct Context: Sendable {
-    package var limits: ConnectionLimits
-    package var shard: Shard.Configuration
-    package var router: RequestRouter
-    package var authenticator: Authenticator
-    package var admission: Admission
-    package var violations: Violations
-    /// Rate limits by user, over all loops.
-    package var budgets: Budgets<String>
-    /// Rate limits by address, for what is not authenticated.
-    package var addressBudgets: Budgets<HostKey>
-    /// Rate limits by address, for HTTP requests that are answered 401: an address may guess no more often
-    /// than a user may ask.
-    package var guessBudgets: Budgets<HostKey>
-    /// Rate limits by address, for public answers: the files of the web page, and the checks of the
-    /// relay's health.
-    package var fileBudgets: Budgets<HostKey>
-    /// Finds the clients of trusted proxies.
-    package var proxies = ProxyChain()
-    package var canary: Canary
-    /// The name of the log's current epoch.
-    package var epoch: String
-    /// The number of loops.
-    package var loopCount: Int
-    /// Shorter messages are not compressed.
-    package var compressesFromBytes: Int
-    /// The maximum duration of a shutdown.
-    package var drainSeconds: Int
-
-    package init(
-      limits: ConnectionLimits, shard: Shard.Configuration, router: RequestRouter,
-      authenticator: Authenticator, admission: Admission, epoch: String,
-      budgets: Budgets<String>? = nil, loopCount: Int, compressesFromBytes: Int, drainSeconds: Int
-    ) {
-      self.limits = limits
-      self.shard = shard
-      self.router = router
-      self.authenticator = authenticator
-      self.admission = admission
-      violations = Violations()
-      self.budgets = budgets ?? Budgets(shard.limits.budget)
-      addressBudgets = Budgets(.requests(perSecond: limits.unauthenticatedPerSecond))
-      guessBudgets = Budgets(.requests(perSecond: shard.limits.budget.requestsPerSecond))
-      fileBudgets = Budgets(.requests(perSecond: WebFiles.requestsPerSecond))
-      canary = Canary()
-      self.epoch = epoch
-      self.loopCount = loopCount
-      self.compressesFromBytes = compressesFromBytes
-      self.drainSeconds = drainSeconds
-    }
-  }
-
   /// The size of one read, and the most that is read from one connection in a turn.
   package static let readBytes = 65_536
   /// The interval at which handshakes, idle connections and closes are checked.
@@ -85,36 +32,36 @@ import Wire
   package var observer: (any LoopObserver)?
   package internal(set) var shard: Shard
 
-  var connections: Slab<ServerConnection>
+  var connections = ConnectionTable()
   /// When the last sweep was, in milliseconds of the monotonic clock.
   var sweptAt: Int64
   /// Set after a peak of connections.
   var wantsToShrink = false
   /// When memory is returned a second time, in milliseconds of the monotonic clock; 0 = never.
   var giveBackAt: Int64 = 0
-  var botConnections: [ObjectIdentifier: ConnectionSlot] = [:]
+  var botConnections: [ObjectIdentifier: ServerConnection] = [:]
   let readBuffer: UnsafeMutableBufferPointer<UInt8>
   /// The buffer for frames of the WebSocket layer itself.
   var control: [UInt8] = []
 
   /// Connections with input that are not established, in the order of its arrival.
-  var arrivals: [ConnectionSlot] = []
+  var arrivals: [ServerConnection] = []
   /// Connections whose TLS handshake waits for its address, the oldest first.
-  var held: [ConnectionSlot] = []
+  var held: [ServerConnection] = []
   /// Connections that have more to read than one turn permits.
-  var unfinished: [ConnectionSlot] = []
+  var unfinished: [ServerConnection] = []
   /// Connections whose output may be complete.
-  var toReap: [ConnectionSlot] = []
+  var toReap: [ServerConnection] = []
   /// Connections whose last HTTP request is answered, and which may have the next one in their
   /// input.
-  var nextRequests: [ConnectionSlot] = []
+  var nextRequests: [ServerConnection] = []
   var counts = LoopCounts()
   /// The bytes that were looked at to find the ends of heads: at most twice as many as have arrived.
   package internal(set) var headBytesScanned = 0
   /// The number of HTTP requests so far.
   var exchangeCount: UInt64 = 0
   /// Connections that failed during another operation.
-  var failed: [ConnectionSlot] = []
+  var failed: [ServerConnection] = []
 
   var now: Moment
   var random: SplitMix64
@@ -123,6 +70,8 @@ import Wire
   /// The deflater for frames that are sent to many connections.
   var deflater: Deflater { deflateStreams.widestDeflater }
   var shutdown: Shutdown?
+
+  var isShuttingDown: Bool { shutdown != nil }
 
   /// The progress of a shutdown.
   struct Shutdown {
@@ -137,7 +86,6 @@ import Wire
     webSocketLimits = WebSocket.Limits(
       frameBytes: context.limits.frameBytes, messageBytes: context.limits.frameBytes,
       fragments: context.limits.messageFragments)
-    connections = Slab(vacant: ServerConnection(.lingering, limits: webSocketLimits))
     let deflater = deflateStreams.widestDeflater
     var configuration = context.shard
     if context.authenticator.takesTokens {
@@ -158,6 +106,8 @@ import Wire
   }
 
   deinit {
+    // Ends the cycles of connections and their exchanges.
+    for connection in connections.all { connections.remove(connection) }
     unsafe readBuffer.deallocate()
   }
 
@@ -174,8 +124,7 @@ import Wire
       case .botDrained(let bot): drained(bot)
       case .botGone(let bot): botDisconnected(bot)
       case .canary(let outcome, let waiters): answerReadiness(outcome, waiters)
-      case .avatar(let avatar, let connection, let exchange):
-        answer(avatar, ConnectionSlot(connection), exchange)
+      case .avatar(let avatar, let exchange): self.exchange(exchange)?.take(avatar)
       case .countsWanted(let gathering): addCounts(to: gathering)
       case .countsGathered(let gathering): answerMetrics(gathering)
       case .fanOutWanted(let gathering): addFanOut(to: gathering)
@@ -210,10 +159,10 @@ import Wire
     now = world.moment()
     let more = unfinished
     unfinished.removeAll(keepingCapacity: true)
-    for index in more { read(index) }
+    for connection in more { read(connection) }
     let next = nextRequests
     nextRequests.removeAll(keepingCapacity: true)
-    for index in next { takeNextRequest(index) }
+    for connection in next { takeNextRequest(connection) }
     readArrivals()
     shard.tick(now: now)
     readPolled()
@@ -223,7 +172,7 @@ import Wire
     flush()
     for request in shard.takeReads() { world.read(request) }
     let resumable = shard.takeResumable()
-    for connection in resumable { resume(ConnectionSlot(connection)) }
+    for stream in resumable { if let connection = connections[Int(stream)] { resume(connection) } }
     reap()
     countSlowdowns()
     if endIfOver() { return .over }
@@ -239,8 +188,11 @@ import Wire
 
   private func flush() {
     let began = world.microseconds
-    let count = shard.flush(now: now, began: began) { connection, bytes in
-      write(ConnectionSlot(connection), bytes)
+    let count = shard.flush(now: now, began: began) { stream, bytes in
+      guard let connection = connections[Int(stream)] else {
+        preconditionFailure("a connection that has ended has no session")
+      }
+      return write(connection, bytes)
     }
     if count > 1 {
       shard.recordFlush(connections: count, nanoseconds: (world.microseconds - began) * 1000)
@@ -257,16 +209,16 @@ import Wire
 
   // MARK: - The table
 
-  /// Adds a client's connection, and returns the index of its stream. The world reports its input
+  /// Adds a client's connection, and returns the number of its stream. The world reports its input
   /// by `ready`.
   /// - Parameter host: has been counted by `Admission`; `nil` if it is not counted.
   package func accept(from host: HostKey?, as peer: ServerConnection.Peer = .client) -> Int {
     now = world.moment()
-    let index = addConnection(.handshake, from: peer)
-    connections[index].host = host
-    connections[index].heardAt = now.monotonic
-    connections[index].deadline = requestDeadline
-    return index.stream
+    let connection = addConnection(.opening, from: peer)
+    connection.host = host
+    connection.heardAt = now.monotonic
+    connection.deadline = requestDeadline
+    return connection.stream
   }
 
   /// The deadline for a request that is awaited from now on; 0 = no limit.
@@ -276,30 +228,46 @@ import Wire
   }
 
   func addConnection(
-    _ phase: ServerConnection.Phase, from peer: ServerConnection.Peer = .client
-  ) -> ConnectionSlot {
-    connections.insert(ServerConnection(phase, from: peer, limits: webSocketLimits))
+    _ state: ServerConnection.State, from peer: ServerConnection.Peer = .client
+  ) -> ServerConnection {
+    let connection = ServerConnection(state, from: peer, limits: webSocketLimits)
+    connections.insert(connection)
+    return connection
   }
 
   /// Closes a stream that the world could not open.
-  package func remove(stream: Int) { remove(ConnectionSlot(stream)) }
+  package func remove(stream: Int) { connections[stream].map(remove) }
 
   /// Removes a connection at once.
-  func remove(_ index: ConnectionSlot) {
-    guard connections.contains(index) else { return }
-    if let session = connections[index].session { shard.close(session) }
-    if connections[index].hasStream { world.close(index.stream) }
-    if let host = connections[index].host {
-      if connections[index].isCountedAsUnauthenticated {
+  func remove(_ connection: ServerConnection) {
+    guard !connection.isGone else { return }
+    endSession(of: connection)
+    if connection.hasStream { world.close(connection.stream) }
+    if let host = connection.host {
+      if connection.isCountedAsUnauthenticated {
         context.admission.uncountUnauthenticated(host)
       }
       context.admission.leave(host)
     }
-    if let bot = connections[index].bot?.end {
+    if let bot = connection.bot?.end {
       bot.close()
       botConnections[ObjectIdentifier(bot)] = nil
     }
-    connections.remove(index)
+    connections.remove(connection)
+  }
+
+  func openSession(for connection: ServerConnection, compresses: Bool = false) -> SessionID {
+    assert(connection.session == nil, "a connection has one session at a time")
+    let session = shard.open(
+      connection: Int32(connection.stream), compresses: compresses, now: now)
+    connection.session = session
+    return session
+  }
+
+  func endSession(of connection: ServerConnection) {
+    guard let session = connection.session else { return }
+    shard.close(session)
+    connection.session = nil
   }
 
   // MARK: - Shutting down
@@ -310,7 +278,7 @@ import Wire
     shard.beginShutdown()
     let milliseconds = Int64(context.drainSeconds) * 1000
     shutdown = Shutdown(deadline: now.monotonic + milliseconds * 8 / 10)
-    finishPolls()
+    for connection in connections.all { connection.exchange?.beginShutdown() }
   }
 
   private func advanceShutdown() {
@@ -319,15 +287,16 @@ import Wire
     else { return }
     self.shutdown?.hasAnnounced = true
     // The peer decides the contents of an echo, so it gets a close reason but no announcement.
-    for index in connections.slots {
-      guard case .echo = connections[index].phase else { continue }
-      close(index, CloseCode(rawValue: CloseReason.restart.rawValue), "the relay is restarting")
+    for connection in connections.all {
+      guard case .echo = connection.state else { continue }
+      close(
+        connection, CloseCode(rawValue: CloseReason.restart.rawValue), "the relay is restarting")
     }
     shard.announceClosing(
       "the relay is restarting",
       spreadMilliseconds: min(5000, 500 + Int64(connections.count)))
-    for index in connections.slots where connections[index].awaitsRequest {
-      remove(index)
+    for connection in connections.all where connection.awaitsRequest {
+      remove(connection)
     }
   }
 
@@ -335,7 +304,7 @@ import Wire
     guard let shutdown, shutdown.hasAnnounced,
       connections.isEmpty || now.monotonic >= shutdown.deadline
     else { return false }
-    for index in connections.slots { remove(index) }
+    for connection in connections.all { remove(connection) }
     return true
   }
 }

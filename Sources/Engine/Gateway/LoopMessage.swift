@@ -7,11 +7,10 @@ package enum LoopMessage: Sendable {
   case fromBot(any BotEnd, [UInt8])
   case botDrained(any BotEnd)
   case botGone(any BotEnd)
-  /// The result of a canary, for requests of this loop that wait for it, by connection index and
-  /// serial number.
-  case canary(Canary.Outcome, [Canary.Waiter])
-  /// A picture, or `nil` if there is none, for an exchange, by connection index and serial number.
-  case avatar(Avatar?, connection: Int, exchange: UInt64)
+  /// The result of a canary, for requests of this loop that wait for it.
+  case canary(Canary.Outcome, [ExchangeID])
+  /// A picture for a request; `nil` if there is none.
+  case avatar(Avatar?, ExchangeID)
   /// Asks the loop to add its metrics.
   case countsWanted(MetricsGathering)
   /// All loops have added theirs.

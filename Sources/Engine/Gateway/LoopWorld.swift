@@ -5,7 +5,7 @@ package import WebSocket
 /// other loops. The server's implementation has sockets, with or without TLS, and threads; the
 /// simulation's has a network generated from a seed.
 ///
-/// A stream carries the bytes of one connection in both directions, and has the index of the
+/// A stream carries the bytes of one connection in both directions. Its number is that of the
 /// connection in the loop's table. All calls are on the loop's thread, and none blocks.
 package protocol LoopWorld: AnyObject {
   // MARK: Time
@@ -50,7 +50,7 @@ package protocol LoopWorld: AnyObject {
   /// Stops accepting connections.
   func stopAccepting()
   /// Fetches a picture, and posts `LoopMessage.avatar`.
-  func fetchAvatar(of user: String, from url: String, connection: Int, exchange: UInt64)
+  func fetchAvatar(of user: String, from url: String, for exchange: ExchangeID)
   /// Returns the response to `GET /metrics`.
   func metrics(of loops: LoopSnapshot) -> HTTPResponse
   /// Returns unused memory to the system after a peak of connections, including that of streams at

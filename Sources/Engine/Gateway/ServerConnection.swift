@@ -1,15 +1,20 @@
 import Relay
 import WebSocket
 
-/// One connection in its loop's table: a client's, or one of the relay's own, which has no stream.
-package struct ServerConnection {
+/// One connection of a loop: a client's, or one of the relay's own, which has no stream.
+///
+/// An object, so that functions and queues of the loop name the connection itself: its number may
+/// belong to another one by then. Confined to its loop's thread.
+package final class ServerConnection {
   /// The state of a connection, with the data that only that state needs.
-  enum Phase {
-    /// Waits for a complete request.
-    case handshake
+  enum State {
+    /// Waits for its first request, and is not authenticated.
+    case opening
+    /// Waits for another request: an earlier one was answered, and left the connection open.
+    case resting
     /// A request was read, and its answer has to be found.
     case exchange(HTTPExchange)
-    /// A WebSocket.
+    /// A WebSocket; it has a session.
     case open
     /// A WebSocket that echoes its messages, and has no user.
     case echo
@@ -20,9 +25,15 @@ package struct ServerConnection {
     /// The output is complete and the writing side shut. Reads until the peer has closed as well:
     /// closing with unread input would reset the connection and lose the last output.
     case lingering
+    /// The end: the connection is removed from the table. A queue may still contain it.
+    case gone
   }
 
-  var phase: Phase
+  var state: State {
+    willSet { assert(!isGone, "a connection that has ended stays so") }
+  }
+  /// The number of its stream, as the world and the shard know the connection; its place in the table.
+  fileprivate(set) var stream = -1
   var webSocket: WebSocket.Connection
   // Small fields are in this order so that no space is left between them: there is one of these for
   // each idle connection.
@@ -63,7 +74,7 @@ package struct ServerConnection {
   var heardAt: Int64 = 0
   var takenAt: Int64 = 0
   var controlFramesSince: Int64 = 0
-  /// The deadline of the phase; 0 = no limit.
+  /// The deadline of the state; 0 = no limit.
   var deadline: Int64 = 0
 
   /// The other end of a connection.
@@ -104,8 +115,8 @@ package struct ServerConnection {
     return arrival[.isOperator] ? .operator : .client
   }
 
-  init(_ phase: Phase, from peer: Peer = .client, limits: WebSocket.Limits) {
-    self.phase = phase
+  init(_ state: State, from peer: Peer = .client, limits: WebSocket.Limits) {
+    self.state = state
     arrival =
       switch peer {
       case .client: []
@@ -117,28 +128,71 @@ package struct ServerConnection {
 
   /// Whether it is a client's connection, not one of the relay's own.
   var hasStream: Bool {
-    switch phase {
+    switch state {
     case .bot, .canary: false
     default: true
     }
   }
-  var awaitsRequest: Bool { if case .handshake = phase { true } else { false } }
+  var awaitsRequest: Bool {
+    switch state {
+    case .opening, .resting: true
+    default: false
+    }
+  }
   /// Whether messages may be exchanged: no close frame was sent or received.
   var isOpen: Bool {
-    switch phase {
+    switch state {
     case .open, .echo: true
     default: false
     }
   }
-  var isClosing: Bool { if case .closing = phase { true } else { false } }
-  var isLingering: Bool { if case .lingering = phase { true } else { false } }
-  var exchange: HTTPExchange? { if case .exchange(let exchange) = phase { exchange } else { nil } }
-  var bot: BotSession? { if case .bot(let bot) = phase { bot } else { nil } }
+  var isClosing: Bool { if case .closing = state { true } else { false } }
+  var isLingering: Bool { if case .lingering = state { true } else { false } }
+  var isGone: Bool { if case .gone = state { true } else { false } }
+  var exchange: HTTPExchange? { if case .exchange(let exchange) = state { exchange } else { nil } }
+  var bot: BotSession? { if case .bot(let bot) = state { bot } else { nil } }
+
+  /// Counts a ping or a pong; returns `false` beyond the limit. They cost the peer next to nothing,
+  /// and the rate limits of the session do not cover them.
+  func mayTakeControlFrame(limit: Int, now: Int64) -> Bool {
+    if now - controlFramesSince >= 1000 {
+      controlFramesSince = now
+      controlFrames = 0
+    }
+    controlFrames += 1
+    return !isFlooding(limit: limit)
+  }
+
+  /// Whether the connection was closed, or is about to be, for too many pings and pongs.
+  /// - Parameter limit: per second; 0 = none.
+  func isFlooding(limit: Int) -> Bool { limit > 0 && controlFrames > limit }
 }
 
-typealias ConnectionSlot = Slot<ServerConnection>
+/// The connections of a loop, by the number of their stream. The number of a removed one is used
+/// again.
+struct ConnectionTable: ~Copyable {
+  private var slots = Slab<ServerConnection?>(vacant: nil)
 
-extension ConnectionSlot {
-  /// The index of the connection's stream.
-  var stream: Int { Int(place) }
+  var count: Int { slots.count }
+  var isEmpty: Bool { slots.isEmpty }
+  /// The end of the numbers in use.
+  var capacity: Int { slots.capacity }
+  var all: [ServerConnection] { slots.slots.compactMap { slots[$0] } }
+
+  /// The connection of that stream; `nil` if there is none.
+  subscript(stream: Int) -> ServerConnection? {
+    let slot = Slot<ServerConnection?>(stream)
+    return slots.contains(slot) ? slots[slot] : nil
+  }
+
+  mutating func insert(_ connection: ServerConnection) {
+    connection.stream = Int(slots.insert(connection).place)
+  }
+
+  mutating func remove(_ connection: ServerConnection) {
+    slots.remove(Slot(connection.stream))
+    connection.state = .gone
+  }
+
+  mutating func shrink() { slots.shrink() }
 }

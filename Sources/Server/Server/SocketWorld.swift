@@ -140,10 +140,10 @@ import WebSocket
     operatorAcceptor = nil
   }
 
-  func fetchAvatar(of user: String, from url: String, connection: Int, exchange: UInt64) {
+  func fetchAvatar(of user: String, from url: String, for exchange: ExchangeID) {
     let mailbox = shared.mailboxes[index]
     shared.avatars.avatar(for: user, url: url) { avatar in
-      mailbox.post(.avatar(avatar, connection: connection, exchange: exchange))
+      mailbox.post(.avatar(avatar, exchange))
     }
   }
 

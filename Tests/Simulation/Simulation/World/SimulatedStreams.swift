@@ -181,8 +181,8 @@ final class SimulatedStreams: LoopWorld {
 
   func stopAccepting() {}
 
-  func fetchAvatar(of user: String, from url: String, connection: Int, exchange: UInt64) {
-    onPost(.avatar(nil, connection: connection, exchange: exchange), loop)
+  func fetchAvatar(of user: String, from url: String, for exchange: ExchangeID) {
+    onPost(.avatar(nil, exchange), loop)
   }
 
   func metrics(of loops: LoopSnapshot) -> HTTPResponse {

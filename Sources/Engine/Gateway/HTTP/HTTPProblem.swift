@@ -1,3 +1,4 @@
+import Relay
 import WebSocket
 import Wire
 
@@ -5,7 +6,7 @@ import Wire
 ///
 /// `type` is always `about:blank`: beyond the status, problems are distinguished by `code`, the
 /// same as in an `error` message of relay.v1.
-struct HTTPProblem: Equatable {
+struct HTTPProblem: Error, Equatable {
   static let contentType = "application/problem+json"
 
   var status: Int
@@ -22,6 +23,8 @@ struct HTTPProblem: Equatable {
   var seq: Int64?
   /// The methods that the resource supports, for `Allow`.
   var allowed: String?
+  /// The rule that the request violates, if it is more than a mistake.
+  var rule: Violations.Rule?
 
   /// - Parameter field: the part of the request that is wrong: of a message, or of the head.
   init(_ status: Int, _ detail: String, code: ErrorCode, field: String? = nil) {
@@ -55,11 +58,31 @@ struct HTTPProblem: Equatable {
     HTTPProblem(401, detail, code: .unauthorized)
   }
 
+  /// Returns the problem of a request that a page or a host must not make.
+  static func origin(_ detail: String) -> HTTPProblem {
+    var problem = HTTPProblem(403, detail, code: .forbidden)
+    problem.rule = .origins
+    return problem
+  }
+
   /// - Parameter allowed: the methods that the resource supports.
   static func wrongMethod(allowed: String) -> HTTPProblem {
     var problem = HTTPProblem(
       405, "Method not allowed; use \(allowed).", code: .unknownType)
     problem.allowed = allowed
+    return problem
+  }
+
+  /// Returns the problem of a request that may succeed later.
+  static func unavailable(_ detail: String, status: Int = 503) -> HTTPProblem {
+    var problem = HTTPProblem(status, detail, code: .unavailable)
+    problem.retryAfterMilliseconds = Refusal.retryAfterMilliseconds
+    return problem
+  }
+
+  static func tooManyRequests(_ wait: Int64) -> HTTPProblem {
+    var problem = HTTPProblem(429, "Too many requests; retry in \(wait) ms.", code: .rateLimited)
+    problem.retryAfterMilliseconds = wait
     return problem
   }
 
@@ -108,5 +131,22 @@ struct HTTPProblem: Equatable {
     if let seq { json += Array(",\"seq\":\(seq)".utf8) }
     json.append(UInt8(ascii: "}"))
     return json
+  }
+}
+
+extension HTTPResponse {
+  /// Keeps pages of other sites and caches from content that is a user's: `no-store` (RFC 9111
+  /// §5.2.2.5) unless it says otherwise, also since a cache may store a 404 (§4.2.2); and the Fetch standard's `Cross-Origin-Resource-Policy` and `nosniff`.
+  mutating func protect() {
+    if !headers.contains(where: { $0.name == "Cache-Control" }) { add("Cache-Control", "no-store") }
+    add("X-Content-Type-Options", "nosniff")
+    add("Cross-Origin-Resource-Policy", "same-origin")
+  }
+
+  /// Allows a page of another site to read the response (the Fetch standard, "CORS protocol").
+  mutating func allowReading(by origin: String) {
+    add("Access-Control-Allow-Origin", origin)
+    add("Access-Control-Expose-Headers", "Retry-After")
+    add("Vary", "Origin")
   }
 }

@@ -5,35 +5,32 @@ import Wire
 /// `GET /v1/rooms/{room}/messages/{entry}/trace`: asks the log when it had the entry, then all loops
 /// when they fanned it out.
 extension ConnectionLoop {
-  func askForTrace(
-    _ question: HTTPCall.TraceQuestion, _ exchange: HTTPExchange, _ index: ConnectionSlot
-  ) {
-    if let user = question.identity?.user, let problem = charge(requests: 1, to: user) {
-      return finish(index, problem.response)
+  func askForTrace(_ question: HTTPCall.TraceQuestion, _ exchange: HTTPExchange) {
+    let identity = exchange.call.identity
+    if let identity, let problem = charge(requests: 1, to: identity.user) {
+      return exchange.finish(problem.response)
     }
     shard.trace(
       question.entry, inRoom: question.room,
-      as: question.isOperator ? nil : question.identity,
-      ticket: LogRequest.Trace.Ticket(connection: index.place, exchange: exchange.serial))
+      as: exchange.call.isOperator ? nil : identity,
+      ticket: LogRequest.Trace.Ticket(
+        connection: Int32(exchange.id.stream), exchange: exchange.id.serial))
   }
 
   /// Takes the log's answers to such requests.
   func takeTraced() {
     for (ticket, result) in shard.takeTraced() {
+      let id = ExchangeID(loop: index, stream: Int(ticket.connection), serial: ticket.exchange)
       switch result {
       case .found(let trace):
-        let gathering = TraceGathering(
-          loop: index, ticket: ticket, trace: trace, loops: context.loopCount)
+        let gathering = TraceGathering(for: id, trace: trace, loops: context.loopCount)
         for loop in 0..<context.loopCount { world.post(.fanOutWanted(gathering), to: loop) }
       case .expired:
-        finish(
-          ticket,
-          HTTPProblem(
-            410,
-            "The trace of this entry is not kept any longer: the relay has those of its last entries"
-              + " since it started.", code: .noSuchEntry
-          ).response)
-      case .refused(let error): finish(ticket, HTTPProblem(error).response)
+        let text =
+          "The trace of this entry is not kept any longer: the relay has those of its last entries"
+          + " since it started."
+        exchange(id)?.finish(HTTPProblem(410, text, code: .noSuchEntry).response)
+      case .refused(let error): exchange(id)?.finish(HTTPProblem(error).response)
       }
     }
   }
@@ -41,7 +38,7 @@ extension ConnectionLoop {
   func addFanOut(to gathering: TraceGathering) {
     let fanOut = shard.fanOut(of: gathering.trace.seq, inRoom: gathering.trace.room)
     if gathering.add(fanOut, of: index) {
-      world.post(.fanOutsGathered(gathering), to: gathering.loop)
+      world.post(.fanOutsGathered(gathering), to: gathering.exchange.loop)
     }
   }
 
@@ -49,15 +46,7 @@ extension ConnectionLoop {
     let trace = gathering.trace
     let wall = now.wall - (now.microseconds - trace.received) / 1000
     let json = trace.json(receivedAt: wall, fanOuts: gathering.fanOuts)
-    finish(
-      gathering.ticket, HTTPResponse(status: 200, contentType: "application/json", body: json))
-  }
-
-  /// Answers the exchange, if it still waits.
-  private func finish(_ ticket: LogRequest.Trace.Ticket, _ response: HTTPResponse) {
-    let index = ConnectionSlot(ticket.connection)
-    guard exchange(ticket.exchange, at: index) != nil else { return }
-    finish(index, response)
+    exchange(gathering.exchange)?.finish(HTTPResponse(status: 200, json: json))
   }
 }
 

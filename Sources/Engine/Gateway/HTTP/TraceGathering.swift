@@ -3,15 +3,12 @@ import Synchronization
 
 /// Collects the fan-outs of one entry from all loops for one request, as `MetricsGathering` does.
 package final class TraceGathering: Sendable {
-  /// The exchange that asked, and its loop.
-  let loop: Int
-  let ticket: LogRequest.Trace.Ticket
+  let exchange: ExchangeID
   let trace: EntryTrace
   private let state: Mutex<(missing: Int, fanOuts: [(loop: Int, fanOut: FanOut)])>
 
-  init(loop: Int, ticket: LogRequest.Trace.Ticket, trace: EntryTrace, loops: Int) {
-    self.loop = loop
-    self.ticket = ticket
+  init(for exchange: ExchangeID, trace: EntryTrace, loops: Int) {
+    self.exchange = exchange
     self.trace = trace
     state = Mutex((loops, []))
   }

@@ -54,25 +54,37 @@ package struct RequestRouter: Sendable {
     _ request: HTTPRequest, from peer: ServerConnection.Peer = .client,
     isOperator: (Identity) -> Bool = { _ in false }, identify: () -> Authenticator.Answer
   ) -> Route {
-    switch request.path {
-    case "/ws":
-      return open(request, [Self.subprotocol]) { .webSocket($0) }
-    case "/echo":
-      guard servesEcho else {
-        return refuse(
-          HTTPProblem(
-            404, "Not found. The setting debug.echo: true enables the echo.", code: .unknownType),
-          request)
+    do throws(HTTPProblem) {
+      switch request.path {
+      case "/ws": return try open(request, [Self.subprotocol]) { .webSocket($0) }
+      case "/echo":
+        guard servesEcho else {
+          throw HTTPProblem(
+            404, "Not found. The setting debug.echo: true enables the echo.", code: .unknownType)
+        }
+        return try open(request, []) { .echo($0) }
+      default: return try page(request, peer, isOperator, identify)
       }
-      return open(request, []) { .echo($0) }
-    default: return page(request, peer, isOperator, identify)
+    } catch {
+      return refuse(error, request)
     }
+  }
+
+  private func refuse(_ problem: HTTPProblem, _ request: HTTPRequest) -> Route {
+    var response = problem.response
+    if Self.isWebSocket(request) {
+      response = HTTPResponse(status: problem.status, text: "\(problem.detail)\n")
+    }
+    if let origin = foreignOrigin(of: request) { response.allowReading(by: origin) }
+    response.answersHEAD = request.method == "HEAD"
+    if let rule = problem.rule { return .refuse(response, rule) }
+    return .answer(response)
   }
 
   private func open(
     _ request: HTTPRequest, _ subprotocols: [String], _ route: (Opening) -> Route
-  ) -> Route {
-    if let problem = problem(ofOriginIn: request) { return refuse(problem, request, .origins) }
+  ) throws(HTTPProblem) -> Route {
+    try checkOrigin(of: request)
     switch ServerHandshake.answer(request, subprotocols: subprotocols, compresses: compresses) {
     case .accept(let response, _, let deflate):
       return route(Opening(response: response, deflate: deflate))
@@ -84,7 +96,7 @@ package struct RequestRouter: Sendable {
   }
 
   /// WebSocket clients show the answer to a person, and JSON is hard to read.
-  static func isWebSocket(_ request: HTTPRequest) -> Bool {
+  private static func isWebSocket(_ request: HTTPRequest) -> Bool {
     request.headers.contains("websocket", in: "Upgrade")
   }
 
@@ -99,25 +111,26 @@ package struct RequestRouter: Sendable {
     return response
   }
 
-  /// Returns a problem if the request comes from a page of another site, which must not act for the
-  /// browser's user (RFC 6455 §10.2).
+  /// Throws if the request comes from a page of another site, which must not act for the browser's
+  /// user (RFC 6455 §10.2).
   /// - Parameter changesState: whether a `GET` would change something: then a person who follows a link
   ///   must not make the request either.
-  func problem(ofOriginIn request: HTTPRequest, changesState: Bool = false) -> HTTPProblem? {
+  func checkOrigin(of request: HTTPRequest, changesState: Bool = false) throws(HTTPProblem) {
     let page: String
     switch origin.sender(of: request) {
-    case .program, .allowedPage: return nil
-    case .ownPage where !requiresLoopbackHost || RequestOrigin.isLoopback(request.host): return nil
-    case .person where !changesState: return nil
+    case .program, .allowedPage: return
+    case .ownPage where !requiresLoopbackHost || RequestOrigin.isLoopback(request.host): return
+    case .person where !changesState: return
     case .person:
-      return HTTPProblem(
-        403, "This address is for programs and pages; open the relay's page instead.",
-        code: .forbidden)
+      throw .origin("This address is for programs and pages; open the relay's page instead.")
     case .ownPage: page = request.host
     case .otherPage(let origin): page = origin ?? "another site"
     }
-    return HTTPProblem(
-      403, "Pages from \(page) may not connect; add the origin to auth.origins to allow it.",
-      code: .forbidden)
+    throw .origin("Pages from \(page) may not connect; add the origin to auth.origins to allow it.")
+  }
+
+  /// Returns the origin of a page of another site if that may read the answer.
+  func foreignOrigin(of request: HTTPRequest) -> String? {
+    request.headers.only("Origin").flatMap { origin.allows($0) ? $0 : nil }
   }
 }

@@ -38,26 +38,38 @@ struct HTTPCall {
   struct TraceQuestion {
     var room: String
     var entry: LogRequest.Trace.Entry
-    /// `nil` for the operator's socket, where no credentials are needed.
-    var identity: Identity?
-    var isOperator = false
 
-    func asked(by identity: Identity?, isOperator: Bool = false) -> Self {
-      var question = self
-      question.identity = identity
-      question.isOperator = isOperator
-      return question
+    /// Reads the path. The entry is a `seq` if it consists of digits, otherwise an `id`; `by=id`
+    /// makes it an `id` in any case.
+    init(room: String, entry: String, _ request: HTTPRequest) throws(HTTPProblem) {
+      guard RoomName.isValid(room) else { throw Self.bad("room", "a room") }
+      self.room = room
+      let isNumber = !entry.isEmpty && entry.utf8.allSatisfy { 0x30...0x39 ~= $0 }
+      switch request.query("by") {
+      case nil where isNumber:
+        guard let seq = Int64(entry) else { throw Self.bad("seq", "the seq of an entry") }
+        self.entry = .seq(seq)
+      case nil, "id":
+        guard (1...64).contains(entry.utf8.count), entry.utf8.allSatisfy({ 0x20...0x7E ~= $0 })
+        else { throw Self.bad("id", "1 to 64 printable ASCII characters") }
+        self.entry = .id(entry)
+      default: throw Self.bad("by", "\"id\"")
+      }
+    }
+
+    private static func bad(_ field: String, _ expected: String) -> HTTPProblem {
+      HTTPProblem(400, "\(field) must be \(expected).", code: .badField, field: field)
     }
   }
 
   enum Target {
     /// The answer was decided by the head, and is being sent.
     case nothing
-    case relay(Message, Identity)
+    case relay(Message)
     /// Several messages, which are the content.
-    case requests(Identity)
+    case requests
     /// The messages of rooms as events.
-    case stream(HTTPRequest, Identity)
+    case stream(HTTPRequest)
     /// Whether the relay runs.
     case liveness
     /// Whether the relay works from end to end.
@@ -69,10 +81,14 @@ struct HTTPCall {
     /// When an entry passed through the relay.
     case trace(TraceQuestion)
     /// A user's picture, unless it is one that `known` names (`If-None-Match`).
-    case avatar(of: String, Identity, known: [String])
+    case avatar(of: String, known: [String])
   }
 
   var target: Target
+  /// The user that asks, if the request was authenticated.
+  var identity: Identity?
+  /// Whether an operator asks for a trace.
+  var isOperator = false
   /// How long an empty answer waits for an entry; `nil` = not at all.
   var poll: LongPoll?
   /// The length of the content that follows the head.
@@ -99,17 +115,6 @@ struct HTTPCall {
 
   /// Whether the answer is a file of the web page, which is public.
   var isFile: Bool { if case .file = target { true } else { false } }
-
-  /// The user that asks.
-  var user: String? {
-    switch target {
-    case .relay(_, let identity), .requests(let identity), .stream(_, let identity),
-      .avatar(_, let identity, _):
-      identity.user
-    case .trace(let question): question.identity?.user
-    case .nothing, .liveness, .readiness, .metrics, .file: nil
-    }
-  }
 }
 
 extension UInt8 {

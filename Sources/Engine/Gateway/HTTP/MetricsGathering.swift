@@ -4,15 +4,10 @@ import Synchronization
 /// notifies the loop that asked. This way the loops neither lock nor share anything when they serve
 /// messages.
 package final class MetricsGathering: Sendable {
-  /// The exchange that asked, and its loop.
-  let loop: Int
-  let connection: ConnectionSlot
-  let exchange: UInt64
+  let exchange: ExchangeID
   private let state: Mutex<(missing: Int, sum: LoopSnapshot)>
 
-  init(loop: Int, connection: ConnectionSlot, exchange: UInt64, loops: Int) {
-    self.loop = loop
-    self.connection = connection
+  init(for exchange: ExchangeID, loops: Int) {
     self.exchange = exchange
     state = Mutex((loops, LoopSnapshot()))
   }

@@ -4,27 +4,23 @@ import WebSocket
 import Wire
 
 /// `GET /v1/avatars/{user}`: serves users' pictures, so that a browser contacts only the relay.
-extension ConnectionLoop {
-  func askForAvatar(
-    of user: String, as identity: Identity, _ known: [String], _ exchange: HTTPExchange,
-    _ index: ConnectionSlot
-  ) {
-    if let problem = charge(requests: 1, to: identity.user) {
-      return finish(index, problem.response)
+extension HTTPExchange {
+  func askForAvatar(of user: String) {
+    if let identity = call.identity, let problem = loop.charge(requests: 1, to: identity.user) {
+      return finish(problem.response)
     }
-    guard let url = shard.avatarURL(of: user) else { return answer(nil, index, exchange.serial) }
+    guard let url = loop.shard.avatarURL(of: user) else { return take(nil) }
     // Even a picture that is cached comes as a `LoopMessage`, after this turn.
-    world.fetchAvatar(of: user, from: url, connection: index.stream, exchange: exchange.serial)
+    loop.world.fetchAvatar(of: user, from: url, for: id)
   }
 
   /// Answers with a picture, or with 404 if there is none.
-  func answer(_ avatar: Avatar?, _ index: ConnectionSlot, _ serial: UInt64) {
-    guard let exchange = exchange(serial, at: index),
-      case .avatar(let user, _, let known) = exchange.call.target
-    else { return }
+  func take(_ avatar: Avatar?) {
+    guard case .avatar(let user, let known) = call.target else { return }
     guard let avatar else {
       let name = UserName.isValid(user) ? user : "This user"
-      return finish(index, HTTPProblem(404, "\(name) has no picture.", code: .noSuchEntry).response)
+      return finish(
+        HTTPProblem(404, "\(name) has no picture.", code: .noSuchEntry).response)
     }
     let tag = "\"\(Self.digest(avatar.bytes))\""
     var response =
@@ -36,7 +32,7 @@ extension ConnectionLoop {
     response.add("Cache-Control", "private, max-age=3600")
     // The picture comes from an untrusted source: a browser must not run anything in it.
     response.add("Content-Security-Policy", "default-src 'none'; sandbox")
-    finish(index, response)
+    finish(response)
   }
 
   /// Returns a hash that distinguishes pictures; it need not be secure.

@@ -1,0 +1,176 @@
+import Relay
+import WebSocket
+import Wire
+
+/// HTTP: a request becomes a WebSocket or an `HTTPExchange`, which has its connection until it is
+/// answered.
+extension ConnectionLoop {
+  /// Reads a request and routes it; returns `true` if WebSocket frames may follow it.
+  func takeRequest(
+    _ input: Span<UInt8>, _ offset: inout Int, _ connection: ServerConnection
+  ) -> Bool {
+    do throws(HTTPViolation) {
+      var scanner = HTTPHeadScanner()
+      defer { headBytesScanned += scanner.scannedBytes }
+      guard let (request, length) = try HTTPRequest.read(input, limits: headLimits, &scanner) else {
+        connection.unfinishedHead = UnfinishedHead(input, scanner)
+        return false
+      }
+      offset = length
+      if let refusal = assignToClient(request, connection) {
+        context.violations.count(refusal.rule)
+        answer(HTTPResponse(status: 503, text: refusal.text), connection)
+        return false
+      }
+      return answer(request, input.extracting(length...), connection)
+    } catch {
+      context.violations.count(error.rule)
+      let isTooLarge = error.status == 414 || error.status == 431
+      let code = isTooLarge ? ErrorCode.tooLarge : .badField
+      answerUnauthenticated(
+        HTTPProblem(error.status, error.description, code: code).response, connection)
+      return false
+    }
+  }
+
+  var headLimits: HTTPHeadScanner.Limits {
+    HTTPHeadScanner.Limits(
+      bytes: context.limits.headerBytes, lines: context.limits.headerLines)
+  }
+
+  /// Begins to answer a request; returns `true` if it opens a WebSocket.
+  /// - Parameter rest: what follows its head.
+  private func answer(
+    _ request: HTTPRequest, _ rest: Span<UInt8>, _ connection: ServerConnection
+  ) -> Bool {
+    // Each request has its own credentials.
+    connection.isAuthenticated = false
+    switch context.router.route(
+      request, from: connection.peer, isOperator: context.authenticator.isOperator,
+      identify: { context.authenticator.identify(request, wall: now.wall) })
+    {
+    case .answer(let response): answerUnauthenticated(response, connection)
+    case .refuse(let response, let rule):
+      context.violations.count(rule)
+      answerUnauthenticated(response, connection)
+    case .call(let call):
+      let exchange = addExchange(call, connection)
+      if call.isAuthenticated {
+        recordEstablished(connection)
+      } else {
+        recordAuthenticated(connection)
+      }
+      exchange.begin(rest)
+    case .webSocket(let opening):
+      let identity = context.authenticator.identify(request, wall: now.wall)
+      if !identity.isKnown, let problem = chargeUnauthenticated(connection) {
+        refuseLater(HTTPResponse(status: 429, text: "\(problem.detail)\n"), connection)
+        return false
+      }
+      connection.arrival[.hasPaidForRequest] = identity == .unknown
+      let session = open(connection, opening, as: .open)
+      switch identity {
+      case .known(let identity):
+        recordEstablished(connection)
+        shard.identify(session, as: identity, now: now)
+      case .unknown: break
+      case .refused(let error): shard.reject(session, error)
+      }
+      return true
+    case .echo(let opening):
+      _ = open(connection, opening, as: .echo)
+      recordEstablished(connection)
+      return true
+    }
+    return false
+  }
+
+  private func open(
+    _ connection: ServerConnection, _ opening: RequestRouter.Opening,
+    as state: ServerConnection.State
+  ) -> SessionID {
+    let webSocket = WebSocket.Connection(
+      role: .server, limits: webSocketLimits, deflate: opening.deflate, sharing: deflateStreams)
+    let session = openSession(
+      for: connection, compresses: webSocket.canInflate(from: deflater))
+    connection.webSocket = webSocket
+    connection.state = state
+    shard.append(frames: opening.response.bytes, to: session)
+    return session
+  }
+
+  // MARK: - Exchanges
+
+  private func addExchange(_ call: HTTPCall, _ connection: ServerConnection) -> HTTPExchange {
+    exchangeCount += 1
+    let id = ExchangeID(loop: index, stream: connection.stream, serial: exchangeCount)
+    let exchange =
+      switch call.target {
+      case .relay(let message): RelayExchange(message, call, id, self, connection)
+      case .requests: BatchExchange(call, id, self, connection)
+      case .stream(let request): StreamExchange(request, call, id, self, connection)
+      default: HTTPExchange(call, id, self, connection)
+      }
+    connection.state = .exchange(exchange)
+    return exchange
+  }
+
+  /// Returns an exchange, if it has not ended.
+  func exchange(_ id: ExchangeID) -> HTTPExchange? {
+    guard let exchange = connections[id.stream]?.exchange, exchange.id == id else { return nil }
+    return exchange
+  }
+
+  /// Answers a request that needs only its head, and ends the connection.
+  func answer(_ response: HTTPResponse, _ connection: ServerConnection) {
+    addExchange(HTTPCall(target: .nothing), connection).finishWithoutContent(response)
+  }
+
+  /// Refuses a request that needs only its head, at the next sweep, and ends the connection.
+  private func refuseLater(_ response: HTTPResponse, _ connection: ServerConnection) {
+    addExchange(HTTPCall(target: .nothing), connection).refuseLater(response)
+  }
+
+  /// Answers a request that is not authenticated. Such requests are rate-limited by address, which
+  /// bounds guessing of tokens.
+  private func answerUnauthenticated(_ response: HTTPResponse, _ connection: ServerConnection) {
+    var problem = chargeUnauthenticated(connection)
+    if problem == nil, response.status == 401 {
+      problem = chargeAddress(of: connection, in: context.guessBudgets, .requestsPerSecond)
+    }
+    if let problem { return refuseLater(problem.response, connection) }
+    answer(response, connection)
+  }
+
+  /// Charges for an HTTP request, which is refused if the user has sent too much.
+  /// - Returns: `nil`, or the refusal, which has been counted.
+  func charge(
+    sends: Int = 0, requests: Int = 0, bytes: Int = 0, to user: String
+  ) -> HTTPProblem? {
+    guard
+      let wait = context.budgets.take(
+        sends: sends, requests: requests, bytes: bytes, from: user, now: now.monotonic)
+    else { return nil }
+    shard.counters.count(.rateLimited)
+    context.violations.count(sends > 0 ? .sendsPerSecond : .requestsPerSecond)
+    return .tooManyRequests(wait)
+  }
+
+  /// Lets a connection wait for its next request, for as long as for its first.
+  func rest(_ connection: ServerConnection) {
+    connection.state = .resting
+    connection.deadline = requestDeadline
+    connection.isPaused = false
+    nextRequests.append(connection)
+  }
+
+  /// Takes a request that was pipelined after the last one.
+  func takeNextRequest(_ connection: ServerConnection) {
+    if connection.awaitsRequest, !connection.isPaused { readOn(connection) }
+  }
+
+  /// Reports new entries to the requests that wait for one.
+  func readPolled() {
+    for stream in shard.takePolled() { connections[Int(stream)]?.exchange?.readPolled() }
+  }
+}

@@ -1,0 +1,219 @@
+import Relay
+import WebSocket
+import Wire
+
+/// One HTTP request, from its head to the end of its answer. Confined to its loop's thread.
+///
+/// Connections of `/v1` stay open for the next request: otherwise a client that publishes many
+/// entries would need a handshake for each, with TLS two more round trips. A connection has one
+/// request at a time: it is not read until the answer is sent, so that pipelined requests wait in the
+/// client's socket. A request that is refused temporarily (429, 503) ends its connection: pipelined
+/// requests must not overtake it, as relay.v1 promises for any connection.
+///
+/// The loop reports events by the methods below `Events`; a subclass overrides those that concern it.
+class HTTPExchange {
+  /// The maximum time for the relay to answer; longer than a disk needs that is only slow.
+  static let answerMilliseconds: Int64 = 30_000
+
+  private enum State {
+    /// The content is being received.
+    case reading
+    /// The answer has to be found.
+    case waiting
+    /// The answer is a refusal that waits: see `refuseLater`.
+    case delayed
+    /// The answer is being sent.
+    case answering
+  }
+
+  let call: HTTPCall
+  let id: ExchangeID
+  unowned let loop: ConnectionLoop
+  /// The connection has the exchange only until it is answered, so this cycle ends.
+  let connection: ServerConnection
+  private var state = State.reading
+  private var content: [UInt8] = []
+  /// The response, until it can be sent.
+  private(set) var response: HTTPResponse?
+  /// The bytes of the answer; before them, those of the `100 Continue`.
+  private var output: [UInt8] = []
+  private var sent = 0
+  /// The connection ends after the answer.
+  private var endsConnection = false
+
+  init(_ call: HTTPCall, _ id: ExchangeID, _ loop: ConnectionLoop, _ connection: ServerConnection) {
+    self.call = call
+    self.id = id
+    self.loop = loop
+    self.connection = connection
+  }
+
+  /// Whether the content has not arrived.
+  var isReading: Bool { state == .reading }
+
+  // MARK: - Receiving
+
+  /// Begins a request whose head is complete.
+  /// - Parameter rest: what follows the head.
+  final func begin(_ rest: Span<UInt8>) {
+    connection.deadline = loop.requestDeadline
+    if call.expectsContinue, rest.count == 0, call.contentBytes > 0 {
+      let interim = HTTPResponse(status: 100).bytes
+      output = Array(interim[loop.writeToStream(connection, interim.span)...])
+    }
+    receive(rest)
+  }
+
+  /// Takes the content of the request. Bytes after it belong to the next request.
+  final func receive(_ input: Span<UInt8>) {
+    guard state == .reading else { return }
+    let count = min(input.count, call.contentBytes - content.count)
+    unsafe input.extracting(..<count).withUnsafeBufferPointer {
+      unsafe content.append(contentsOf: $0)
+    }
+    guard content.count == call.contentBytes else { return }
+    loop.pause(connection, with: input.extracting(count...))
+    connection.deadline = loop.now.monotonic + Self.answerMilliseconds
+    state = .waiting
+    // Public answers are rate-limited by address, too.
+    if call.isPublic,
+      let problem = loop.chargeAddress(
+        of: connection, in: loop.context.fileBudgets, .requestsPerSecond)
+    {
+      return finish(problem.response)
+    }
+    start(content)
+    content = []
+  }
+
+  /// Begins to find the answer.
+  func start(_ content: [UInt8]) {
+    switch call.target {
+    case .liveness: finish(HTTPResponse(status: 200, text: "ok\n"))
+    case .readiness: loop.askWhetherReady(self)
+    case .metrics: loop.gatherMetrics(for: self)
+    case .file(let file): finish(file)
+    case .trace(let question): loop.askForTrace(question, self)
+    case .avatar(let user, _): askForAvatar(of: user)
+    case .nothing, .relay, .requests, .stream: preconditionFailure("answered elsewhere")
+    }
+  }
+
+  // MARK: - Answering
+
+  /// Sets the response; only the first one counts.
+  final func answer(_ response: HTTPResponse) {
+    if self.response == nil { self.response = response }
+  }
+
+  /// Answers the request, unless it has an answer already.
+  final func finish(_ response: HTTPResponse) {
+    answer(response)
+    sendResponse()
+  }
+
+  /// Answers a request that needs only its head, and ends the connection.
+  final func finishWithoutContent(_ response: HTTPResponse) {
+    // Data after the request is ignored.
+    connection.isPaused = true
+    finish(response)
+  }
+
+  /// Refuses a request at the next sweep, and ends the connection. Answered at once, a client that waits
+  /// for each answer would ask thousands of times per second.
+  final func refuseLater(_ response: HTTPResponse) {
+    connection.isPaused = true
+    state = .delayed
+    answer(response)
+    connection.deadline = loop.now.monotonic + Int64(ConnectionLoop.sweepMilliseconds)
+  }
+
+  /// Sends the response, if there is one.
+  final func sendResponse() {
+    guard var response, state != .answering else { return }
+    loop.endSession(of: connection)
+    state = .answering
+    loop.counts.responses[response.status, default: 0] += 1
+    if !call.isFile || response.status >= 400 { response.protect() }
+    if let origin = call.origin { response.allowReading(by: origin) }
+    let isRefusal = response.status == 429 || response.status == 503
+    if !call.keepsAlive || isRefusal || loop.isShuttingDown { endsConnection = true }
+    response.keepsAlive = !endsConnection
+    if call.headOnly { response.answersHEAD = true }
+    output += response.bytes
+    // The connection ends if the client does not read the answer in time.
+    let idle = Int64(loop.context.limits.idleTimeoutSeconds) * 1000
+    connection.deadline = idle == 0 ? 0 : loop.now.monotonic + idle
+    sendRest()
+  }
+
+  /// Sends the rest of the answer, or of the `100 Continue` before it. After the answer, waits for
+  /// the next request or ends the connection.
+  private func sendRest() {
+    assert(sent <= output.count, "no more is sent than there is")
+    if sent < output.count {
+      let output = output
+      sent += loop.writeToStream(connection, output.span.extracting(sent...))
+    }
+    guard state == .answering, sent == output.count, !loop.world.hasBacklog(connection.stream)
+    else { return }
+    if endsConnection { loop.linger(connection) } else { loop.rest(connection) }
+  }
+
+  // MARK: - Events
+
+  /// Handles that the stream takes bytes again.
+  func continueOutput() {
+    if state == .answering || !output.isEmpty { sendRest() }
+  }
+
+  /// Handles that the client sends no more, and may be gone.
+  func clientClosed() {}
+
+  /// Writes output of the session; returns the number of accepted bytes. The shard is being called, so
+  /// what follows from the output has to wait for `advance`.
+  func write(_ frames: Span<UInt8>) -> Int { preconditionFailure("there is no session") }
+
+  /// Takes the next step, once the session's output so far has been read.
+  func advance() {}
+
+  /// Handles that the shard accepts input of the session again.
+  func resume() {}
+
+  /// Handles that a room for which the request waits has a new entry.
+  func readPolled() {}
+
+  /// Handles that the shard ends the session.
+  func sessionEnds(_ reason: CloseReason, _ text: String) {}
+
+  /// Handles that the relay begins to shut down.
+  func beginShutdown() {}
+
+  /// Prolongs deadlines of the request's own by the time in which the loop did not run.
+  func prolong(by milliseconds: Int64) {}
+
+  /// Answers or ends a request whose deadline has passed.
+  func sweep() {
+    guard connection.deadline > 0, loop.now.monotonic >= connection.deadline else { return }
+    switch state {
+    case .reading:
+      loop.context.violations.count(.handshakeTimeout)
+      // The end of the content is unknown.
+      endsConnection = true
+      let text = "The content did not arrive in time. Nothing was stored."
+      finish(HTTPProblem.unavailable(text, status: 408).response)
+    case .waiting: timeOut()
+    case .delayed: sendResponse()
+    case .answering:
+      loop.context.violations.count(.idleTimeout)
+      loop.remove(connection)
+    }
+  }
+
+  /// Answers a request to which the relay has not found the answer in time.
+  func timeOut() {
+    let text =
+      "The relay did not answer in time. An entry may have been stored; retry with the same id."
+    finish(HTTPProblem.unavailable(text).response)
+  }
+}

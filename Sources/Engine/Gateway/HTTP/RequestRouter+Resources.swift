@@ -1,0 +1,198 @@
+import Relay
+import WebSocket
+import Wire
+
+/// The HTTP resources besides the WebSocket.
+extension RequestRouter {
+  /// What a request for a resource needs.
+  private enum Access {
+    /// Nothing: the answer is public.
+    case everyone
+    /// The operator's socket, or a token for the metrics.
+    case operators
+    case users
+    /// A user, or the operator's socket.
+    case usersOrOperators
+  }
+
+  /// A method of a resource.
+  private struct Resource: Sendable {
+    typealias Target =
+      @Sendable (HTTPRequest, _ names: [String]) throws(HTTPProblem) -> HTTPCall.Target
+
+    let methods: [String]
+    /// The segments of the path; one in braces stands for any.
+    let pattern: [Substring]
+    let access: Access
+    /// Whether a `GET` changes something.
+    let changesState: Bool
+    /// Returns what is requested. `names` are the segments that those in braces stand for.
+    let target: Target
+
+    init(
+      _ method: String, _ path: String, for access: Access = .users, changesState: Bool = false,
+      _ target: @escaping Target
+    ) {
+      methods = method == "GET" ? ["GET", "HEAD"] : [method]
+      pattern = Array(path.split(separator: "/", omittingEmptySubsequences: false).dropFirst())
+      self.access = access
+      self.changesState = changesState
+      self.target = target
+    }
+
+    /// Returns the segments for those in braces; `nil` if the path is not the resource's.
+    func names(in segments: [String]) -> [String]? {
+      guard pattern.count == segments.count else { return nil }
+      let pairs = zip(pattern, segments)
+      guard pairs.allSatisfy({ $0.hasPrefix("{") || $0 == $1 }) else { return nil }
+      return pairs.filter { $0.0.hasPrefix("{") }.map(\.1)
+    }
+  }
+
+  private static let resources = [
+    Resource("GET", "/healthz", for: .everyone) { _, _ in .liveness },
+    Resource("GET", "/readyz", for: .everyone) { _, _ in .readiness },
+    Resource("GET", "/metrics", for: .operators) { _, _ in .metrics },
+    Resource("GET", "/v1/rooms/{room}/messages") { .relay(.history(of: $1[0], $0)) },
+    Resource("POST", "/v1/rooms/{room}/messages") { .relay(.send(room: $1[0])) },
+    Resource("GET", "/v1/rooms/{room}/messages/{entry}/trace", for: .usersOrOperators) {
+      (request, names) throws(HTTPProblem) in
+      .trace(try HTTPCall.TraceQuestion(room: names[0], entry: names[1], request))
+    },
+    Resource("POST", "/v1/requests") { _, _ in .requests },
+    // A browser follows a link, and loads an image, by GET: this one joins rooms.
+    Resource("GET", "/v1/stream", changesState: true) { request, _ in .stream(request) },
+    Resource("GET", "/v1/rooms") { request, _ in .relay(.rooms(in: request)) },
+    Resource("GET", "/v1/people") { request, _ in .relay(.people(in: request)) },
+    Resource("GET", "/v1/avatars/{user}") {
+      .avatar(of: $1[0], known: $0.headers["If-None-Match"])
+    },
+  ]
+
+  /// Routes a request that is not for a WebSocket.
+  func page(
+    _ request: HTTPRequest, _ peer: ServerConnection.Peer, _ isOperator: (Identity) -> Bool,
+    _ identify: () -> Authenticator.Answer
+  ) throws(HTTPProblem) -> Route {
+    var segments = request.pathSegments ?? []
+    let isAPI = segments.first == "v1"
+    // Outside of the interface, only one spelling of a path is right.
+    if !isAPI { segments = [String(request.path.dropFirst())] }
+    var found = Self.resources.compactMap { resource in
+      resource.names(in: segments).map { (resource: resource, names: $0) }
+    }
+    if !isAPI, let file = files.response(to: request) {
+      found.append((Resource("GET", "", for: .everyone) { _, _ in .file(file) }, []))
+    }
+    if isAPI {
+      try checkOrigin(of: request, changesState: found.first?.resource.changesState == true)
+      try checkHost(of: request)
+    }
+    guard
+      let (resource, names) = found.first(where: { $0.resource.methods.contains(request.method) })
+        ?? found.first
+    else { throw nothingHere }
+    var call = HTTPCall(target: try resource.target(request, names))
+    let methods = found.flatMap(\.resource.methods) + (isAPI ? ["OPTIONS"] : [])
+    guard methods.contains(request.method) else {
+      throw .wrongMethod(allowed: methods.joined(separator: ", "))
+    }
+    if request.method == "OPTIONS" {
+      return options(request, allowed: methods.joined(separator: ", "))
+    }
+    switch resource.access {
+    case .everyone: break
+    case .operators:
+      try checkOrigin(of: request)
+      try checkOperator(request, peer, isOperator, identify)
+    case .users: call.identity = try user(identify())
+    case .usersOrOperators:
+      let answer = identify()
+      call.isOperator = peer == .operator && answer == .unknown
+      if !call.isOperator {
+        let identity = try user(answer)
+        call.identity = identity
+        call.isOperator = isOperator(identity)
+      }
+    }
+    call.headOnly = request.method == "HEAD"
+    call.keepsAlive = (isAPI || call.isFile) && !request.closes
+    if isAPI { call.origin = foreignOrigin(of: request) }
+    if case .relay(.history) = call.target {
+      call.poll = try LongPoll(room: names[0], request)
+    }
+    if request.method == "POST" { try readContent(of: request, into: &call) }
+    return .call(call)
+  }
+
+  private var nothingHere: HTTPProblem {
+    HTTPProblem(
+      404,
+      "Not found. The web page is at /, the WebSocket at /ws, the HTTP interface at /v1/rooms/{room}/messages,"
+        + " /v1/rooms, /v1/stream, /v1/requests, /v1/people and /v1/avatars/{user}, the relay's state at /healthz, /readyz and /metrics.",
+      code: .unknownType)
+  }
+
+  /// Answers with the allowed methods, and to a browser's preflight request for a page of another
+  /// site (CORS).
+  private func options(_ request: HTTPRequest, allowed: String) -> Route {
+    var response = HTTPResponse(status: 204)
+    response.add("Allow", allowed)
+    if let origin = foreignOrigin(of: request) {
+      response.allowReading(by: origin)
+      response.add("Access-Control-Allow-Methods", allowed)
+      response.add("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID")
+      response.add("Access-Control-Max-Age", "600")
+    }
+    return .answer(response)
+  }
+
+  // MARK: - Access
+
+  /// In open mode a page whose name resolves to this machine (DNS rebinding) must not pose as a local
+  /// program.
+  private func checkHost(of request: HTTPRequest) throws(HTTPProblem) {
+    guard requiresLoopbackHost, !RequestOrigin.isLoopback(request.host) else { return }
+    throw .origin("This relay is not available at \(request.host); use 127.0.0.1 or [::1].")
+  }
+
+  private func user(_ answer: Authenticator.Answer) throws(HTTPProblem) -> Identity {
+    switch answer {
+    case .known(let identity): return identity
+    case .refused(let error): throw HTTPProblem(error)
+    case .unknown:
+      throw .unauthorized(
+        "Authentication is required: send Authorization: Bearer, or ?user=NAME if the relay does"
+          + " not use tokens.")
+    }
+  }
+
+  /// Checks a request for the metrics. An address is no credential: a proxy on the same machine has the
+  /// relay's own. So they are for the operator's socket, for the token in `metrics.token`, and for the
+  /// tokens of operators (`auth.operators`).
+  private func checkOperator(
+    _ request: HTTPRequest, _ peer: ServerConnection.Peer, _ isOperator: (Identity) -> Bool,
+    _ identify: () -> Authenticator.Answer
+  ) throws(HTTPProblem) {
+    let detail =
+      "The metrics need Authorization: Bearer with the token in metrics.token or that of a user listed in"
+      + " auth.operators, or the socket operator.sock in the relay's data folder."
+    if peer == .operator || hasMetricsToken(request) { return }
+    if request.headers["Authorization"].isEmpty { throw .unauthorized(detail) }
+    switch identify() {
+    case .known(let identity) where isOperator(identity): return
+    case .known: throw HTTPProblem(403, detail, code: .forbidden)
+    case .refused(let error) where error.code == .forbidden: throw HTTPProblem(error)
+    case .refused, .unknown: throw .unauthorized(detail)
+    }
+  }
+
+  /// Whether the request has the token for the metrics. All bytes are compared in any case, so that the
+  /// time does not tell how many of them are right.
+  private func hasMetricsToken(_ request: HTTPRequest) -> Bool {
+    let expected = Array("Bearer \(metricsToken)".utf8)
+    let found = Array((request.headers.only("Authorization") ?? "").utf8)
+    guard !metricsToken.isEmpty, found.count == expected.count else { return false }
+    return zip(found, expected).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+}
