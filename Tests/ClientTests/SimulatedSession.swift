@@ -1,10 +1,12 @@
 import Client
 import Platform
+import WebSocket
 import Wire
 
 /// A session with a clock that the test moves, and the actions that it requests.
 final class SimulatedSession {
-  var session: ClientSession
+  let execution: SessionExecution
+  var session: ClientSession { execution.session }
   var now = Instant(nanoseconds: 1_000_000_000_000)
   private(set) var events: [ClientEvent] = []
   private(set) var transmitted: [ClientMessage] = []
@@ -14,25 +16,8 @@ final class SimulatedSession {
   private(set) var closes = 0
 
   init(settings: SessionSettings = SessionSettings(), seed: UInt64 = 1) {
-    session = ClientSession(idPrefix: "p", seed: seed, settings: settings)
+    execution = SessionExecution(ClientSession(idPrefix: "p", seed: seed, settings: settings))
     perform { $0.start(at: $1, &$2) }
-  }
-
-  func perform(
-    _ body: (inout ClientSession, Instant, inout [ClientSession.Action]) -> Void
-  ) {
-    var actions: [ClientSession.Action] = []
-    body(&session, now, &actions)
-    for action in actions {
-      switch action {
-      case .connect: connects += 1
-      case .transmit(let message): transmitted.append(message)
-      case .ping: pings += 1
-      case .close: closes += 1
-      case .abandon: abandons += 1
-      case .event(let event): events.append(event)
-      }
-    }
   }
 
   /// What was transmitted since the last call.
@@ -49,12 +34,10 @@ final class SimulatedSession {
 
   @discardableResult
   func receive(_ message: ServerMessage) -> Bool {
-    var isNews = false
-    perform { session, now, actions in
-      session.heard(at: now)
-      isNews = session.receive(message, at: now, &actions)
-    }
-    return isNews
+    var result = false
+    hear()
+    receive(message) { result = $0 }
+    return result
   }
 
   func welcome(sendsPerSecond: Int = 0, burst: Int = 0, frameBytes: Int = 0) {
@@ -103,10 +86,7 @@ final class SimulatedSession {
 
   @discardableResult
   func send(_ text: String, to room: String = "r") -> String {
-    var id = ""
-    let send = ClientMessage.Send(room: room, id: "", text: text)
-    perform { id = $0.send(.text, send.body, to: room, at: $1, &$2) }
-    return id
+    sendText(text, to: room)
   }
 
   func join(_ room: String = "r", from start: JoinStart = .head) {
@@ -123,7 +103,7 @@ final class SimulatedSession {
     var stops = 0
     while let deadline = session.deadline, deadline <= end {
       now = max(now, deadline)
-      perform { $0.tick(at: $1, &$2) }
+      tick()
       stops += 1
       precondition(stops < 10_000, "the session's deadline does not move")
     }
@@ -135,13 +115,24 @@ final class SimulatedSession {
     let before = connects
     while connects == before, let deadline = session.deadline {
       now = max(now, deadline)
-      perform { $0.tick(at: $1, &$2) }
+      tick()
     }
   }
 
   var deliveredSequences: [Int64] {
     events.compactMap { if case .entry(let entry) = $0 { entry.seq } else { nil } }
   }
+}
+
+extension SimulatedSession: SessionExecutor {
+  func openConnection() { connects += 1 }
+  func transmit(_ message: ClientMessage) { transmitted.append(message) }
+  func transmitPing() { pings += 1 }
+  func closeConnection() { closes += 1 }
+  func abandonConnection(_ code: CloseCode) { abandons += 1 }
+  func report(_ event: ClientEvent) { events.append(event) }
+  func follow(_ deadline: Instant?) {}
+  func retire() {}
 }
 
 extension [ClientMessage] {

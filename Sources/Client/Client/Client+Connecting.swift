@@ -1,18 +1,23 @@
 internal import EventLoop
 internal import Glibc
-internal import Platform
+package import Platform
 internal import TLS
-internal import WebSocket
+package import WebSocket
 import Wire
 
 /// From the host name to the opening handshake.
 extension Client {
+  package func openConnection() {
+    let host = ClientLoop.Host(name: configuration.url.host, port: configuration.url.port)
+    connection.link.phase = .resolving(host)
+    shared.resolve(host, for: self)
+  }
+
   func resolved(_ host: ClientLoop.Host, _ result: Result<[Address], AddressError>) {
     // The attempt that asked may have been abandoned meanwhile.
-    guard case .resolving(host) = link.phase else { return }
+    guard case .resolving(host) = connection.link.phase else { return }
     switch result {
-    case .success(let addresses):
-      connect(to: addresses[...], last: nil)
+    case .success(let addresses): connect(to: addresses[...], last: nil)
     case .failure(.unresolved(let host, let reason)):
       lose(.unresolved(host: host, reason: reason))
     case .failure(.malformed(let text)):
@@ -25,9 +30,7 @@ extension Client {
     var (addresses, last) = (addresses, last)
     while let address = addresses.popFirst() {
       do {
-        guard let index else { return }
-        return try link.connect(
-          to: address, rest: addresses, on: shared.loop, token: ClientLoop.token(of: index))
+        return try connection.connect(to: address, rest: addresses)
       } catch {
         last = error
       }
@@ -35,53 +38,42 @@ extension Client {
     lose(.unreachable(last ?? SystemError("connect", code: EADDRNOTAVAIL)))
   }
 
-  func ready(_ readiness: Readiness) {
-    switch link.phase {
-    case .none, .resolving: break
-    case .connecting(let address, let rest):
-      if let error = link.connectionError() {
-        drop()
-        connect(
-          to: rest, last: SystemError("connect \(address)", code: error.code))
-      } else if configuration.url.isEncrypted {
-        secure()
-      } else {
-        greet()
-      }
-    case .securing, .handshaking, .open:
-      if readiness.contains(.writable) { markDirty() }
-      if !readiness.isDisjoint(with: [.readable, .closed, .failed]) { read() }
-    }
+  package func connectingFailed(_ error: SystemError) {
+    guard case .connecting(let address, let rest) = connection.link.phase else { return }
+    connection.drop()
+    connect(to: rest, last: SystemError("connect \(address)", code: error.code))
   }
 
-  private func secure() {
+  package func connected() {
+    guard configuration.url.isEncrypted else { return greet() }
     let (url, trust) = (configuration.url, configuration.trust)
     do {
       let context = try shared.context(trusting: trust)
-      let known = ticket.flatMap { $0.1 == url && $0.2 == trust ? $0.0 : nil }
-      guard let tls = TLSChannel(client: context, host: url.host, resuming: known) else {
-        lose(.notEncrypted(.broken("out of memory")))
-        return
+      // A session of another host, or of one that was trusted for other reasons, is not resumed.
+      let ticket = secured.map { $0 == (url, trust) } == true ? connection.ticket : nil
+      secured = (url, trust)
+      guard let tls = TLSChannel(client: context, host: url.host, resuming: ticket) else {
+        return lose(.notEncrypted(.broken("out of memory")))
       }
-      link.secure(tls)
-      markDirty()
+      connection.link.secure(tls)
+      outputWaits()
     } catch {
       lose(.noAuthorities(error))
     }
   }
 
   /// Handles the state of the TLS session after a read; it may have ended.
-  func followEncryption() {
-    guard let tls = link.tls else { return }
+  package func followEncryption() {
+    guard let tls = connection.link.tls else { return }
     switch tls.state {
-    case .handshaking: markDirty()
+    case .handshaking: outputWaits()
     case .open:
-      if case .securing = link.phase { greet() }
-      if link.hasOutput { markDirty() }
-    case .ended: lose(ClientError(link.end(nil)))
+      if case .securing = connection.link.phase { greet() }
+      if connection.link.hasOutput { outputWaits() }
+    case .ended: ended(connection.link.end(nil))
     case .failed(let failure):
       // Sends the alert that tells the server why.
-      link.flush()
+      connection.link.flush()
       if case .untrusted(let reason) = failure {
         lose(.untrusted(host: configuration.url.host, reason: reason))
       } else {
@@ -90,17 +82,15 @@ extension Client {
     }
   }
 
-  private func greet() {
+  package func handshake() -> ClientHandshake {
     let url = configuration.url
     var target = url.target
     if let user = configuration.user { target = url.target(adding: "user", user) }
     var headers: [(name: String, value: String)] = []
     if let token = configuration.token { headers.append(("Authorization", "Bearer \(token)")) }
-    let handshake = ClientHandshake(
+    return ClientHandshake(
       host: url.authority, target: target, subprotocols: ["relay.v1"],
       deflate: configuration.compresses ? DeflateParameters.clientOffers : [], headers: headers,
       nonce: shared.links.nonce())
-    link.begin(handshake)
-    markDirty()
   }
 }

@@ -10,16 +10,13 @@ internal import TLS
 /// `beforeSleep`.
 public final class ClientLoop: EventHandler {
   /// Tokens with this bit belong to clients; those without it belong to the rest of the program.
-  public static let tokenBit: UInt64 = 1 << 63
+  public static let tokenBit = LinkLoop<Client>.tokenBit
   private static let resolverToken = tokenBit | (1 << 62)
 
   /// The loop that all of this is confined to.
   public let loop: EventLoop
 
-  private var clients: [Client?] = []
-  private var free: [Int] = []
-  /// Clients with output to send or events to report.
-  private var dirty: [Int] = []
+  let executors = LinkLoop<Client>()
   private let answers: Mailbox<Resolution>
   private var answersRegistration: Registration?
   /// Clients that wait for the addresses of a host; one thread resolves it for all of them.
@@ -52,56 +49,25 @@ public final class ClientLoop: EventHandler {
   }
 
   /// The number of clients that have started and not ended.
-  public var count: Int { clients.count - free.count }
+  public var count: Int { executors.count }
 
   // MARK: EventHandler
 
   /// Passes an event on to its client.
   public func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
     if token == Self.resolverToken { return takeAnswers() }
-    client(of: token)?.ready(readiness)
+    executors[token]?.ready(readiness)
   }
 
   /// Passes a timer on to its client.
   public func timerFired(_ timer: TimerID, token: UInt64) {
-    client(of: token)?.timerFired(timer)
+    executors[token]?.timerFired(timer)
   }
 
   /// Sends the output of this turn: one send(2) for each client that has some.
-  public func beforeSleep() {
-    // Reporting events may make more clients dirty; they are appended to the same list.
-    var index = 0
-    while index < dirty.count {
-      clients[dirty[index]]?.flush()
-      index += 1
-    }
-    dirty.removeAll(keepingCapacity: true)
-  }
+  public func beforeSleep() { executors.flush() }
 
   // MARK: For clients
-
-  func insert(_ client: Client) -> Int {
-    if let index = free.popLast() {
-      clients[index] = client
-      return index
-    }
-    clients.append(client)
-    return clients.count - 1
-  }
-
-  func remove(_ index: Int) {
-    clients[index] = nil
-    free.append(index)
-  }
-
-  func markDirty(_ index: Int) { dirty.append(index) }
-
-  static func token(of index: Int) -> UInt64 { tokenBit | UInt64(index) }
-
-  private func client(of token: UInt64) -> Client? {
-    let index = Int(token & ~Self.tokenBit)
-    return index < clients.count ? clients[index] : nil
-  }
 
   /// Returns the context for a kind of trust; all clients with that trust share it, so that the
   /// authorities are read once.

@@ -1,5 +1,5 @@
 package import EventLoop
-internal import Platform
+package import Platform
 package import WebSocket
 
 /// One connection without TLS and without relay.v1: messages of either kind, as received. It uses
@@ -12,10 +12,8 @@ package final class MessageConnection {
   /// Receives the reason for the end of the connection.
   package var onEnd: (ClientError) -> Void = { _ in }
 
+  package let connection: LinkState
   private let url: RelayURL
-  private let loop: EventLoop
-  private var link: Link
-  private let resources = LinkResources()
 
   /// Begins to connect.
   /// - Parameters:
@@ -26,13 +24,12 @@ package final class MessageConnection {
   {
     precondition(!url.isEncrypted, "TLS is not supported")
     self.url = url
-    self.loop = loop
-    link = Link(limits: limits)
+    connection = LinkState(loop, LinkResources(), token: token, limits: limits)
     guard let address = Address(numericHost: url.host, port: url.port) else {
       throw .unresolved(host: url.host, reason: "not a numeric address")
     }
     do {
-      try link.connect(to: address, on: loop, token: token)
+      try connection.connect(to: address)
     } catch {
       throw .unreachable(error)
     }
@@ -40,60 +37,27 @@ package final class MessageConnection {
 
   /// Sends a message, before the loop sleeps or as soon as the socket accepts it.
   package func send(_ opcode: Opcode, _ payload: Span<UInt8>) {
-    link.append(opcode, payload, with: resources)
-  }
-
-  /// Handles an event of the loop.
-  package func ready(_ readiness: Readiness) {
-    switch link.phase {
-    case .none, .resolving, .securing: return
-    case .connecting:
-      if let error = link.connectionError() { return end(.unreachable(error)) }
-      link.begin(
-        ClientHandshake(
-          host: url.authority, target: url.target, deflate: DeflateParameters.clientOffers,
-          nonce: resources.nonce()))
-    case .handshaking, .open:
-      if !readiness.isDisjoint(with: [.readable, .closed, .failed]) { read() }
-    }
-    flush()
+    connection.link.append(opcode, payload, with: connection.resources)
   }
 
   private func end(_ reason: ClientError) {
-    guard link.hasSocket else { return }
-    link.drop(from: loop)
+    guard connection.link.hasSocket else { return }
+    connection.drop()
     onEnd(reason)
   }
+}
 
-  private func read() {
-    var input = resources.borrowInput()
-    defer { resources.returnInput(input) }
-    for _ in 0..<Link.readsPerTurn {
-      switch link.read(into: &input) {
-      case .bytes:
-        take(&input)
-        if !input.isFull { return }
-      case .nothing: return
-      case .ended(let end): return self.end(ClientError(end))
-      }
-    }
+extension MessageConnection: LinkOwner {
+  package func handshake() -> ClientHandshake {
+    ClientHandshake(
+      host: url.authority, target: url.target, deflate: DeflateParameters.clientOffers,
+      nonce: connection.resources.nonce())
   }
 
-  private func take(_ input: inout LinkInput) {
-    while let event = link.next(in: &input, with: resources) {
-      switch event {
-      case .opened: break
-      case .message(let opcode): input.withMessage { onMessage(self, opcode, $0) }
-      case .ended(let end): return self.end(ClientError(end))
-      }
-    }
+  package func connectingFailed(_ error: SystemError) { end(.unreachable(error)) }
+  package func received(_ opcode: Opcode, _ message: Span<UInt8>) {
+    onMessage(self, opcode, message)
   }
-
-  private func flush() {
-    do {
-      try link.flush(on: loop)
-    } catch {
-      end(.lost(error))
-    }
-  }
+  package func ended(_ end: LinkEnd) { self.end(ClientError(end)) }
+  package func outputWaits() { flush() }
 }

@@ -4,21 +4,15 @@ internal import Platform
 internal import WebSocket
 internal import Wire
 
-/// One simulated user: an executor of `ClientSession`, like `Client`. An observer sees every frame
-/// before the session handles it. The peer can misbehave: break its connection without notice, and
-/// read slowly.
+/// One simulated user. Unlike a `Client` it tells an observer of every message, as it was received, and
+/// can misbehave: break its connection without notice, and read slowly.
 final class Peer {
   /// The receiver's number in the oracle.
   let receiver: Int
   private let user: String
   private let shared: PeerLoop
-  private var index: Int?
-  private var session: ClientSession
-  private var link = Link()
-  private var timer = DeadlineTimer()
-  private var actions: [ClientSession.Action] = []
-  private var isActing = false
-  private var isDirty = false
+  let connection: LinkState
+  let execution: SessionExecution
   private var nextAddress = 0
   /// Hints where the session finds the rooms of the oracle's cursors.
   private var hints: [Int] = []
@@ -27,8 +21,6 @@ final class Peer {
   private(set) var isAsleep = false
   /// The maximum number of bytes read per second; 0 is no limit.
   private var readBytesPerSecond: Int
-  private var mayRead = 0
-  private var isPaused = false
   private var pauseTimer: TimerID?
 
   /// How often per second a slow reader reads.
@@ -50,26 +42,23 @@ final class Peer {
     self.user = user
     self.shared = shared
     self.readBytesPerSecond = readBytesPerSecond
-    session = ClientSession(
-      idPrefix: idPrefix, seed: shared.links.random.next(), settings: Self.settings)
-    mayRead = readShare
+    connection = LinkState(shared.loop, shared.links)
+    execution = SessionExecution(
+      ClientSession(
+        idPrefix: idPrefix, seed: shared.links.random.next(), settings: Self.settings))
+    connection.readLimit = readShare
     if shared.isBalanced { nextAddress = receiver }
   }
 
   /// The relay that it is connected to, or tries to; `nil` if none.
   var addressIndex: Int? {
-    link.hasSocket ? (nextAddress + shared.addresses.count - 1) % shared.addresses.count : nil
+    connection.link.hasSocket
+      ? (nextAddress + shared.addresses.count - 1) % shared.addresses.count : nil
   }
 
-  var isLive: Bool { session.isLive && !isAsleep }
-  var isConnected: Bool { link.isOpen }
-  var unacknowledged: Int { session.unacknowledged }
-  var hasEnded: Bool { session.hasEnded }
-
-  func start() {
-    index = shared.insert(self)
-    perform { $0.start(at: $1, &$2) }
-  }
+  var isLive: Bool { execution.session.isLive && !isAsleep }
+  var isConnected: Bool { connection.link.isOpen }
+  var hasEnded: Bool { execution.session.hasEnded }
 
   func join(_ room: String, from start: JoinStart) {
     perform { session, _, actions in session.join(room, from: start, &actions) }
@@ -79,14 +68,6 @@ final class Peer {
     perform { session, _, actions in session.leave(room, &actions) }
   }
 
-  /// - Returns: The send's id.
-  func send(_ text: String, to room: String) -> String {
-    let send = ClientMessage.Send(room: room, id: "", text: text)
-    var id = ""
-    perform { id = $0.send(send.kind, send.body, to: room, at: $1, &$2) }
-    return id
-  }
-
   func close() {
     isAsleep = false
     perform { $0.close(at: $1, &$2) }
@@ -94,16 +75,16 @@ final class Peer {
 
   /// Breaks the connection silently, as in a tunnel: the session is not told before `wake`.
   func cut() {
-    guard !isAsleep, !session.hasEnded else { return }
+    guard !isAsleep, !hasEnded else { return }
     isAsleep = true
-    drop()
-    shared.observer?.peer(self, lostConnection: .lost(nil))
+    connection.drop()
+    observe(lost: .lost(nil))
   }
 
   /// Breaks the connection by a reset, like a middlebox: the session reconnects immediately.
   func abort() {
-    guard link.isOpen else { return }
-    link.resetOnClose()
+    guard isConnected else { return }
+    connection.link.resetOnClose()
     lose(.lost(nil))
   }
 
@@ -113,246 +94,105 @@ final class Peer {
     perform { $0.disconnected(.lost(nil), at: $1, &$2) }
   }
 
+  // MARK: Reading slowly
+
   /// Removes the limit on reading.
   func readFreely() {
     readBytesPerSecond = 0
-    if isPaused { resumeReading() }
+    resumeReading()
   }
-
-  // MARK: The session's executor
-
-  private func perform(
-    _ body: (inout ClientSession, Instant, inout [ClientSession.Action]) -> Void
-  ) {
-    body(&session, shared.loop.now, &actions)
-    act()
-    setTimer()
-  }
-
-  private func act() {
-    if isActing { return }
-    isActing = true
-    var next = 0
-    while next < actions.count {
-      let action = actions[next]
-      next += 1
-      act(action)
-    }
-    // Thousands of peers are idle at any time: none of them keeps a buffer.
-    actions = []
-    isActing = false
-    if session.hasEnded { retire() }
-  }
-
-  private func act(_ action: ClientSession.Action) {
-    switch action {
-    case .connect: connect()
-    case .transmit(let message):
-      guard link.isOpen else { return }
-      shared.links.withScratch { json in
-        message.append(to: &json)
-        link.append(.text, json.span, with: shared.links)
-      }
-      shared.observer?.peer(self, transmits: message)
-      markDirty()
-    case .ping:
-      link.appendPing(with: shared.links)
-      markDirty()
-    case .close:
-      link.close(.normal, with: shared.links)
-      markDirty()
-    case .abandon(let code):
-      link.close(code, with: shared.links)
-      link.flush()
-      let wasConnected = link.isOpen
-      drop()
-      if wasConnected { shared.observer?.peer(self, lostConnection: .lost(nil)) }
-    case .event(let event): shared.observer?.peer(self, event)
-    }
-  }
-
-  private func markDirty() {
-    guard let index, !isDirty else { return }
-    isDirty = true
-    shared.markDirty(index)
-  }
-
-  private func setTimer() {
-    guard let index else { return }
-    timer.follow(session.deadline, on: shared.loop, token: PeerLoop.token(of: index))
-  }
-
-  func timerFired(_ timer: TimerID) {
-    if timer == pauseTimer {
-      pauseTimer = nil
-      return resumeReading()
-    }
-    guard self.timer.hasFired(timer) else { return }
-    perform { $0.tick(at: $1, &$2) }
-  }
-
-  private func retire() {
-    guard let index else { return }
-    drop()
-    timer.cancel(on: shared.loop)
-    if let pauseTimer { shared.loop.cancel(pauseTimer) }
-    pauseTimer = nil
-    self.index = nil
-    shared.remove(index)
-  }
-
-  private func drop() { link.drop(from: shared.loop) }
-
-  private func lose(_ error: ClientError) {
-    drop()
-    shared.observer?.peer(self, lostConnection: error)
-    perform { $0.disconnected(error, at: $1, &$2) }
-  }
-
-  // MARK: Connecting
-
-  private func connect() {
-    // While asleep it has no network; the session retries by itself.
-    guard !isAsleep, let index else { return }
-    shared.observer?.peerConnects(self)
-    let address = shared.addresses[nextAddress % shared.addresses.count]
-    nextAddress += 1
-    do {
-      try link.connect(
-        to: address, from: shared.source(of: receiver),
-        receiveBufferBytes: readBytesPerSecond > 0 ? Self.slowBufferBytes : nil,
-        on: shared.loop, token: PeerLoop.token(of: index))
-    } catch {
-      // The resulting actions are appended to those in progress.
-      session.disconnected(.unreachable(error), at: shared.loop.now, &actions)
-    }
-  }
-
-  func ready(_ readiness: Readiness) {
-    switch link.phase {
-    case .none, .resolving, .securing: break
-    case .connecting:
-      if let error = link.connectionError() { lose(.unreachable(error)) } else { greet() }
-    case .handshaking, .open:
-      if readiness.contains(.writable) { markDirty() }
-      if !isPaused, !readiness.isDisjoint(with: [.readable, .closed, .failed]) { read() }
-    }
-  }
-
-  private func greet() {
-    link.begin(
-      ClientHandshake(
-        host: shared.url.authority, target: shared.url.target(adding: "user", user),
-        subprotocols: ["relay.v1"], nonce: shared.links.nonce()))
-    markDirty()
-  }
-
-  // MARK: Reading
 
   private var readShare: Int {
     readBytesPerSecond > 0 ? max(1, readBytesPerSecond / Self.sharesPerSecond) : .max
   }
 
-  private func read() {
-    var input = shared.links.borrowInput()
-    defer { shared.links.returnInput(input) }
-    for _ in 0..<Link.readsPerTurn {
-      switch link.read(into: &input, limit: mayRead) {
-      case .bytes(let count):
-        session.heard(at: shared.loop.now)
-        // The clock is read once for all data of one read.
-        shared.readAt = .now()
-        take(&input)
-        if readBytesPerSecond > 0 {
-          mayRead -= count
-          if mayRead <= 0 { return pauseReading() }
-        }
-        if !input.isFull { return }
-      case .nothing: return
-      case .ended(let end): return lose(ClientError(unfinal: end))
-      }
-    }
-  }
-
   private func pauseReading() {
-    guard let index, link.hasSocket else { return mayRead = readShare }
-    isPaused = true
+    connection.isPaused = true
     pauseTimer = shared.loop.schedule(
-      afterMilliseconds: 1000 / Self.sharesPerSecond, token: PeerLoop.token(of: index))
-    markDirty()
+      afterMilliseconds: 1000 / Self.sharesPerSecond, token: connection.token)
+    outputWaits()
   }
 
   private func resumeReading() {
-    isPaused = false
-    mayRead = readShare
-    markDirty()
+    connection.isPaused = false
+    connection.readLimit = readShare
+    outputWaits()
+  }
+}
+
+extension Peer: LinkExecutor {
+  var executors: LinkLoop<Peer> { shared.executors }
+
+  func openConnection() {
+    // While asleep it has no network; the session retries by itself.
+    guard !isAsleep else { return }
+    shared.observer?.peerConnects(self)
+    let address = shared.addresses[nextAddress % shared.addresses.count]
+    nextAddress += 1
+    do {
+      try connection.connect(
+        to: address, from: shared.source(of: receiver),
+        receiveBufferBytes: readBytesPerSecond > 0 ? Self.slowBufferBytes : nil)
+    } catch {
+      perform { $0.disconnected(.unreachable(error), at: $1, &$2) }
+    }
   }
 
-  private func take(_ input: inout LinkInput) {
-    while true {
-      passKnown(&input)
-      guard let event = link.next(in: &input, with: shared.links) else { break }
-      switch event {
-      case .message(.text): input.withMessage(take)
-      case .message, .opened: break
-      case .ended(let end): return lose(ClientError(unfinal: end))
-      }
-    }
-    if link.hasOutput { markDirty() }
+  func handshake() -> ClientHandshake {
+    ClientHandshake(
+      host: shared.url.authority, target: shared.url.target(adding: "user", user),
+      subprotocols: ["relay.v1"], nonce: shared.links.nonce())
+  }
+
+  func arrived(_ count: Int) {
+    hear()
+    // The clock is read once for all data of one read.
+    shared.readAt = .now()
+    guard readBytesPerSecond > 0 else { return }
+    connection.readLimit -= count
+    if connection.readLimit <= 0 { pauseReading() }
   }
 
   /// Handles entries that are known to be good, without decoding their frames: most of what a
-  /// crowd of peers receives. The one step of the reading that a `Client` does not have.
-  private func passKnown(_ input: inout LinkInput) {
-    guard link.isBetweenMessages, let observer = shared.observer else { return }
+  /// crowd of peers receives.
+  func skipKnown(_ input: inout LinkInput) {
+    guard connection.link.isBetweenMessages, let observer = shared.observer else { return }
     while input.offset < input.count {
       let next = input.offset..<input.count
       guard let run = observer.peer(self, knows: input.bytes.span.extracting(next)) else { return }
       while hints.count <= run.cursor { hints.append(0) }
       let room = shared.rooms[run.room]
-      guard
-        session.advance(room, from: run.first, count: run.count, hint: &hints[run.cursor])
-      else { return }
+      guard advance(room, from: run.first, count: run.count, hint: &hints[run.cursor]) else {
+        return
+      }
       observer.peer(self, passed: run)
       input.skip(run.bytes)
     }
   }
 
-  private func take(_ json: Span<UInt8>) {
-    // Messages of unknown types are ignored.
-    guard let message = try? ServerMessage(decoding: json) else { return }
-    isActing = true
-    shared.observer?.peer(self, received: message, json)
-    isActing = false
-    _ = session.receive(message, at: shared.loop.now, &actions)
-    act()
-    setTimer()
+  func ownTimerFired(_ timer: TimerID) {
+    if timer == pauseTimer { resumeReading() }
   }
 
-  // MARK: Writing
-
-  func flush() {
-    isDirty = false
-    guard link.hasSocket else { return }
-    do {
-      try link.flush(on: shared.loop, isReading: !isPaused)
-    } catch {
-      return lose(.lost(error))
-    }
-    let wasCongested = session.isCongested
-    session.isCongested = link.outputBytes > Link.congestedBytes
-    if wasCongested, !session.isCongested { perform { $0.pump(at: $1, &$2) } }
-  }
-}
-
-extension ClientError {
   /// Unlike a user's client a simulated one retries whatever the relay says.
-  fileprivate init(unfinal end: LinkEnd) {
+  func error(of end: LinkEnd) -> ClientError {
     switch end {
-    case .handshake(let failure): self = .handshake(failure)
-    case .violation(let violation): self = .violation(violation)
-    case .closed(let code, let reason): self = .closed(code, reason: reason)
-    case .lost(let error): self = .lost(error)
+    case .handshake(let failure): .handshake(failure)
+    case .violation(let violation): .violation(violation)
+    case .closed(let code, let reason): .closed(code, reason: reason)
+    case .lost(let error): .lost(error)
     }
   }
+
+  func observe(transmitted message: ClientMessage) {
+    shared.observer?.peer(self, transmits: message)
+  }
+
+  func observe(_ message: ServerMessage?, _ json: Span<UInt8>, isNews: Bool) {
+    if let message { shared.observer?.peer(self, received: message, json) }
+  }
+
+  func observe(lost error: ClientError) { shared.observer?.peer(self, lostConnection: error) }
+
+  func report(_ event: ClientEvent) { shared.observer?.peer(self, event) }
 }

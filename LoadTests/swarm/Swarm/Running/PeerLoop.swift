@@ -7,7 +7,7 @@ internal import WebSocket
 /// their links share.
 final class PeerLoop {
   /// Tokens with this bit belong to peers.
-  static let tokenBit: UInt64 = 1 << 63
+  static var tokenBit: UInt64 { LinkLoop<Peer>.tokenBit }
 
   let loop: EventLoop
   let url: RelayURL
@@ -21,8 +21,7 @@ final class PeerLoop {
   weak var observer: (any PeerObserver)?
   /// When the bytes that are being handled arrived.
   var readAt = Instant(nanoseconds: 0)
-  private var peers: [Peer?] = []
-  private var dirty: [Int] = []
+  let executors = LinkLoop<Peer>()
   let links = LinkResources()
 
   init(
@@ -41,31 +40,4 @@ final class PeerLoop {
   func source(of client: Int) -> Address? {
     sources.isEmpty ? nil : sources[client % sources.count]
   }
-
-  func insert(_ peer: Peer) -> Int {
-    peers.append(peer)
-    return peers.count - 1
-  }
-
-  func remove(_ index: Int) { peers[index] = nil }
-
-  func ready(token: UInt64, _ readiness: Readiness) { peer(of: token)?.ready(readiness) }
-
-  func timerFired(_ timer: TimerID, token: UInt64) { peer(of: token)?.timerFired(timer) }
-
-  /// Sends pending output: one send(2) for each peer that has some.
-  func flush() {
-    var index = 0
-    while index < dirty.count {
-      peers[dirty[index]]?.flush()
-      index += 1
-    }
-    dirty.removeAll(keepingCapacity: true)
-  }
-
-  func markDirty(_ index: Int) { dirty.append(index) }
-
-  static func token(of index: Int) -> UInt64 { tokenBit | UInt64(index) }
-
-  private func peer(of token: UInt64) -> Peer? { peers[Int(token & ~Self.tokenBit)] }
 }

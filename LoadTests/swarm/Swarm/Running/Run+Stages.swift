@@ -62,7 +62,7 @@ extension Run {
   /// Whether every client is connected, has no unacknowledged sends, and has reached the head.
   private var isDrained: Bool {
     isTrueOfAll { member in
-      member.peer.isLive && member.peer.unacknowledged == 0
+      member.peer.isLive && member.peer.execution.session.unacknowledged == 0
         && oracle.isAtHead(member.peer.receiver)
     }
   }
@@ -145,7 +145,7 @@ extension Run {
       readers.append(
         Reader(peer: peer, heads: Dictionary(uniqueKeysWithValues: rooms.map { ($0, nil) })))
       for room in rooms { peer.join(naming.rooms[room], from: .after(0, epoch: nil)) }
-      peer.start()
+      peer.startSession()
     }
   }
 
@@ -172,7 +172,7 @@ extension Run {
 extension Run: EventHandler {
   /// See `EventHandler`.
   public func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
-    if token & PeerLoop.tokenBit != 0 { return peers.ready(token: token, readiness) }
+    if token & PeerLoop.tokenBit != 0 { return peers.executors[token]?.ready(readiness) ?? () }
     if token & HostilePeer.tokenBit != 0 {
       hostiles[Int(token & ~HostilePeer.tokenBit)]?.ready(readiness)
       return
@@ -189,7 +189,7 @@ extension Run: EventHandler {
 
   /// See `EventHandler`.
   public func timerFired(_ timer: TimerID, token: UInt64) {
-    if token & PeerLoop.tokenBit != 0 { return peers.timerFired(timer, token: token) }
+    if token & PeerLoop.tokenBit != 0 { return peers.executors[token]?.timerFired(timer) ?? () }
     switch token {
     case Token.next: playDueEvents()
     case Token.pulse:
@@ -204,5 +204,5 @@ extension Run: EventHandler {
   }
 
   /// See `EventHandler`.
-  public func beforeSleep() { peers.flush() }
+  public func beforeSleep() { peers.executors.flush() }
 }

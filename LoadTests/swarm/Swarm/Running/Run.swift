@@ -274,7 +274,7 @@ public final class Run {
       oracle.sends(id, room: room, text: text, intended: event.at)
       recorder.sent()
       guard let peer = members[client]?.peer else { return }
-      let given = peer.send(text, to: naming.rooms[room])
+      let given = peer.sendText(text, to: naming.rooms[room])
       precondition(given == naming.id(of: id), "the session must number its sends as the plan does")
     case .chaos(let kind, let relay): play(kind, on: relay)
     case .reset(let clients): reset(clients)
@@ -294,7 +294,7 @@ public final class Run {
     members[client] = Member(
       peer: peer, awaitedSince: intended, roomsToJoin: planned.rooms.count, isSlow: readBytes > 0)
     for room in planned.rooms { peer.join(naming.rooms[room], from: .head) }
-    peer.start()
+    peer.startSession()
   }
 
   // MARK: The end

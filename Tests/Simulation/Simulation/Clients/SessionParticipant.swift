@@ -5,15 +5,14 @@ internal import SQLiteLog
 internal import WebSocket
 internal import Wire
 
-/// A client program that uses the project's own client: `ClientSession`, driven by the simulated
-/// clock. It keeps the entries that it receives, as such a program would, and checks them against
+/// A client program that uses the project's own client, on a simulated connection and clock. It keeps the entries that it receives, as such a program would, and checks them against
 /// the log at the end.
 final class SessionParticipant: Participant {
   let name: String
   let user: String
   private(set) var end: ClientEnd?
   private unowned let world: Simulation
-  private var session: ClientSession
+  let execution: SessionExecution
   private let index: Int
   private var acts = true
   private var nextAct: Int64 = 0
@@ -47,12 +46,9 @@ final class SessionParticipant: Participant {
     settings.pongTimeoutMilliseconds = 3000
     settings.backoffLimitMilliseconds = 1000
     settings.window = Int.random(in: 1...40, using: &world.random)
-    session = ClientSession(
-      idPrefix: "\(name)-session", seed: world.random.next(), settings: settings)
-  }
-
-  private var instant: Instant {
-    Instant(nanoseconds: UInt64(world.now.monotonic) * 1_000_000)
+    execution = SessionExecution(
+      ClientSession(
+        idPrefix: "\(name)-session", seed: world.random.next(), settings: settings))
   }
 
   private func fault(_ text: String) { world.referee.fault("\(name): \(text)") }
@@ -60,24 +56,20 @@ final class SessionParticipant: Participant {
   // MARK: - A turn
 
   func turn() {
-    var actions: [ClientSession.Action] = []
     let now = world.now.monotonic
-    if lines == 0, acts, nextAct == 0 {
+    if let at = connectAt, at <= now { connect() }
+    takeEvents()
+    tick()
+    if acts, nextAct == 0 {
       nextAct = now + 1
-      session.start(at: instant, &actions)
       for room in Simulation.rooms where RoomName.isOpen(room, to: user) && world.chance(70) {
-        session.join(room, from: world.chance(50) ? .after(0, epoch: nil) : .head, &actions)
-        wanted.insert(room)
+        join(room, from: world.chance(50) ? .after(0, epoch: nil) : .head)
       }
-    }
-    if let at = connectAt, at <= now { connect(&actions) }
-    takeEvents(&actions)
-    session.tick(at: instant, &actions)
-    if acts, nextAct <= now {
-      act(&actions)
+      perform { $0.start(at: $1, &$2) }
+    } else if acts, nextAct <= now {
+      act()
       nextAct = now + world.pick(0...world.scenario.pauseMilliseconds * 2)
     }
-    perform(&actions)
     flush()
     schedule()
   }
@@ -85,43 +77,43 @@ final class SessionParticipant: Participant {
   private func flush() {
     guard let end else { return }
     end.flush(world)
-    session.isCongested = end.output.count > 20_000
+    setCongested(end.output.count > 20_000)
   }
 
   private func schedule() {
     var next: [Int64] = []
     if acts { next.append(nextAct) }
     if let connectAt { next.append(connectAt) }
-    if let deadline = session.deadline { next.append(Int64(deadline.nanoseconds / 1_000_000) + 1) }
+    if let deadline = execution.session.deadline {
+      next.append(Int64(deadline.nanoseconds / 1_000_000) + 1)
+    }
     schedule(index, at: next, in: world)
   }
 
-  private func connect(_ actions: inout [ClientSession.Action]) {
+  private func connect() {
     connectAt = nil
     end = world.connect(user, seed: world.random.next())
-    if end == nil { session.disconnected(.lost(nil), at: instant, &actions) }
+    if end == nil { perform { $0.disconnected(.lost(nil), at: $1, &$2) } }
   }
 
-  private func takeEvents(_ actions: inout [ClientSession.Action]) {
+  private func takeEvents() {
     guard let current = end else { return }
     let limit = world.chance(60) ? 65_536 : Int.random(in: 1...400, using: &world.random)
-    if current.hasSomethingToRead { session.heard(at: instant) }
+    if current.hasSomethingToRead { hear() }
     for event in current.receive(limit: limit, now: world.now.monotonic) {
       switch event {
       case .opened: break
-      case .message(let message):
-        _ = session.receive(message, at: instant, &actions)
-        perform(&actions)
-      case .closed(let code):
-        drop()
-        session.disconnected(.closed(code, reason: ""), at: instant, &actions)
-      case .lost:
-        drop()
-        session.disconnected(.lost(nil), at: instant, &actions)
+      case .message(let message): receive(message) { _ in }
+      case .closed(let code): lose(.closed(code, reason: ""))
+      case .lost: lose(.lost(nil))
       }
       guard end === current else { break }
     }
-    perform(&actions)
+  }
+
+  private func lose(_ error: ClientError) {
+    drop()
+    perform { $0.disconnected(error, at: $1, &$2) }
   }
 
   private func drop() {
@@ -130,26 +122,12 @@ final class SessionParticipant: Participant {
     for room in held.keys { held[room]?.isJoined = false }
   }
 
-  // MARK: - Actions of the session
-
-  private func perform(_ actions: inout [ClientSession.Action]) {
-    let due = actions
-    actions = []
-    for action in due {
-      switch action {
-      case .connect: connectAt = world.now.monotonic + world.pick(0...20)
-      case .transmit(let message): end?.send(message)
-      case .ping: end?.ping()
-      case .close: end?.close(.normal)
-      case .abandon:
-        world.referee.tally.count(.clientTimedOut)
-        drop()
-      case .event(let event): take(event)
-      }
-    }
+  private func join(_ room: String, from start: JoinStart) {
+    perform { session, _, actions in session.join(room, from: start, &actions) }
+    wanted.insert(room)
   }
 
-  private func take(_ event: ClientEvent) {
+  func report(_ event: ClientEvent) {
     switch event {
     case .joined(let joined):
       var room = held[joined.room] ?? Held()
@@ -197,35 +175,35 @@ final class SessionParticipant: Participant {
 
   // MARK: - Actions
 
-  private func act(_ actions: inout [ClientSession.Action]) {
+  private func act() {
     let room = room(in: Simulation.rooms, using: &world.random)
     switch Int.random(in: 0..<30, using: &world.random) {
-    case 0..<16 where session.unacknowledged < 40:
+    case 0..<16 where execution.session.unacknowledged < 40:
       // Sometimes many lines in a row, as from a script.
       let more: Int64 = world.chance(5) ? 40 : 3
       for _ in 0...world.pick(0...more) {
         lines += 1
         let text = Speech.text(name, lines, using: &world.random)
-        let body = ClientMessage.Send(room: room, id: "", text: text).body
-        let id = session.send(.text, body, to: room, at: instant, &actions)
-        said[room, default: []].append(id)
+        said[room, default: []].append(sendText(text, to: room))
       }
     case 16..<18:
-      session.join(room, from: start(of: room), &actions)
-      wanted.insert(room)
+      join(room, from: start(of: room))
     case 18:
-      session.leave(room, &actions)
+      perform { session, _, actions in session.leave(room, &actions) }
       held[room] = nil
       wanted.remove(room)
     case 19..<22:
       let last = held[room]?.last ?? 0
-      session.mark(room, received: last, read: last, at: instant, &actions)
-    case 22: _ = session.request(.typing(room: room, on: world.chance(50)), &actions)
-    case 23: _ = session.request(.rooms(.init()), &actions)
-    case 24:
-      _ = session.request(.history(.init(room: room, limit: 20)), &actions)
+      perform { $0.mark(room, received: last, read: last, at: $1, &$2) }
+    case 22: request(.typing(room: room, on: world.chance(50)))
+    case 23: request(.rooms(.init()))
+    case 24: request(.history(.init(room: room, limit: 20)))
     default: break
     }
+  }
+
+  private func request(_ message: ClientMessage) {
+    perform { session, _, actions in _ = session.request(message, &actions) }
   }
 
   /// Forgets the entries of a room, and returns where a program without them starts.
@@ -244,7 +222,8 @@ final class SessionParticipant: Participant {
   var isIdle: Bool {
     // It may consider itself connected to a relay that is dead and whose log had the same length by
     // chance.
-    guard session.unacknowledged == 0, let end, session.isLive, end.link.life == world.life,
+    guard execution.session.unacknowledged == 0, let end, execution.session.isLive,
+      end.link.life == world.life,
       end.witness.isAnswered, end.output.isEmpty
     else { return false }
     return wanted.allSatisfy { name in
@@ -253,8 +232,9 @@ final class SessionParticipant: Participant {
   }
 
   func checkIdle() {
-    if session.unacknowledged > 0 { fault("\(session.unacknowledged) lines are unacknowledged") }
-    if !session.isLive { fault("not connected at the end") }
+    let unacknowledged = execution.session.unacknowledged
+    if unacknowledged > 0 { fault("\(unacknowledged) lines are unacknowledged") }
+    if !execution.session.isLive { fault("not connected at the end") }
     for room in wanted where held[room]?.isJoined != true { fault("never joined \(room)") }
     for (name, room) in held.sorted(by: { $0.key < $1.key }) where room.isJoined {
       let truth = world.referee.ledger.room(name)
@@ -286,4 +266,22 @@ final class SessionParticipant: Participant {
       if seqs != seqs.sorted() { fault("its lines to \(room) are out of order: \(seqs)") }
     }
   }
+}
+
+extension SessionParticipant: SessionExecutor {
+  var now: Instant { Instant(nanoseconds: UInt64(world.now.monotonic) * 1_000_000) }
+
+  func openConnection() { connectAt = world.now.monotonic + world.pick(0...20) }
+  func transmit(_ message: ClientMessage) { end?.send(message) }
+  func transmitPing() { end?.ping() }
+  func closeConnection() { end?.close(.normal) }
+
+  func abandonConnection(_ code: CloseCode) {
+    world.referee.tally.count(.clientTimedOut)
+    drop()
+  }
+
+  /// Each turn schedules the next one.
+  func follow(_ deadline: Instant?) {}
+  func retire() {}
 }
