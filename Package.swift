@@ -196,9 +196,14 @@ let package = Package(
       "AppendBench", folder: "LoadTests/append",
       ["CommandMain", "SQLiteLog", "PostgresLog", "Relay", "Wire", "Platform", argumentParser]),
 
+    // Shards and their log on one thread, and what they cost.
+    .target(
+      name: "ShardWorld", dependencies: ["Relay", "Wire", containers], path: "Tests/ShardWorld",
+      swiftSettings: strict),
+
     // What an adversary says and what it may cost, for the simulation and for the fuzzer.
     .target(
-      name: "Hostile", dependencies: ["Relay", "Wire"], path: "Tests/Hostile",
+      name: "Hostile", dependencies: ["Relay", "ShardWorld"], path: "Tests/Hostile",
       swiftSettings: strict),
 
     // The simulation: everything on one clock, with faults, from a seed.
@@ -206,7 +211,7 @@ let package = Package(
       name: "Simulation",
       dependencies: [
         "Gateway", "Cluster", "Relay", "Wire", "WebSocket", "SQLiteLog", "Client", "Platform",
-        "CSQLite", "Hostile", "Mixing", deque, heap,
+        "CSQLite", "ShardWorld", "Hostile", "Mixing", deque, heap,
       ], path: "Tests/Simulation/Simulation", swiftSettings: strict),
     command(
       "SimulateCommand", folder: "Tests/Simulation/Command",
@@ -221,8 +226,8 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "WebSocket", "Wire", "Relay", "Gateway", "Server", "RelayConfiguration", "Hostile",
-        "Pictures", "CZlib", containers,
+        "WebSocket", "Wire", "Relay", "Gateway", "Server", "RelayConfiguration", "ShardWorld",
+        "Hostile", "Pictures", "CZlib",
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: strict),
     .target(
@@ -247,7 +252,7 @@ let package = Package(
     tests("Folding", ["Folding"]),
     tests("WebSocket", ["WebSocket", "Mixing", "TestSupport"], excluding: ["RecordedCases.txt"]),
     tests("Wire", ["Wire", "Mixing"]),
-    tests("Relay", ["Relay", "Wire", "Mixing", containers]),
+    tests("Relay", ["Relay", "Wire", "Mixing", "ShardWorld"]),
     tests("Cluster", ["Cluster", "Relay"]),
     tests("Gateway", ["Gateway", "Relay", "WebSocket"]),
     tests("WebBundler", ["WebBundler"]),

@@ -8,7 +8,7 @@ user, who sends 12 entries and 12 pings per second and records the longest wait 
 import asyncio
 import json
 import os
-import signal
+import pathlib
 import socket
 import struct
 import subprocess
@@ -19,53 +19,40 @@ import zlib
 
 import websockets
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "Tests/EndToEndTests/Peers"))
+from relay import NotStarted, Relay  # noqa: E402
+
 ATTACK_S = 8
 FREE = "sends_per_s: 0, requests_per_s: 0, bytes_per_s: 0, connections_per_user: 0"
 
 
-class Relay:
-    """A relay with its own folder; keys that an older build does not know are left out."""
+class LimitedRelay(Relay):
+    """A relay with these limits; those that an older build does not know are left out."""
 
     def __init__(self, binary, limits="", log=""):
-        self.binary, self.folder = binary, tempfile.mkdtemp()
         self.limits, self.log = limits, log
-        self.start()
+        super().__init__(binary, tempfile.mkdtemp())
 
     def start(self):
         while True:
-            with open(f"{self.folder}/relay.yaml", "w") as file:
-                file.write(f"listen: 127.0.0.1:0\ndata: {self.folder}/data\nlog_level: warning\n")
-                if self.limits:
-                    file.write(f"limits: {{ {self.limits} }}\n")
-                if self.log:
-                    file.write(f"log: {{ {self.log} }}\n")
-            self.process = subprocess.Popen(
-                [self.binary, "serve", "--config", f"{self.folder}/relay.yaml"],
-                stderr=subprocess.PIPE, text=True)
-            said = ""
-            for line in self.process.stderr:
-                said += line
-                if "listening on" in line:
-                    self.url = line.split("listening on ")[1].strip()
-                    os.set_blocking(self.process.stderr.fileno(), False)
-                    return
-            self.process.wait()
-            known = [part for part in self.limits.split(", ") if part.split(":")[0] not in said]
-            if len(known) == len(self.limits.split(", ")):
-                raise SystemExit(said)
-            self.limits = ", ".join(known)
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait()
+            settings = ("limits", self.limits), ("log", self.log)
+            self.configuration = "log_level: warning\n" + "".join(
+                f"{name}: {{ {keys} }}\n" for name, keys in settings if keys)
+            try:
+                return super().start()
+            except NotStarted as ended:
+                parts = self.limits.split(", ")
+                known = [part for part in parts if part.split(":")[0] not in str(ended)]
+                if not self.limits or len(known) == len(parts):
+                    raise
+                self.limits = ", ".join(known)
 
     @property
     def is_alive(self):
         return self.process.poll() is None
 
     def files(self):
-        folder = f"{self.folder}/data"
-        return {name: open(f"{folder}/{name}", "rb").read() for name in os.listdir(folder)}
+        return {file.name: file.read_bytes() for file in self.data.iterdir() if file.is_file()}
 
 
 async def connect(url, user):
@@ -107,7 +94,7 @@ class Honest:
         self.relay, self.ack, self.ping = relay, 0.0, 0.0
 
     async def watch(self, body):
-        connection = await connect(self.relay.url, "honest")
+        connection = await connect(self.relay.socket, "honest")
         task, number = asyncio.create_task(body), 0
         while not task.done():
             began = time.monotonic()
@@ -213,8 +200,8 @@ def attack_rooms(url):
 
 
 async def cursor(binary):
-    relay = Relay(binary)
-    peer = await connect(relay.url, "mallory")
+    relay = LimitedRelay(binary)
+    peer = await connect(relay.socket, "mallory")
     await peer.send('{"type":"people","cursor":"nobody@9223372036854775807"}')
     try:
         answer = (await until(peer, "people")).get("code", "people")
@@ -226,8 +213,8 @@ async def cursor(binary):
 
 
 async def edits(binary):
-    relay = Relay(binary, f"{FREE}, edits_per_entry: 0")
-    peer, honest = await connect(relay.url, "mallory"), Honest(relay)
+    relay = LimitedRelay(binary, f"{FREE}, edits_per_entry: 0")
+    peer, honest = await connect(relay.socket, "mallory"), Honest(relay)
     await sends(peer, [send("e", "t", text="text")])
     text = "e" * 4000
     await sends(peer, [send("e", n, kind="edit", target=1, text=text) for n in range(12_000)])
@@ -240,8 +227,8 @@ async def edits(binary):
 
 
 async def reactions(binary):
-    relay = Relay(binary, f"{FREE}")
-    peer = await connect(relay.url, "mallory")
+    relay = LimitedRelay(binary, f"{FREE}")
+    peer = await connect(relay.socket, "mallory")
     await sends(peer, [send("e", "t", text="text")])
     taken = await sends(peer, [send("e", n, kind="react", target=1, on=True, emoji=f"e{n}" + "x" * 50)
                                for n in range(40_000)])
@@ -253,44 +240,44 @@ async def reactions(binary):
 
 
 async def rooms(binary):
-    relay = Relay(binary, f"{FREE}, rooms_per_user: 0")
-    peer = await connect(relay.url, "member")
+    relay = LimitedRelay(binary, f"{FREE}, rooms_per_user: 0")
+    peer = await connect(relay.socket, "member")
     await sends(peer, [send(f"r-{n}", "1", text="x") for n in range(20_000)])
     relay.stop()
     relay.limits = "connections_per_user: 0"
     relay.start()
     honest = Honest(relay)
-    answers = await honest.watch(attack("rooms", relay.url))
+    answers = await honest.watch(attack("rooms", relay.socket))
     relay.stop()
     return f"others' ack {honest.ack * 1000:.0f} ms; {answers.get('answers', 0) / ATTACK_S:.0f} answers/s"
 
 
 async def connections(binary):
-    relay = Relay(binary)
+    relay = LimitedRelay(binary)
     honest = Honest(relay)
-    taken = await honest.watch(attack("connections", relay.url))
+    taken = await honest.watch(attack("connections", relay.socket))
     relay.stop()
     return f"{taken['acks'] / ATTACK_S:.0f} sends/s; others' ack {honest.ack * 1000:.0f} ms"
 
 
 async def inflated(binary):
-    relay = Relay(binary)
+    relay = LimitedRelay(binary)
     honest = Honest(relay)
-    await honest.watch(attack("inflated", relay.url))
+    await honest.watch(attack("inflated", relay.socket))
     relay.stop()
     return f"others' ping {honest.ping * 1000:.0f} ms"
 
 
 async def duplicates(binary):
-    relay = Relay(binary)
-    taken = await attack("duplicates", relay.url)
+    relay = LimitedRelay(binary)
+    taken = await attack("duplicates", relay.socket)
     relay.stop()
     return f"{taken['acks'] / ATTACK_S:.0f} acks/s"
 
 
 async def deleted(binary):
-    relay = Relay(binary, f"{FREE}, text_bytes: 20000")
-    peer, secret = await connect(relay.url, "mallory"), os.urandom(20).hex()
+    relay = LimitedRelay(binary, f"{FREE}, text_bytes: 20000")
+    peer, secret = await connect(relay.socket, "mallory"), os.urandom(20).hex()
     await sends(peer, [send("e", "t", text=secret * 400)])
     await sends(peer, [send("e", "d", kind="delete", target=1)])
     began = time.monotonic()
@@ -306,8 +293,8 @@ async def deleted(binary):
 
 
 async def kept(binary):
-    relay = Relay(binary, f"{FREE}", "keep_entries_per_room: 0")
-    peer = await connect(relay.url, "mallory")
+    relay = LimitedRelay(binary, f"{FREE}", "keep_entries_per_room: 0")
+    peer = await connect(relay.socket, "mallory")
     await sends(peer, [send("e", n, text=f"entry-{n}-{'y' * 20}") for n in range(2000)])
     relay.stop()
     relay.log = "keep_entries_per_room: 10"

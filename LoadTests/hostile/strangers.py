@@ -119,15 +119,14 @@ def measure(binary, name):
             check=True, stderr=subprocess.DEVNULL)
         keys = {"RELAY_TLS_KEY": f"{folder}/key.pem", "RELAY_TLS_CERTIFICATE": f"{folder}/chain.pem"}
     os.environ.update(keys)
-    relay = bench.Relay(binary)
+    relay = bench.LimitedRelay(binary)
     try:
-        quiet = asyncio.run(p90(relay.url, 4))
-        port = int(relay.url.split(":")[2].split("/")[0])
-        attacker = multiprocessing.Process(target=attack, args=(port, name))
+        quiet = asyncio.run(p90(relay.socket, 4))
+        attacker = multiprocessing.Process(target=attack, args=(relay.port, name))
         attacker.start()
         time.sleep(1)
         before = cpu(relay.process)
-        under = asyncio.run(p90(relay.url, 5))
+        under = asyncio.run(p90(relay.socket, 5))
         used = (cpu(relay.process) - before) / 5
         attacker.join()
         return f"{quiet:.1f} | {under:.1f} | {100 * used:.0f} %"

@@ -16,11 +16,9 @@ import time
 
 from terminal import Late, Terminal
 
-RELAY = """
-listen: 127.0.0.1:{port}
-data: {folder}/data
-limits: {{ sends_per_s: 0, bytes_per_s: 0, burst: 0, requests_per_s: 0 }}
-"""
+sys.path.append(os.path.join(os.path.dirname(__file__), "../../Tests/EndToEndTests/Peers"))
+from relay import WITHOUT_LIMITS, Relay  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 MEBIBYTE = 1 << 20
 
@@ -29,40 +27,20 @@ class Bench:
     def __init__(self, built, folder, entries, keys, seconds):
         self.built, self.folder = built, folder
         self.entries, self.keys, self.seconds = entries, keys, seconds
-        self.port = 0
-        self.relay = None
         self.rows = []
         # Other programs that use the processors affect every figure.
         self.load = os.getloadavg()[0]
 
     # The relay and the senders.
 
-    def start_relay(self):
-        with open(f"{self.folder}/relay.yaml", "w") as file:
-            file.write(RELAY.format(port=self.port, folder=self.folder))
-        self.relay = subprocess.Popen(
-            [f"{self.built}/relay", "serve", "--config", f"{self.folder}/relay.yaml"],
-            stderr=subprocess.PIPE, text=True)
-        for line in self.relay.stderr:
-            if "listening on " in line:
-                self.port = int(line.split(":")[-1].split("/")[0])
-                return
-        sys.exit("bench.py: the relay did not start")
-
-    def stop_relay(self):
-        if self.relay:
-            self.relay.terminate()
-            self.relay.communicate()
-        self.relay = None
-
     def sender(self, count, per_second, *text):
         return subprocess.Popen(
-            [sys.executable, "-B", f"{HERE}/sender.py", f"ws://127.0.0.1:{self.port}/ws?user=bo", "general",
+            [sys.executable, "-B", f"{HERE}/sender.py", f"{self.relay.socket}?user=bo", "general",
              str(count), str(per_second), *text], stdout=subprocess.PIPE, text=True)
 
     def wschat(self):
         return Terminal(
-            [f"{self.built}/wschat", f"ws://127.0.0.1:{self.port}/ws", "--user", "ada", "--room",
+            [f"{self.built}/wschat", self.relay.socket, "--user", "ada", "--room",
              "general"],
             {"HOME": self.folder, "XDG_CONFIG_HOME": f"{self.folder}/config",
              "XDG_STATE_HOME": f"{self.folder}/state", "TERM": "xterm-256color",
@@ -227,18 +205,18 @@ class Bench:
         terminal.quit()
 
     def run(self):
-        self.start_relay()
+        self.relay = Relay(f"{self.built}/relay", self.folder, WITHOUT_LIMITS)
         try:
             self.fill()
             self.opening("with a relay")
-            self.stop_relay()
+            self.relay.stop()
             self.opening("without one")
-            self.start_relay()
+            self.relay.start()
             self.searching()
             self.keys_at_rest()
             self.torrent()
         finally:
-            self.stop_relay()
+            self.relay.stop()
 
     def markdown(self):
         lines = [

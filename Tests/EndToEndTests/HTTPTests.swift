@@ -52,7 +52,7 @@ extension `End to end` {
     @Test func `pictures of people come from the relay, not from their hosts`() throws {
       let folder = try TemporaryFolder()
       let pictures = try ChildProcess(
-        ["/usr/bin/python3", Programs.peer("pictures.py"), folder["people.yaml"]])
+        ["/usr/bin/python3", Programs.peer("pictures.py"), "small", folder["people.yaml"]])
       try pictures.waitForOutput { $0.contains("ready\n") }
       try play(
         "avatars",
@@ -61,7 +61,7 @@ extension `End to end` {
       pictures.write("\n")
       #expect(try pictures.wait() == .exit(0), "\(pictures.errors)")
       // However often they were asked for, each was fetched once.
-      #expect(pictures.output == "ready\n/ada.png 1\n/bo.svg 1\n")
+      #expect(pictures.output == "ready\n/ada 1\n/bo 1\n")
     }
 
     @Test func `a user's limits hold over all connections`() throws {

@@ -15,7 +15,10 @@ extension `End to end` {
       init(_ configuration: String = "") throws {
         folder = try TemporaryFolder()
         server = try ChildProcess(
-          ["/usr/bin/python3", "-B", Programs.peer("avatars.py"), folder["people.yaml"]])
+          [
+            "/usr/bin/python3", "-B", Programs.peer("pictures.py"), "hostile",
+            folder["people.yaml"],
+          ])
         guard server.readLine() == "ready" else { throw Unexpected(server.errors) }
         relay = try RelayProcess(
           """

@@ -1,68 +1,28 @@
 import Testing
 
-/// The allowed imports of each module: the arrows of the design, as a test over the sources.
+/// The arrows of the design, as a test over the sources and Package.swift: SwiftPM itself lets a module
+/// import any module that has been built.
 @Suite struct `Imports point downwards only` {
-  /// Besides these, `Synchronization` and Collections are allowed anywhere, and `Glibc` outside the
-  /// pure modules.
-  static let allowed: [String: Set<String>] = [
-    "Protocol/WebSocket": ["CZlib"],
-    "Protocol/Wire": [],
-    "Engine/Mixing": [],
-    "Engine/Folding": ["CUtf8proc"],
-    "Engine/Relay": ["Wire", "Mixing", "Folding"],
-    "Engine/Cluster": ["Wire", "Relay"],
-    "Engine/Gateway": ["WebSocket", "Wire", "Relay", "Mixing"],
-    "System/Platform": ["CLinux"],
-    "System/EventLoop": ["Platform", "CLinux"],
-    "System/TLS": ["Platform", "COpenSSL"],
-    "System/SQLite": ["Platform", "CSQLite"],
-    "System/Postgres": ["CPostgres"],
-    "System/YAML": ["CYAML"],
-    "Server/SQLiteLog": ["Relay", "Wire", "Platform", "SQLite", "CSQLite"],
-    "Server/PostgresLog": ["Cluster", "Relay", "Wire", "Platform", "Postgres"],
-    "Server/Directories": ["Relay", "Wire", "Platform", "YAML", "CCurl"],
-    "Server/Bots": ["Wire", "Mixing", "Platform", "Logging", "Subprocess"],
-    "Server/RelayConfiguration": ["Directories", "Relay", "Platform", "YAML"],
-    "Server/Server": [
-      "RelayConfiguration", "Gateway", "WebSocket", "Wire", "Relay", "Platform", "EventLoop",
-      "TLS", "SQLiteLog", "PostgresLog", "Bots", "Directories", "YAML", "Mixing", "CJWT",
-      "COpenSSL", "Logging",
-    ],
-    "Client/Client": ["WebSocket", "EventLoop", "Platform", "TLS", "Wire", "Mixing"],
-    "Client/Archive": ["Wire", "Platform", "Mixing", "Folding", "SQLite", "CSQLite"],
-    "Client/Pictures": ["CZlib"],
-    "Client/Terminal": ["CTerminal", "CUtf8proc", "Platform"],
-    "Client/Messenger": ["Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"],
-    "Commands/CommandMain": ["Platform", "ArgumentParser"],
-    "Commands/RelayCommand": [
-      "CommandMain", "Server", "RelayConfiguration", "Directories", "SQLiteLog", "Relay",
-      "EventLoop", "Platform", "Wire", "ArgumentParser",
-    ],
-    "Commands/WschatCommand": [
-      "CommandMain", "Archive", "Client", "EventLoop", "Platform", "Messenger", "Mixing",
-      "Pictures", "Terminal", "TLS", "Wire", "ArgumentParser",
-    ],
-    "Web/Bundler": ["Mixing", "CZlib"],
-    "Web/Plugin": ["Foundation", "PackagePlugin"],
-    "swarm/Swarm": [
-      "Client", "EventLoop", "Platform", "Postgres", "Terminal", "Wire", "WebSocket", "YAML",
-      "Mixing", "Histogram", "CLinux",
-    ],
-    "swarm/Command": ["CommandMain", "Swarm", "Platform", "ArgumentParser"],
+  /// The layers from below.
+  static let layers: [Set<Substring>] = [
+    ["Protocol"], ["Engine"], ["System"], ["Server", "Client"], ["Commands"], ["swarm", "Web"],
   ]
-  static func isPure(_ module: String) -> Bool {
-    module.hasPrefix("Protocol/") || module.hasPrefix("Engine/")
+
+  static func height(_ layer: Substring) -> Int {
+    layers.firstIndex { $0.contains(layer) } ?? layers.count
   }
+
+  /// Besides its dependencies, these are allowed in any module, and `Glibc` outside the pure ones.
   static let anywhere: Set<String> = [
     "Synchronization", "DequeModule", "HeapModule", "OrderedCollections",
   ]
 
-  /// The load test's modules lie in a folder of their own.
+  /// The load test's modules are in a folder of their own.
   static func folder(of module: String) -> Folder {
     Folder.package.folder(module.hasPrefix("swarm/") ? "LoadTests" : "Sources").folder(module)
   }
 
-  @Test func `every Swift module has a rule, and every rule a module`() throws {
+  @Test func `Package.swift declares every Swift module`() throws {
     let sources = Folder.package.folder("Sources")
     let loadTests = Folder.package.folder("LoadTests").folder("swarm").folders
     let modules =
@@ -70,7 +30,17 @@ import Testing
         sources.folder(layer).folders.map { "\(layer)/\($0)" }
       } + loadTests.map { "swarm/\($0)" })
       .filter { !Self.folder(of: $0).swiftFiles.isEmpty }
-    #expect(Set(modules) == Set(Self.allowed.keys))
+    #expect(Set(modules) == Set(Manifest.modules.map(\.folder) + ["Web/Plugin"]))
+  }
+
+  @Test func `a module depends on its own layer and on lower ones`() {
+    for module in Manifest.modules {
+      for other in Manifest.modules where module.dependencies.contains(other.name) {
+        let isBelow = Self.height(other.layer) < Self.height(module.layer)
+        #expect(
+          isBelow || other.layer == module.layer, "\(module.folder) depends on \(other.folder)")
+      }
+    }
   }
 
   /// Such a checkout loses files on the file systems of Macs and of Windows.
@@ -79,11 +49,11 @@ import Testing
     #expect(Folder.package.folder(folder).clashes == [])
   }
 
-  @Test(arguments: allowed.keys.sorted())
-  func `a module imports what the design allows it, and nothing else`(module: String) throws {
-    var allowed = try #require(Self.allowed[module]).union(Self.anywhere)
-    if !Self.isPure(module) { allowed.insert("Glibc") }
-    let files = Self.folder(of: module).swiftFiles
+  @Test(arguments: Manifest.modules)
+  func `a module imports its dependencies, and nothing else`(module: Manifest.Module) throws {
+    var allowed = module.dependencies.union(Self.anywhere)
+    if Self.height(module.layer) > 1 { allowed.insert("Glibc") }
+    let files = Self.folder(of: module.folder).swiftFiles
     #expect(!files.isEmpty)
     for file in files {
       for name in Self.imports(of: try file.lines()) {

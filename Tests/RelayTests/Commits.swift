@@ -1,3 +1,4 @@
+import ShardWorld
 import Wire
 
 @testable import Relay

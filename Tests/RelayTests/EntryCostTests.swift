@@ -1,3 +1,4 @@
+import ShardWorld
 import Testing
 import Wire
 
@@ -10,7 +11,7 @@ private let session = SessionID(index: 1, generation: 0)
   private typealias Send = ClientMessage.Send
 
   private struct Harness {
-    var store = FaultyStore()
+    var store = countingStore()
     var sequencer = Sequencer(
       lineage: Lineage([.init(number: 1, name: "new")]), keepEntriesPerRoom: 0,
       limits: EntryLimits(editsPerEntry: 0, reactionsPerEntry: 0), loops: 1)
@@ -62,15 +63,15 @@ private let session = SessionID(index: 1, generation: 0)
           (Send(room: "r", id: "\(batch)-\($0)", edit: 1, text: "edit \(batch)-\($0)"), from: "ada")
         })
     }
-    var before = harness.store.entriesRead
+    var before = harness.store.meter.total(.entries)
     let forward = Send(room: "q", id: "f", forward: Forward(room: "r", seq: 1))
     _ = harness.submit([(forward, from: "ada")])
     #expect(harness.store.commits.last?.entries.map(\.entry.text) == ["edit 2-999"])
-    #expect(harness.store.entriesRead - before == 2)
-    before = harness.store.entriesRead
+    #expect(harness.store.meter.total(.entries) - before == 2)
+    before = harness.store.meter.total(.entries)
     let deleted = harness.submit([(Send(room: "r", id: "d", delete: 1), from: "ada")])
     #expect(deleted.commit?.redactions.map(\.through) == [3002])
-    #expect(harness.store.entriesRead - before == 2)
+    #expect(harness.store.meter.total(.entries) - before == 2)
     #expect(harness.store.commits.last?.redactions.count == 1)
   }
 
@@ -86,23 +87,27 @@ private let session = SessionID(index: 1, generation: 0)
       head += Int64(count) + 1
     }
     for isForward in [false, true] {
-      let (entries, counts) = (harness.store.entriesRead, harness.store.counts)
+      let (entries, counts) = (
+        harness.store.meter.total(.entries), harness.store.meter.total(.changeCounts)
+      )
       let page = try harness.history(after: isForward ? 0 : nil, limit: 50)
       #expect(page.entries.map(\.seq) == texts)
       #expect(!page.more)
-      #expect(harness.store.entriesRead - entries < 20 * 3 * Int(Gathering.shortestRange))
-      #expect(harness.store.counts - counts < 20 * 2 * 32)
+      #expect(harness.store.meter.total(.entries) - entries < 20 * 3 * Int(Gathering.shortestRange))
+      #expect(harness.store.meter.total(.changeCounts) - counts < 20 * 2 * 32)
       let first = try harness.history(after: isForward ? 0 : nil, limit: 1)
       #expect(first.entries.map(\.seq) == [isForward ? texts[0] : texts[19]])
       #expect(first.more)
     }
     // If only changes are left, the reply says so immediately.
-    let (entries, counts) = (harness.store.entriesRead, harness.store.counts)
+    let (entries, counts) = (
+      harness.store.meter.total(.entries), harness.store.meter.total(.changeCounts)
+    )
     let rest = try harness.history(after: texts[19], limit: 50)
     #expect(rest.entries.isEmpty)
     #expect(!rest.more)
-    #expect(harness.store.entriesRead == entries)
-    #expect(harness.store.counts - counts < 64)
+    #expect(harness.store.meter.total(.entries) == entries)
+    #expect(harness.store.meter.total(.changeCounts) - counts < 64)
   }
 
   @Test func `a page makes a bounded number of lookups, and the next one continues there`() throws {
@@ -116,9 +121,9 @@ private let session = SessionID(index: 1, generation: 0)
     var pages = 0
     var before: Int64?
     repeat {
-      let counts = harness.store.counts
+      let counts = harness.store.meter.total(.changeCounts)
       let page = try harness.history(before: before, limit: 500)
-      #expect(harness.store.counts - counts <= Gathering.countLimit + 128)
+      #expect(harness.store.meter.total(.changeCounts) - counts <= Gathering.countLimit + 128)
       seen = page.entries.map(\.seq) + seen
       before = page.more ? page.entries.first?.seq : nil
       pages += 1
@@ -137,14 +142,14 @@ private let session = SessionID(index: 1, generation: 0)
           from: "user\($0)"
         )
       })
-    let (entries, users) = (harness.store.entriesRead, harness.store.usersRead)
+    let (entries, users) = (harness.store.meter.total(.entries), harness.store.meter.total(.users))
     let entry = try #require(try harness.history(limit: 50).entries.first)
     let named = entry.reactions.reduce(0) { $0 + $1.users.count }
     #expect(named < 2000)
     #expect(entry.reactions.map(\.users.count).allSatisfy { $0 > 500 })
     #expect(entry.reactionsMore.values.reduce(0, +) == Int64(4000 - named))
-    #expect(harness.store.usersRead - users <= named + 2)
-    #expect(harness.store.entriesRead - entries <= 20)
+    #expect(harness.store.meter.total(.users) - users <= named + 2)
+    #expect(harness.store.meter.total(.entries) - entries <= 20)
   }
 
   @Test func `a reply has as many last entries of rooms as fit`() {

@@ -1,3 +1,4 @@
+import ShardWorld
 import Testing
 import Wire
 
@@ -54,7 +55,7 @@ private let templates = [
       }
       let bo = relay.connect("bo")
       for number in 0..<9 {
-        relay.store.memory.epoch = number < 4 ? 1 : 2
+        relay.log.store.base.epoch = number < 4 ? 1 : 2
         bo.post("r", "\(number)")
         relay.run()
       }
@@ -148,8 +149,8 @@ private let templates = [
     ada.post("r", "first")
     relay.run()
     _ = ada.take()
-    let room = try #require(relay.sequencer.indices["r"])
-    relay.sequencer.rooms[room].head = Entry.sequenceLimit - 1
+    let room = try #require(relay.log.sequencer.indices["r"])
+    relay.log.sequencer.rooms[room].head = Entry.sequenceLimit - 1
     ada.post("r", "last")
     ada.post("r", "beyond")
     relay.run()
@@ -163,7 +164,7 @@ private let templates = [
 @Suite struct `More than fits` {
   @Test func `entries beyond the size of a batch are refused for a while, in order`() {
     let relay = SimulatedRelay(unlimited)
-    relay.sequencer.batchBytesLimit = 10_000
+    relay.log.sequencer.batchBytesLimit = 10_000
     let ada = relay.connect("ada")
     ada.post("r", "long", text: String(repeating: "x", count: 4000))
     relay.run()

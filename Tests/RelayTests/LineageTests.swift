@@ -1,4 +1,5 @@
 import Mixing
+import ShardWorld
 import Testing
 import Wire
 
@@ -6,7 +7,7 @@ import Wire
 
 /// A log of many epochs, in the store that its sequencers share.
 private struct Log {
-  var store = FaultyStore()
+  var store = countingStore()
   var epochs: [Lineage.Epoch] = []
   var sequencer: Sequencer
   let keep: Int64
@@ -22,7 +23,7 @@ private struct Log {
   /// Begins an epoch, as each start does.
   mutating func start(_ name: String) {
     epochs.append(.init(number: Int64(epochs.count + 1), name: name))
-    store.memory.epoch = Int64(epochs.count)
+    store.base.epoch = Int64(epochs.count)
     forgetRooms()
   }
 
@@ -116,17 +117,17 @@ private func starts(_ query: String) -> [EpochStart] { [EpochStart](query: query
       log.send(2)
     }
     log.start("e41")
-    let before = log.store.epochLookups
+    let before = log.store.meter.total(.epochs)
     let joined = try log.join()
     #expect(joined.lineage.count == EpochStart.limit)
     #expect(joined.lineage.first == EpochStart(epoch: "e41", after: 80))
     #expect(joined.lineage.last == EpochStart(epoch: "e26", after: 50))
-    #expect(log.store.epochLookups - before == RoomEpochs.lookupLimit)
+    #expect(log.store.meter.total(.epochs) - before == RoomEpochs.lookupLimit)
     for _ in 0..<256 { _ = try log.join() }
-    #expect(log.store.epochLookups - before == RoomEpochs.lookupLimit)
+    #expect(log.store.meter.total(.epochs) - before == RoomEpochs.lookupLimit)
     // The end of an older epoch is one more.
     _ = try log.join(after: 3, epoch: "e2")
-    #expect(log.store.epochLookups - before == RoomEpochs.lookupLimit + 1)
+    #expect(log.store.meter.total(.epochs) - before == RoomEpochs.lookupLimit + 1)
   }
 
   @Test func `is told if the batch of the join could not be stored`() throws {

@@ -1,4 +1,5 @@
 import Mixing
+import ShardWorld
 import Testing
 import Wire
 

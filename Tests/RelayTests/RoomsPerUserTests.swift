@@ -1,4 +1,5 @@
 import Mixing
+import ShardWorld
 import Testing
 import Wire
 
@@ -77,13 +78,13 @@ import Wire
     relay.connect("eve").post("elsewhere", "1")
     relay.run()
     for round in 0..<4 {
-      relay.store.failsCommits = true
+      relay.log.store.failsCommits = true
       ada.join("r-0", after: nil)
       ada.post("new-\(round)", "1")
       ada.join("elsewhere", after: nil)
       ada.join("empty-\(round)", after: nil)
       relay.run()
-      relay.store.failsCommits = false
+      relay.log.store.failsCommits = false
       ada.send(.typing(room: "r-0", on: true))
       relay.run(forMilliseconds: 2000)
     }
@@ -101,8 +102,8 @@ import Wire
       relay.run()
     }
     #expect(ada.take().errors.count == 20)
-    #expect(relay.store.membershipCounts == 1)
-    #expect(try relay.store.membershipCount(of: "ada") == 3)
+    #expect(relay.log.store.meter.total(.membershipCount) == 1)
+    #expect(try relay.log.store.membershipCount(of: "ada") == 3)
   }
 
   @Test(arguments: 1...30)
@@ -120,7 +121,7 @@ import Wire
       case 3...5: sockets[place].post(room, "\(step)")
       case 6: sockets[place].send(.leave(room: room, forget: true))
       case 7: sockets[place].send(.leave(room: room, forget: false))
-      case 8: relay.store.failsCommits = Bool.random(using: &random)
+      case 8: relay.log.store.failsCommits = Bool.random(using: &random)
       default:
         relay.disconnect(sockets[place])
         sockets[place] = relay.connect(users[place])
@@ -128,15 +129,15 @@ import Wire
       if Bool.random(using: &random) { relay.run() }
       relay.advance(Int64.random(in: 0...600, using: &random))
     }
-    relay.store.failsCommits = false
+    relay.log.store.failsCommits = false
     relay.run(forMilliseconds: 5000)
     relay.connect("eve").post("end", "1")
     relay.run()
     for user in users {
-      let stored = try relay.store.membershipCount(of: user)
-      let count = stored + relay.sequencer.unstored.count(of: user)
+      let stored = try relay.log.store.membershipCount(of: user)
+      let count = stored + relay.log.sequencer.unstored.count(of: user)
       #expect(count <= 4, "\(user)")
-      if let counted = relay.sequencer.membershipCounts[user] {
+      if let counted = relay.log.sequencer.membershipCounts[user] {
         #expect(counted == count, "\(user)")
       }
     }

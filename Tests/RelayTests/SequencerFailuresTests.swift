@@ -1,3 +1,4 @@
+import ShardWorld
 import Testing
 import Wire
 
@@ -170,7 +171,7 @@ import Wire
     harness.store.failsCommits = false
     let commit = try #require(harness.submit().commit)
     #expect(commit.marks.map(\.marks) == [Marks(user: "bo", read: 3, received: 3)])
-    #expect(try harness.store.memory.loadRoom("r")?.members["bo"]?.read == 3)
+    #expect(try harness.store.base.loadRoom("r")?.members["bo"]?.read == 3)
   }
 
   @Test

@@ -1,3 +1,4 @@
+import ShardWorld
 import Testing
 import Wire
 
@@ -8,12 +9,12 @@ struct SequencerHarness {
   /// The session of requests that name none.
   static let session = SessionID(index: 1, generation: 0)
 
-  var store = FaultyStore()
+  var store = countingStore()
   var sequencer: Sequencer
   var now: Int64 = 1_000_000
 
   init(keepEntriesPerRoom: Int64 = 0) {
-    store.memory.epoch = 2
+    store.base.epoch = 2
     sequencer = Sequencer(
       lineage: Lineage([
         .init(number: 0, name: "oldest"), .init(number: 1, name: "old"),

@@ -1,3 +1,4 @@
+import ShardWorld
 import Testing
 import Wire
 
@@ -182,7 +183,7 @@ import Wire
   ) throws {
     var harness = SequencerHarness()
     for id in 1...10 {
-      harness.store.memory.epoch = id <= 5 ? 1 : 2
+      harness.store.base.epoch = id <= 5 ? 1 : 2
       harness.submit(.append("r", "ada", "\(id)"))
     }
     if first > 1 {

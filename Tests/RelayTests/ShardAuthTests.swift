@@ -1,3 +1,4 @@
+import ShardWorld
 import Testing
 import Wire
 

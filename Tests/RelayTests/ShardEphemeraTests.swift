@@ -1,3 +1,4 @@
+import ShardWorld
 import Testing
 import Wire
 
@@ -181,7 +182,7 @@ import Wire
     #expect(messages.joined.isEmpty)
     #expect(messages.entries.isEmpty)
     #expect(messages.pages.isEmpty)
-    #expect(relay.log["dm:ada:bo"]?.count == 1)
+    #expect(relay.head("dm:ada:bo") == 1)
   }
 
   @Test(arguments: [#"{"type":"rooms"}"#, #"{"type":"auth","token":"x"}"#, "nonsense"])

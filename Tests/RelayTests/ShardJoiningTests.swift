@@ -1,4 +1,5 @@
 import Relay
+import ShardWorld
 import Testing
 import Wire
 

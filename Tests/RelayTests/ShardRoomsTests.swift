@@ -1,4 +1,5 @@
 import Mixing
+import ShardWorld
 import Testing
 import Wire
 
@@ -224,11 +225,11 @@ import Wire
     var batches = 0
     var boIsAnswered = 0
     while !ada.input.isEmpty || !relay.shard(0, { $0.roomLists.loads.isEmpty }) {
-      let before = relay.store.roomsRead
+      let before = relay.log.store.meter.total(.rooms)
       cy.post("talk", "\(batches)")
       relay.process()
       batches += 1
-      #expect(relay.store.roomsRead - before <= RoomLists.sliceLimit + 1)
+      #expect(relay.log.store.meter.total(.rooms) - before <= RoomLists.sliceLimit + 1)
       relay.run()
       if boIsAnswered == 0,
         bo.take().contains(where: { if case .rooms = $0 { true } else { false } })
@@ -244,9 +245,9 @@ import Wire
     relay.run()
     #expect(cy.take().acks.count == batches)
     // From then on the log gets no request.
-    let read = relay.store.roomsRead
+    let read = relay.log.store.meter.total(.rooms)
     #expect(try relay.allRooms(ada).count == 3000)
-    #expect(relay.store.roomsRead == read)
+    #expect(relay.log.store.meter.total(.rooms) == read)
   }
 
   @Test func `fifty connections of a user share one list, which ends with the last of them`() throws
@@ -264,7 +265,7 @@ import Wire
     // Every one of them is on its way; what has an entry is noted for each, once.
     let eve = relay.connect("eve")
     for _ in 0..<3 {
-      for room in 0..<100 { eve.post("r-\(room)", "\(eve.takenAt.count)-\(room)") }
+      for room in 0..<100 { eve.post("r-\(room)", "\(eve.received.count)-\(room)") }
       relay.run()
     }
     let missed = relay.shard { $0.missedCounts }
@@ -311,14 +312,14 @@ import Wire
     let relay = SimulatedRelay(unlimited)
     try relay.give("ada", rooms: 10)
     let ada = relay.connect("ada")
-    relay.store.failsReads = true
+    relay.log.store.failsReads = true
     ada.send(.rooms(.init()))
     relay.run()
     let error = try #require(ada.take().errors.first)
     #expect(error.code == .unavailable)
     #expect(error.re == "rooms")
     #expect(error.retryAfterMilliseconds == 1000)
-    relay.store.failsReads = false
+    relay.log.store.failsReads = false
     #expect(try relay.allRooms(ada).count == 10)
   }
 
@@ -369,7 +370,6 @@ import Wire
     relay.disconnect(sockets[0])
     sockets[1].send(.leave(room: "r-0", forget: false))
     relay.run()
-    sockets[0].isOpen = false
     #expect(told("6") == [false, true, false])
     #expect(relay.shard { $0.joinedCounts.allSatisfy { $0 == 0 } })
   }

@@ -1,3 +1,4 @@
+import ShardWorld
 import Testing
 import Wire
 
@@ -163,7 +164,7 @@ import Wire
   {
     let relay = SimulatedRelay()
     let ada = relay.connect("ada")
-    relay.store.failsCommits = true
+    relay.log.store.failsCommits = true
     relay.logIsHeld = true
     ada.post("r", "1")
     relay.run()
@@ -171,7 +172,7 @@ import Wire
     ada.post("q", "3")
     relay.run()
     relay.process()
-    relay.store.failsCommits = false
+    relay.log.store.failsCommits = false
     // The log answers late; by its own clock the wait is over.
     relay.advance(5000)
     relay.logIsHeld = false

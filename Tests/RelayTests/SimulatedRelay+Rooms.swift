@@ -1,3 +1,4 @@
+import ShardWorld
 import Wire
 
 @testable import Relay
@@ -11,7 +12,7 @@ extension SimulatedRelay {
     _ user: String, rooms count: Int, from first: Int = 0, text: String = "x"
   ) throws {
     var changes = StoreChanges()
-    let number = try store.nextRoomNumber()
+    let number = try log.store.base.nextRoomNumber()
     for index in 0..<count {
       let (name, number) = ("r-\(first + index)", number + Int64(index))
       changes.newRooms.append((number, name))
@@ -19,13 +20,13 @@ extension SimulatedRelay {
         StoreChanges.NewEntry(
           room: number,
           identity: EntryIdentity(
-            room: number, sender: "eve", id: "1", key: store.identityKey),
+            room: number, sender: "eve", id: "1", key: log.store.base.identityKey),
           entry: Entry(
             room: name, seq: 1, id: "1", from: "eve", at: Int64(first + index) * 1000 + 1,
             kind: .text, body: ClientMessage.Send(room: name, id: "1", text: text).body)))
       for member in [user, "eve"] { changes.members.append((number, member, MemberMarks(), 0)) }
     }
-    try store.memory.commit(changes)
+    try log.store.base.commit(changes)
   }
 
   /// Requests one page of `rooms`.

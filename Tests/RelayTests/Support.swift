@@ -1,4 +1,5 @@
 import Relay
+import ShardWorld
 import Wire
 
 extension SimulatedSocket {
@@ -52,4 +53,11 @@ extension ServerMessage {
     String(decoding: json.dropFirst(#"{"type":""#.utf8.count), as: UTF8.self)
       .split(separator: #"""#, maxSplits: 1).first.map(String.init) ?? ""
   }
+}
+
+/// Makes an empty store that keeps the changes of each commit, to look at them.
+func countingStore() -> CountingStore<MemoryStore> {
+  var store = CountingStore(MemoryStore(), WorkMeter())
+  store.keepsCommits = true
+  return store
 }

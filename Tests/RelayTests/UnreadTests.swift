@@ -1,3 +1,4 @@
+import ShardWorld
 import Testing
 import Wire
 
@@ -49,12 +50,12 @@ import Wire
     for batch in 0..<10 {
       _ = harness.submit((0..<1000).map { .append("dm:ada:bo", "ada", "\(batch)-\($0)") })
     }
-    let before = harness.store.runsRead
+    let before = harness.store.meter.total(.runs)
     #expect(unread(&harness, "ada") == [Unread(1)])
-    #expect(harness.store.runsRead - before == 2)
+    #expect(harness.store.meter.total(.runs) - before == 2)
     let marked = harness.submit(.read("dm:ada:bo", "ada", 1)).commit
     #expect(marked?.marks.map(\.unread) == [Unread()])
-    #expect(harness.store.runsRead - before == 3)
+    #expect(harness.store.meter.total(.runs) - before == 3)
   }
 
   /// Every second entry is the user's own.
@@ -84,9 +85,9 @@ import Wire
 
   @Test func `beyond the limit the count stops, and says so`() {
     var harness = alternate(1, Int(Sequencer.unreadLimit) * 2)
-    let before = harness.store.runsRead
+    let before = harness.store.meter.total(.runs)
     #expect(unread(&harness, "ada") == [Unread(Sequencer.unreadLimit + 1, isMore: true)])
-    #expect(harness.store.runsRead - before <= Int(2 * Sequencer.unreadLimit + 3))
+    #expect(harness.store.meter.total(.runs) - before <= Int(2 * Sequencer.unreadLimit + 3))
   }
 
   @Test func `of many rooms are counted slice by slice, each at a bounded cost`() {
@@ -98,22 +99,22 @@ import Wire
     while let cursor = after, slices < 20 {
       after = nil
       slices += 1
-      let before = harness.store.runsRead
+      let before = harness.store.meter.total(.runs)
       for case .memberships(_, _, let rooms, let next, _) in harness.submit(
         .memberships(ticket: 0, user: "ada", listed: [], after: cursor, limit: 256)
       ).answers[0] {
         counted += rooms.map(\.unread)
         after = next
       }
-      #expect(harness.store.runsRead - before < Sequencer.unreadRunsLimit + one)
+      #expect(harness.store.meter.total(.runs) - before < Sequencer.unreadRunsLimit + one)
     }
     #expect(
       counted == Array(repeating: Unread(Sequencer.unreadLimit + 1, isMore: true), count: 10))
     #expect(slices > 2)
     // The marks of one batch as well: beyond the limit its counts are upper bounds.
-    let before = harness.store.runsRead
+    let before = harness.store.meter.total(.runs)
     let commit = harness.submit((0..<10).map { .read("dm:ada:b\($0)", "ada", 1) }).commit
-    #expect(harness.store.runsRead - before < Sequencer.unreadRunsLimit + one)
+    #expect(harness.store.meter.total(.runs) - before < Sequencer.unreadRunsLimit + one)
     #expect(commit?.marks.count == 10)
     #expect(commit?.marks.allSatisfy { $0.unread.count > Sequencer.unreadLimit } == true)
   }
@@ -124,11 +125,12 @@ import Wire
     _ = harness.submit(users.map { .append("r", $0, "first") })
     _ = harness.submit(users.map { .append("r", $0, "second") })
     let (runs, entries, commits) = (
-      harness.store.runsRead, harness.store.entriesRead, harness.store.commits.count
+      harness.store.meter.total(.runs), harness.store.meter.total(.entries),
+      harness.store.commits.count
     )
     for id in 0..<100 { _ = harness.submit(users.map { .append("r", $0, "\(id)") }) }
-    #expect(harness.store.runsRead == runs)
-    #expect(harness.store.entriesRead == entries)
+    #expect(harness.store.meter.total(.runs) == runs)
+    #expect(harness.store.meter.total(.entries) == entries)
     #expect(harness.store.commits[commits...].allSatisfy { $0.members.isEmpty })
   }
 }

@@ -16,6 +16,9 @@ import websockets
 
 from render import render, save
 
+sys.path.append(os.path.join(os.path.dirname(__file__), "../EndToEndTests/Peers"))
+from relay import Relay  # noqa: E402
+
 # The name of each picture, its size and theme, further settings, and what is pressed and typed at the end.
 SCENES = [
     *((f"{columns}x{rows}-{theme}", columns, rows, theme, "", None, "On Thursday ")
@@ -24,9 +27,7 @@ SCENES = [
     ("80x24-search", 80, 24, "dark", "", "C-r", "thursday"),
 ]
 
-RELAY = """
-listen: 127.0.0.1:0
-data: {folder}/data
+CONFIGURATION = """
 limits: {{ sends_per_s: 0, bytes_per_s: 0, burst: 0, requests_per_s: 0 }}
 rooms: {{ listed: [{{ room: general, title: General }}, {{ room: launch, title: Launch }}] }}
 directory: {{ kind: local, file: {folder}/people.yaml }}
@@ -43,23 +44,15 @@ PEOPLE = {
 
 @contextmanager
 def relay_with_people(built):
-    """A relay in a folder of its own; returns the folder and its port."""
+    """A relay in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        with open(f"{folder}/relay.yaml", "w") as file:
-            file.write(RELAY.format(folder=folder))
         with open(f"{folder}/people.yaml", "w") as file:
             json.dump([{"user": user, "name": name} for user, name in PEOPLE.items()], file)
-        relay = subprocess.Popen(
-            [f"{built}/relay", "serve", "--config", f"{folder}/relay.yaml"],
-            stderr=subprocess.PIPE, text=True)
+        relay = Relay(f"{built}/relay", folder, CONFIGURATION.format(folder=folder))
         try:
-            for line in relay.stderr:
-                if "listening on " in line:
-                    yield folder, int(line.split(":")[-1].split("/")[0])
-                    break
+            yield relay
         finally:
-            relay.terminate()
-            relay.communicate()
+            relay.stop()
 
 
 class Person:
@@ -172,15 +165,15 @@ async def talk(people):
                   " open all day 🙂")
 
 
-async def scene(built, folder, port, people, columns, rows, theme, settings, key, text):
+async def scene(built, relay, people, columns, rows, theme, settings, key, text):
     """wschat as Ada sees it."""
-    home = tempfile.mkdtemp(dir=folder)
+    home = tempfile.mkdtemp(dir=relay.folder)
     os.makedirs(f"{home}/config/wschat")
     with open(f"{home}/config/wschat/config.yaml", "w") as file:
         file.write(f"theme: {theme}\n{settings}")
     terminal = Terminal(
         home, columns, rows,
-        [f"{built}/wschat", f"ws://127.0.0.1:{port}/ws", "--user", "ada", "--room", "launch"],
+        [f"{built}/wschat", relay.socket, "--user", "ada", "--room", "launch"],
         {"HOME": home, "XDG_CONFIG_HOME": f"{home}/config", "XDG_STATE_HOME": f"{home}/state",
          "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"})
     try:
@@ -198,12 +191,12 @@ async def scene(built, folder, port, people, columns, rows, theme, settings, key
 
 
 async def take(built, pictures):
-    with relay_with_people(built) as (folder, port):
+    with relay_with_people(built) as relay:
         async with AsyncExitStack() as stack:
             people = {}
             for user in PEOPLE:
                 connection = await stack.enter_async_context(
-                    websockets.connect(f"ws://127.0.0.1:{port}/ws?user={user}"))
+                    websockets.connect(f"{relay.socket}?user={user}"))
                 people[user] = Person(user, connection)
                 for room in ("general", "launch", f"dm:ada:{user}"):
                     if room != "dm:ada:ada":
@@ -213,7 +206,7 @@ async def take(built, pictures):
             await people["ada"].connection.close()
             for name, *about in SCENES:
                 path = f"{pictures}/{name}.png"
-                save(await scene(built, folder, port, people, *about), path)
+                save(await scene(built, relay, people, *about), path)
                 print(f"{path}: {os.path.getsize(path)} bytes")
 
 

@@ -45,8 +45,8 @@ def talk(url):
     Room(url, "dm:ada:jules").send("ada", "See you at eleven.")
 
 
-with relay_with_people(BUILT) as (_, port), Browser() as browser:
-    url = f"http://127.0.0.1:{port}"
+with relay_with_people(BUILT) as relay, Browser() as browser:
+    url = relay.url
     talk(url)
     others = [browser.page(f"{url}/?user={user}&room=launch") for user in ("mina", "jules")]
     for page in others:

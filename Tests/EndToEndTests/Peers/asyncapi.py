@@ -15,7 +15,7 @@ import jsonschema
 import websockets
 import yaml
 
-from client_harness import WITHOUT_LIMITS, Relay
+from relay import WITHOUT_LIMITS, Relay
 
 PROGRAM = sys.argv[1]
 PROJECT = pathlib.Path(__file__).resolve().parents[3]
@@ -218,7 +218,7 @@ class Peer:
 
 async def examples(relay):
     """Every example of a client's message is answered as its operation says."""
-    async with websockets.connect(f"{relay.url}?user=ada") as a, websockets.connect(f"{relay.url}?user=bo") as b:
+    async with websockets.connect(f"{relay.socket}?user=ada") as a, websockets.connect(f"{relay.socket}?user=bo") as b:
         ada, bo = Peer(a), Peer(b)
         await bo.until(lambda m: m["type"] == "welcome", "welcome")
         await bo.ask({"type": "rooms"})
@@ -254,7 +254,7 @@ async def examples(relay):
 
 def request(relay, path, content=None, **query):
     """The status and the JSON of an answer."""
-    url = f"http://127.0.0.1:{relay.port}{path}?{urllib.parse.urlencode({'user': 'ada', **query})}"
+    url = f"{relay.url}{path}?{urllib.parse.urlencode({'user': 'ada', **query})}"
     data = None if content is None else json.dumps(content).encode()
     try:
         with urllib.request.urlopen(
@@ -294,7 +294,7 @@ def over_http(relay):
 def stream(relay):
     """The events are the relay's messages."""
     query = API["operations"]["getStream"]["bindings"]["http"]["query"]["examples"][0]
-    url = f"http://127.0.0.1:{relay.port}/v1/stream?{urllib.parse.urlencode({'user': 'ada', **query})}"
+    url = f"{relay.url}/v1/stream?{urllib.parse.urlencode({'user': 'ada', **query})}"
     try:
         events = urllib.request.urlopen(url, timeout=60)
     except urllib.error.HTTPError as error:
@@ -321,7 +321,7 @@ async def tokens(relay, program):
             stdout=asyncio.subprocess.PIPE)
         return (await process.communicate())[0].decode().strip()
 
-    async with websockets.connect(relay.url) as socket:
+    async with websockets.connect(relay.socket) as socket:
         ada = Peer(socket)
         welcome = await ada.ask({"type": "auth", "token": await token(600)})
         assert welcome["type"] == "welcome" and welcome["expires_in_ms"] > 0, welcome
@@ -339,11 +339,12 @@ def main():
         (folder / "people.yaml").write_text("[{ user: ada, name: Ada }, { user: bo, name: Bo }]\n")
         configuration = (f"{WITHOUT_LIMITS}\nbots: [{{ user: echo, behaviour: echo }}]\n"
                          f"directory: {{ file: {folder / 'people.yaml'} }}\n")
-        relay = Relay(PROGRAM, folder, configuration).start()
+        relay = Relay(PROGRAM, folder, configuration)
         over_http(relay)
         stream(relay)
         asyncio.run(examples(relay))
-        relay = Relay(PROGRAM, folder, f"auth: {{ mode: jwt, secret: {SECRET} }}", name="tokens").start()
+        (folder / "tokens").mkdir()
+        relay = Relay(PROGRAM, folder / "tokens", f"auth: {{ mode: jwt, secret: {SECRET} }}")
         asyncio.run(tokens(relay, PROGRAM))
         relay.kill()
     unseen = set(OF_TYPE) - seen

@@ -1,25 +1,18 @@
-"""What the tests of the documented clients need: a relay that can be killed, a client that can be
-killed, and a proxy between them that counts, holds, answers and closes."""
+"""What the tests of the documented clients need: a client that can be killed, and a proxy between it and
+the relay that counts, holds, answers and closes."""
 import asyncio
 import json
 import os
 import pathlib
-import re
-import signal
 import socket
 import subprocess
 import threading
 import time
 import urllib.parse
-import urllib.request
 
 import websockets
 
-PATIENCE_S = 120
-WITHOUT_LIMITS = (
-    "limits: { connections_per_user: 0, sends_per_s: 0, burst: 0, requests_per_s: 0, bytes_per_s: 0 }")
-# Programs that do not outlive the test, however it ends.
-MORTAL = ["setpriv", "--pdeathsig", "KILL"]
+from relay import MORTAL, PATIENCE_S, wait
 
 
 class Pages(dict):
@@ -36,65 +29,6 @@ class Pages(dict):
 
 
 PAGES = Pages()
-
-
-def wait(condition, what):
-    """Waits until `condition()` is true, and returns it."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not (value := condition()):
-        if time.monotonic() > deadline:
-            raise TimeoutError(what() if callable(what) else what)
-        time.sleep(0.005)
-    return value
-
-
-class Relay:
-    """A relay on a port that it keeps."""
-
-    def __init__(self, program, folder, configuration="", name="data"):
-        self.program, self.folder, self.port = program, folder, 0
-        self.data = folder / name
-        self.configuration = configuration
-        self.process = None
-
-    def start(self):
-        file, log = self.folder / "relay.yaml", self.folder / "relay.log"
-        file.write_text(f"listen: 127.0.0.1:{self.port}\ndata: {self.data}\n{self.configuration}\n")
-        with open(log, "wb") as errors:
-            self.process = subprocess.Popen(
-                [*MORTAL, self.program, "serve", "--config", str(file)], stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=errors)
-
-        def port():
-            assert self.process.poll() is None, log.read_text()
-            return re.search(r"listening on ws://127.0.0.1:(\d+)/ws\n", log.read_text())
-
-        self.port = int(wait(port, lambda: log.read_text())[1])
-        return self
-
-    def kill(self, number=signal.SIGKILL):
-        self.process.send_signal(number)
-        self.process.wait(PATIENCE_S)
-
-    @property
-    def url(self):
-        return f"ws://127.0.0.1:{self.port}/ws"
-
-    def get(self, path, **query):
-        address = f"http://127.0.0.1:{self.port}/v1/{path}?{urllib.parse.urlencode(query)}"
-        with urllib.request.urlopen(address, timeout=PATIENCE_S) as answer:
-            return json.load(answer)
-
-    def history(self, room, user="auditor", **query):
-        """Every entry of a room."""
-        entries, more = [], True
-        while more:
-            last = entries[-1]["seq"] if entries else 0
-            page = self.get(
-                f"rooms/{room}/messages", user=user, after=last, limit=500, **query)
-            entries += page["entries"]
-            more = page["more"]
-        return entries
 
 
 class Client:

@@ -6,20 +6,20 @@ import json
 import pathlib
 import random
 import shutil
-import signal
 import sys
 import tempfile
 import time
 
 import websockets
 
-from client_harness import PAGES, WITHOUT_LIMITS, Client, Proxy, Relay, wait
+from client_harness import PAGES, Client, Proxy
+from relay import WITHOUT_LIMITS, Relay, wait
 
 CASE, PROGRAM, COMMAND = sys.argv[1], sys.argv[2], sys.argv[3:]
 
 
 def new_relay(folder, configuration=""):
-    return Relay(PROGRAM, folder, f"{configuration}\n{PAGES.origins('ada', 'bo')}").start()
+    return Relay(PROGRAM, folder, f"{configuration}\n{PAGES.origins('ada', 'bo')}")
 
 
 def client(user, folder, url, *rooms):
@@ -29,7 +29,7 @@ def client(user, folder, url, *rooms):
 def send_as(user, relay, *messages):
     """Sends as another member, and waits for the acks."""
     async def send():
-        async with websockets.connect(f"{relay.url}?user={user}") as socket:
+        async with websockets.connect(f"{relay.socket}?user={user}") as socket:
             for message in messages:
                 await socket.send(json.dumps({"type": "send", **message}))
                 while (answer := json.loads(await socket.recv()))["type"] not in ("ack", "error"):
@@ -97,7 +97,7 @@ def chaos(folder, kills=10):
     """Kills of the relay, and some of its clients, while they send and receive."""
     rooms = ("general", "__proto__", "dm:ada:bo")
     relay = new_relay(folder, WITHOUT_LIMITS)
-    members = [client(user, folder, relay.url, *rooms).start() for user in ("ada", "bo")]
+    members = [client(user, folder, relay.socket, *rooms).start() for user in ("ada", "bo")]
     chance, count = random.Random(7), 0
 
     def shown(member, room, prefix, users):
@@ -283,7 +283,7 @@ def rooms(folder):
 def resume(folder):
     """Every outcome of resume leaves the client with what the log has."""
     relay = new_relay(folder, WITHOUT_LIMITS)
-    ada = client("ada", folder, relay.url, "general").start()
+    ada = client("ada", folder, relay.socket, "general").start()
 
     def settle():
         wait(lambda: ada.unsettled() == 0, ada.explain)
@@ -335,12 +335,12 @@ def resume(folder):
     relay.configuration += "\nlog: { keep_entries_per_room: 5 }"
     relay.start()
     entries(relay, *"abcdefghij")
-    wait(lambda: relay.get("rooms/general/messages", user="bo", after=0)["first"] > 2, "truncation")
+    wait(lambda: relay.get("/v1/rooms/general/messages", user="bo", after=0)["first"] > 2, "truncation")
     ada.start()
     wait(lambda: ada.resumes("general")[-1] == "truncated", ada.explain)
     ada.say("five")
     wait(lambda: ada.unsettled() == 0, ada.explain)
-    page = relay.get("rooms/general/messages", user="bo", after=0)
+    page = relay.get("/v1/rooms/general/messages", user="bo", after=0)
     wait(lambda: ada.entries("general")[-1]["seq"] == page["head"], ada.explain)
     kept = [entry["seq"] for entry in ada.entries("general")]
     assert kept[0] == 1 and kept[1:] == list(range(kept[1], page["head"] + 1)), kept
@@ -369,7 +369,7 @@ def codes(folder):
         wait(lambda: len(proxy.kinds("joined")) == number, ada.explain)
         proxy.close(code)
     wait(lambda: len(proxy.kinds("joined")) == 6, ada.explain)
-    relay.kill(signal.SIGTERM)
+    relay.stop()
     relay.start()
     wait(lambda: len(proxy.kinds("joined")) == 7, ada.explain)
     ada.say("still here")

@@ -1,23 +1,59 @@
-"""A server of pictures, `pictures.py PEOPLE`: writes people whose pictures it has into that file. With
-a line on its standard input it ends, and tells what was asked for how often."""
+"""A server of pictures, `pictures.py SET PEOPLE`: writes the people of that set, whose pictures it has, into
+that file. With a line on its standard input it ends, and prints how often each picture was requested."""
 import collections
 import http.server
+import struct
 import sys
 import threading
+import zlib
 
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(1000)
-seen = collections.Counter()
+
+def chunk(kind, data):
+    body = kind + data
+    return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+
+
+def png(width, height, rows):
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows))
+            + chunk(b"IEND", b""))
+
+
+def plain(side, color):
+    return png(side, side, (b"\0" + bytes(color) * side) * side)
+
+
+good = plain(100, (255, 0, 0))
+SETS = {
+    "small": {
+        "ada": ("image/png", b"\x89PNG\r\n\x1a\n" + bytes(1000)),
+        "bo": ("image/svg+xml", b"<svg/>"),
+        "cy": None,
+    },
+    "hostile": {
+        "ann": ("image/png", good),
+        "gus": ("image/png", plain(900, (0, 128, 0))),
+        "bomb": ("image/png", png(14000, 14000, bytes((3 * 14000 + 1) * 1000))),
+        "cut": ("image/png", good[:-20]),
+        "jay": ("image/jpeg", b"\xff\xd8\xff\xe0" + bytes(500)),
+        "lie": ("image/png", b"<html>" + bytes(500)),
+        "long": ("image/png", png(10, 10, bytes(1 << 20))),
+        "none": None,
+    },
+}
+PICTURES = SETS[sys.argv[1]]
+requested = collections.Counter()
 
 
 class Pictures(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        seen[self.path] += 1
-        is_png = self.path.endswith(".png")
+        requested[self.path] += 1
+        kind, body = PICTURES[self.path[1:]]
         self.send_response(200)
-        self.send_header("Content-Type", "image/png" if is_png else "image/svg+xml")
-        self.send_header("Content-Length", str(len(PNG)))
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(PNG)
+        self.wfile.write(body)
 
     def log_message(self, *_):
         pass
@@ -26,13 +62,12 @@ class Pictures(http.server.BaseHTTPRequestHandler):
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pictures)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 base = f"http://127.0.0.1:{server.server_port}"
-with open(sys.argv[1], "w") as file:
-    file.write(
-        f"- {{ user: ada, name: Ada, avatar: '{base}/ada.png' }}\n"
-        f"- {{ user: bo, name: Bo, avatar: '{base}/bo.svg' }}\n"
-        "- { user: cy, name: Cy }\n")
+with open(sys.argv[2], "w") as file:
+    for name, picture in PICTURES.items():
+        address = f", avatar: '{base}/{name}'" if picture else ""
+        file.write(f"- {{ user: {name}, name: {name.title()}{address} }}\n")
 print("ready", flush=True)
 sys.stdin.readline()
 server.shutdown()
-for path, count in sorted(seen.items()):
+for path, count in sorted(requested.items()):
     print(path, count)

@@ -19,7 +19,7 @@ from web_support import (ECHO, ONLINE, RELAY, WITHOUT_LIMITS, Failure, Relay, ch
 
 def first_chat(browser, folder):
     """From the address to the first answer, by keyboard alone."""
-    relay = Relay(folder, ECHO)
+    relay = Relay(RELAY, folder, ECHO)
     page = browser.page(f"{relay.url}/")
     page.wait("document.activeElement?.id === 'sign-in-name'")
     write(page, "Ada Lovelace")
@@ -55,7 +55,7 @@ def first_chat(browser, folder):
 
 def addresses(browser, folder):
     """What an address says is opened, with the composer focused; reloading and going back keep to it."""
-    relay = Relay(folder, ECHO)
+    relay = Relay(RELAY, folder, ECHO)
     page = browser.page(f"{relay.url}/?user=ada&to=echo")
     page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
     page.wait("document.querySelector('relay-conversation h1')?.textContent === 'Echo'")
@@ -82,7 +82,7 @@ def addresses(browser, folder):
 
 def regions(browser, folder):
     """F6 goes round; arrows move within; nothing that is focused gets lost."""
-    relay = Relay(folder, ECHO)
+    relay = Relay(RELAY, folder, ECHO)
     relay.send("bo", "general", *[f"message {number}" for number in range(30)])
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.querySelectorAll('.row').length === 30 && document.querySelectorAll('.conversation').length === 2")
@@ -113,7 +113,7 @@ def regions(browser, folder):
 
 def composing(browser, folder):
     """Keys of an input method never send; what is pasted keeps its lines; a long text is not cut off."""
-    relay = Relay(folder, "")
+    relay = Relay(RELAY, folder, "")
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
     page.call("Input.imeSetComposition", text="にほん", selectionStart=3, selectionEnd=3)
@@ -140,7 +140,7 @@ def composing(browser, folder):
 
 def completion(browser, folder):
     """Names after @ and emoji after : are completed; a reaction is found by its name, and taken back."""
-    relay = Relay(folder, ECHO)
+    relay = Relay(RELAY, folder, ECHO)
     number, = relay.send("bo", "general", "a message")
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA' && document.querySelectorAll('.row').length === 1")
@@ -182,7 +182,7 @@ def completion(browser, folder):
 
 def changes(browser, folder):
     """Own edits, deletions and reactions are shown at once, dim; what the relay refuses is as before, with the reason."""
-    relay = Relay(folder, "limits: { edits_per_entry: 2 }")
+    relay = Relay(RELAY, folder, "limits: { edits_per_entry: 2 }")
     first, second, third = relay.send("ada", "general", "to be edited", "to be deleted", "to be reacted to")
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA' && document.querySelectorAll('.row').length === 3")
@@ -228,7 +228,7 @@ def changes(browser, folder):
 
 def clipping(browser, folder):
     """A message of thousands of lines, or data, is cut, and shown as a whole on demand."""
-    relay = Relay(folder, "limits: { text_bytes: 16384 }")
+    relay = Relay(RELAY, folder, "limits: { text_bytes: 16384 }")
     long, wide, data = relay.send("bo", "general", "\n".join(str(number) for number in range(3000)), "x" * 16000,
                                   {"kind": "data", "data": [1] * 3000})
     page = browser.page(f"{relay.url}/?user=ada&room=general")
@@ -252,7 +252,7 @@ def clipping(browser, folder):
 
 def people(browser, folder):
     """A sender, a member and the other of a conversation are told apart by @user, and lead to a conversation with them."""
-    relay = Relay(folder, "")
+    relay = Relay(RELAY, folder, "")
     relay.send("bo", "general", "from bo")
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.querySelector('.row .name')?.title === '@bo'")
@@ -284,7 +284,7 @@ def order(browser, folder):
     """Rooms with a message come first, then those without one, then the people that one never wrote to."""
     (pathlib.Path(folder) / "people.yaml").write_text(json.dumps(
         [{"user": user, "name": user.title()} for user in ("bo", "cy", "di")]))
-    relay = Relay(folder, f"directory: {{ kind: local, file: {folder}/people.yaml }}\n"
+    relay = Relay(RELAY, folder, f"directory: {{ kind: local, file: {folder}/people.yaml }}\n"
                           "rooms: { listed: [{ room: general, title: General }, { room: quiet, title: Quiet }] }")
     relay.send("bo", "general", "a message")
     relay.send("cy", "dm:ada:cy", "a later message")
@@ -299,7 +299,7 @@ def order(browser, folder):
 
 def leaving(browser, folder):
     """A room is left after a question, leaves the list, and can be opened again."""
-    relay = Relay(folder, "")
+    relay = Relay(RELAY, folder, "")
     relay.send("bo", "team", "a message")
     relay.send("bo", "other", "a message")
     page = browser.page(f"{relay.url}/?user=ada&room=other")
@@ -340,7 +340,7 @@ NOTICED = """window.noticed = [];
 
 def notifications(browser, folder):
     """What is urgent notifies and sounds, once for two tabs, and not while one looks, nor where it is muted."""
-    relay = Relay(folder, "")
+    relay = Relay(RELAY, folder, "")
     relay.send("ada", "general", "it makes ada a member")
     relay.send("bo", "dm:ada:bo", "a message")
     browser.call("Browser.grantPermissions", origin=relay.url, permissions=["notifications"])
@@ -406,7 +406,7 @@ def notifications(browser, folder):
 
 def dates(browser, folder):
     """A date leads to the first message of that day, written by keys or chosen."""
-    relay = Relay(folder, WITHOUT_LIMITS)
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
     relay.send("bo", "general", *[f"message {number}" for number in range(1, 301)])
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.querySelectorAll('.row').length >= 30")
@@ -430,7 +430,7 @@ def dates(browser, folder):
 
 def forwarding(browser, folder):
     """A message is forwarded by keys to a conversation that is chosen by some letters, with the name of its author."""
-    relay = Relay(folder, "")
+    relay = Relay(RELAY, folder, "")
     number, = relay.send("bo", "general", "worth it")
     relay.send("cy", "dm:ada:cy", "hello")
     page = browser.page(f"{relay.url}/?user=ada&room=general")
@@ -450,7 +450,7 @@ def forwarding(browser, folder):
 
 def search_all(browser, folder):
     """All conversations are searched, the newest first; a result opens its message; without a connection what is stored."""
-    relay = Relay(folder, WITHOUT_LIMITS)
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
     relay.send("bo", "general", *["nothing" for _ in range(900)])
     old, = relay.send("bo", "team", "An old Café")
     relay.send("bo", "team", *["nothing" for _ in range(1200)])
@@ -496,7 +496,7 @@ def search_all(browser, folder):
 
 def magnified(browser, folder):
     """At 200 %, on 320 pixels, in forced colors and with reduced motion nothing is cut, and the focus is seen."""
-    relay = Relay(folder, ECHO)
+    relay = Relay(RELAY, folder, ECHO)
     number, = relay.send("bo", "general", "see https://example.org/" + "x" * 90, "`code` " * 30)[:1]
     relay.send("ada", "general", {"text": "an answer " * 20, "reply_to": number}, {"kind": "react", "target": number, "emoji": "👍", "on": True})
     page = browser.page()
@@ -549,7 +549,7 @@ def magnified(browser, folder):
 
 def unread(browser, folder):
     """A conversation opens at the first unread message, wherever that is; what was in view is read, and no more."""
-    relay = Relay(folder, WITHOUT_LIMITS)
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
     relay.send("ada", "general", "the last one of mine")
     for count, room in (400, "general"), (20, "few"):
         if room == "few":
@@ -581,7 +581,7 @@ def unread(browser, folder):
 
 def returning(browser, folder):
     """Whoever was at the end still is when the connection is back, the notice goes, and a message comes at the same time."""
-    relay = Relay(folder, WITHOUT_LIMITS)
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
     relay.send("bo", "general", *[f"message {number}" for number in range(60)])
     page = browser.page(f"{relay.url}/?user=ada&room=general", width=390, height=844)
     page.wait(f"{ONLINE} && document.querySelectorAll('.row').length >= 30")
@@ -610,7 +610,7 @@ def returning(browser, folder):
 
 def restart(browser, folder):
     """While the relay is away messages are dim, and each is sent once when it is back."""
-    relay = Relay(folder, ECHO)
+    relay = Relay(RELAY, folder, ECHO)
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
     write(page, "before")
@@ -633,7 +633,7 @@ def restart(browser, folder):
 
 def offline(browser, folder):
     """Without a relay the page opens with what was seen last, takes messages, and sends them once it can."""
-    relay = Relay(folder, ECHO)
+    relay = Relay(RELAY, folder, ECHO)
     relay.send("bo", "general", *[f"message {number}" for number in range(30)])
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.querySelectorAll('.row').length === 30")
@@ -661,7 +661,7 @@ def offline(browser, folder):
 
 def two_tabs(browser, folder):
     """Two tabs of one user, and another user: each sees each message once, and what is read is read in both."""
-    relay = Relay(folder, ECHO)
+    relay = Relay(RELAY, folder, ECHO)
     # Not every browser pretends that each page has the focus: the last one has it, and reads.
     other = browser.page(f"{relay.url}/?user=bo&room=general")
     first = browser.page(f"{relay.url}/?user=ada&room=general")
@@ -687,7 +687,7 @@ def two_tabs(browser, folder):
 
 def token(browser, folder):
     """A token is in the address only until it is read; another one renews it; a bad one is asked for again."""
-    relay = Relay(folder, "auth: { mode: jwt, secret: 0123456789abcdef0123456789abcdef }")
+    relay = Relay(RELAY, folder, "auth: { mode: jwt, secret: 0123456789abcdef0123456789abcdef }")
 
     def issue(lifetime):
         return subprocess.run([RELAY, "token", "--user", "ada", "--ttl", lifetime, "--config", relay.folder / "relay.yaml"],
@@ -731,7 +731,7 @@ def directory(browser, folder):
         ["setpriv", "--pdeathsig", "KILL", "/usr/bin/python3", script, json.dumps({"remaining": 0, "limit": None, "reset": reset})],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     port = int(service.stdout.readline())
-    relay = Relay(folder, f"""directory:
+    relay = Relay(RELAY, folder, f"""directory:
   kind: github
   source: org:acme
   base_url: http://127.0.0.1:{port}
@@ -755,7 +755,7 @@ FIRST_ROW = """(() => {
 
 def long_room(browser, folder):
     """5,000 messages: at most 200 rows, every message once on the way up, jumps to any place."""
-    relay = Relay(folder, WITHOUT_LIMITS)
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
     relay.send("bo", "general", *[f"message {number}" for number in range(1, 5001)])
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.querySelectorAll('.row').length >= 50")
@@ -803,7 +803,7 @@ def long_room(browser, folder):
 
 def drift(browser, folder):
     """What is at the top of the view stays there, within a pixel, in every frame that is painted."""
-    relay = Relay(folder, WITHOUT_LIMITS)
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
     text = "a room is a log and a subscription is a cursor " * 3
     relay.send("bo", "general", *[f"{number}: " + text[:20 + number * 37 % 120] for number in range(400)])
     page = browser.page(f"{relay.url}/?user=ada&room=general")
@@ -877,7 +877,7 @@ def attacks(browser, folder):
         {"user": "mallory", "name": "<img src=x onerror=window.hacked=1>", "avatar": "javascript:window.hacked=1"},
         {"user": "trudy", "name": "\"><script>window.hacked=1</script>", "avatar": "data:image/svg+xml,<svg onload='window.hacked=1'/>"},
     ]))
-    relay = Relay(folder, f"""{WITHOUT_LIMITS}
+    relay = Relay(RELAY, folder, f"""{WITHOUT_LIMITS}
 directory: {{ kind: local, file: {folder}/people.yaml }}
 rooms: {{ listed: [{{ room: general, title: "<b onmouseover=window.hacked=1>General</b>" }}] }}""")
     numbers = relay.send("mallory", "general", *ATTACKS)
@@ -938,7 +938,7 @@ def framing(browser, folder):
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         origin = f"http://127.0.0.1:{server.server_port}"
-        closed = Relay(folder, "")
+        closed = Relay(RELAY, folder, "")
         server.html = f"<!doctype html><iframe src='{closed.url}/?user=ada'></iframe>"
         page = browser.page(f"{origin}/")
         page.wait("document.querySelector('iframe')")
@@ -952,7 +952,7 @@ def framing(browser, folder):
         page.wait("document.querySelector('relay-room').relay?.health.state === 'waiting'")
         closed.stop()
         other = tempfile.mkdtemp(dir=folder)
-        relay = Relay(other, f"auth: {{ origins: ['{origin}'] }}\n{ECHO}")
+        relay = Relay(RELAY, other, f"auth: {{ origins: ['{origin}'] }}\n{ECHO}")
         server.html = (f"<!doctype html><style>relay-room {{ height: 400px; --accent: green }}</style><script type=module src='{relay.url}/embed.js'></script>"
                        f"<relay-room src='{relay.url}' user=ada room=general title=General></relay-room>")
         page.go(f"{origin}/")
@@ -966,7 +966,7 @@ def framing(browser, folder):
 
 def size(browser, folder):
     """What the first visit loads, compressed: at most 60 KiB, in few files. Every file that another one names is there."""
-    relay = Relay(folder, "")
+    relay = Relay(RELAY, folder, "")
 
     def load(path):
         with urllib.request.urlopen(urllib.request.Request(f"{relay.url}{path}", headers={"Accept-Encoding": "gzip"})) as answer:
@@ -1008,7 +1008,7 @@ def accessibility(browser, folder):
     script = axe()
     if script is None:
         return print("axe-core COULD NOT BE INSTALLED from PyPI; ACCESSIBILITY WAS NOT CHECKED", file=sys.stderr)
-    relay = Relay(folder, ECHO)
+    relay = Relay(RELAY, folder, ECHO)
     number, = relay.send("bo", "general", "see https://example.org/x, `code`, @ada")
     relay.send("ada", "general", {"text": "an answer", "reply_to": number}, {"kind": "react", "target": number, "emoji": "👍", "on": True})
     relay.send("bo", "dm:ada:bo", "unread")
@@ -1074,7 +1074,7 @@ def accessibility(browser, folder):
 
 def budgets(browser, folder):
     """Paint, memory, frames and long tasks."""
-    relay = Relay(folder, WITHOUT_LIMITS)
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
     relay.send("bo", "general", *[f"message {number} with some words of text" for number in range(10_000)])
     # The second visit: the files are in the cache, the processor is slowed down.
     watch = """window.tasks = []; window.frames = [];
@@ -1129,7 +1129,7 @@ def budgets(browser, folder):
 
 
 def turned_off(browser, folder):
-    relay = Relay(folder, "", "--no-web")
+    relay = Relay(RELAY, folder, "", "--no-web")
     for path in "/", "/embed.js", "/service-worker.js":
         try:
             urllib.request.urlopen(f"{relay.url}{path}")

@@ -28,7 +28,7 @@ def works(page, text):
 
 def heavy_texts(browser, folder):
     """The work for a text grows with its length and no faster, and it gets a limited number of elements."""
-    relay = Relay(folder, WITHOUT_LIMITS)
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
     # Thirty times as long as a message may be: what grows with the square of the length takes a thousand times as long.
@@ -65,7 +65,7 @@ def disguises(browser, folder):
     zalgo, turned = "Z" + "\u0301" * 60, "\u202eadA\u202c"
     (pathlib.Path(folder) / "people.yaml").write_text(json.dumps([
         {"user": "mallory", "name": zalgo}, {"user": "trudy", "name": turned}], ensure_ascii=False))
-    relay = Relay(folder, f"{WITHOUT_LIMITS}\ndirectory: {{ kind: local, file: {folder}/people.yaml }}")
+    relay = Relay(RELAY, folder, f"{WITHOUT_LIMITS}\ndirectory: {{ kind: local, file: {folder}/people.yaml }}")
     links = {"https://bank.example@evil.example/": False, "https://bank.example:443@evil.example/login": False,
              "http://:secret@evil.example/": False, "https://example.org/a_(b)": True, "https://evil.example/אב/moc.knab": True}
     for user in "mallory", "trudy":
@@ -93,7 +93,7 @@ def disguises(browser, folder):
 
 def reactions(browser, folder):
     """As many different reactions as the relay allows, each as long as it allows: the message stays usable."""
-    relay = Relay(folder, WITHOUT_LIMITS)
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
     target = relay.send("bo", "general", "everyone likes this")[0]
     for user in range(5):
         relay.send(f"user{user}", "general", *({"kind": "react", "target": target, "emoji": chr(0x1F600 + 10 * user + number) * 8, "on": True} for number in range(10)))
@@ -111,7 +111,7 @@ def reactions(browser, folder):
 def crowd(browser, folder):
     """Thousands of strangers write at once: the list has each of them once, and the page goes on."""
     people = 3000
-    relay = Relay(folder, WITHOUT_LIMITS)
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
 
@@ -179,7 +179,7 @@ def pictures(browser, folder):
         (pathlib.Path(folder) / "people.yaml").write_text(json.dumps([
             {"user": f"{kind}{number}", "name": f"{kind} {number}", "avatar": f"http://127.0.0.1:{server.server_port}/{kind}{number}.png"}
             for kind, number in people]))
-        relay = Relay(folder, f"{WITHOUT_LIMITS}\ndirectory: {{ kind: local, file: {folder}/people.yaml, private_avatars: true }}")
+        relay = Relay(RELAY, folder, f"{WITHOUT_LIMITS}\ndirectory: {{ kind: local, file: {folder}/people.yaml, private_avatars: true }}")
         page = browser.page(f"{relay.url}/?user=ada&room=general")
         page.wait(f"{ONLINE} && document.querySelectorAll('.conversation').length >= {len(people)}")
         page.wait("document.querySelectorAll('.conversation img').length === 6")
@@ -198,7 +198,7 @@ def pictures(browser, folder):
 
 def foreign_token(browser, folder):
     """An address with the token of another user changes who one is only after a question."""
-    relay = Relay(folder, "auth: { mode: jwt, secret: 0123456789abcdef0123456789abcdef }")
+    relay = Relay(RELAY, folder, "auth: { mode: jwt, secret: 0123456789abcdef0123456789abcdef }")
 
     def issue(user, lifetime="1h"):
         return subprocess.run([RELAY, "token", "--user", user, "--ttl", lifetime, "--config", relay.folder / "relay.yaml"],

@@ -5,12 +5,12 @@ import tempfile
 
 import web
 import webdriver
-from web_support import ECHO, ONLINE, Failure, Relay, check, quiet, until, wait_for_text, write
+from web_support import ECHO, ONLINE, RELAY, Failure, Relay, check, quiet, until, wait_for_text, write
 
 
 def composing(browser, folder):
     """Enter sends, but not the one that ends a composition; a paste keeps its lines."""
-    relay = Relay(folder, ECHO)
+    relay = Relay(RELAY, folder, ECHO)
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
     page.type("half")

@@ -30,7 +30,7 @@ def before(page, script):
 
 def control_characters(browser, folder):
     """A text with control characters, as a terminal or a word processor gives it, is sent without them."""
-    relay = Relay(folder, "")
+    relay = Relay(RELAY, folder, "")
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
     sent = []
@@ -60,7 +60,7 @@ def control_characters(browser, folder):
 
 def refused_edits(browser, folder):
     """A refused edit keeps its text: in the composer, or beside what one has begun to write; and an edit that was not finished is there after a reload."""
-    relay = Relay(folder, "limits: { edits_per_entry: 1 }")
+    relay = Relay(RELAY, folder, "limits: { edits_per_entry: 1 }")
     number, = relay.send("ada", "general", "fist")
     relay.send("ada", "general", {"kind": "edit", "target": number, "text": "first"})
     page = browser.page(f"{relay.url}/?user=ada&room=general")
@@ -98,7 +98,7 @@ def refused_edits(browser, folder):
 
 def told(browser, folder):
     """Nothing fails without a word: an error that no part of the page tells is said too."""
-    relay = Relay(folder, "")
+    relay = Relay(RELAY, folder, "")
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE}")
     page.evaluate("void Promise.reject(new Error('of nobody'))")
@@ -142,7 +142,7 @@ NEVER = {
 
 def never(browser, folder):
     """The page goes on without what never answers: it connects, and sends."""
-    relay = Relay(folder, "")
+    relay = Relay(RELAY, folder, "")
     for what, script in NEVER.items():
         context = browser.call("Target.createBrowserContext")["browserContextId"]
         page = before(browser.page(context=context), script)
@@ -162,7 +162,7 @@ def never(browser, folder):
 
 def silent_tab(browser, folder):
     """A tab that gets no answer from the one that has the connection connects by itself."""
-    relay = Relay(folder, "")
+    relay = Relay(RELAY, folder, "")
     leader = browser.page(f"{relay.url}/?user=ada&room=general")
     leader.wait(f"{ONLINE} && {COMPOSER}")
     follower = browser.page(f"{relay.url}/?user=ada&room=general")
@@ -190,7 +190,7 @@ def silent_tab(browser, folder):
 
 def stalled(browser, folder):
     """A part of the page that never comes is missed with a word; and a page opens from what is kept while the relay stands still."""
-    relay = Relay(folder, "")
+    relay = Relay(RELAY, folder, "")
     relay.send("bo", "general", "before")
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.querySelectorAll('.row').length === 1")
@@ -217,7 +217,7 @@ def stalled(browser, folder):
 
 def misnamed(browser, folder):
     """An address is understood as wschat takes names; what is no name is said, and the page starts all the same."""
-    relay = Relay(folder, "")
+    relay = Relay(RELAY, folder, "")
     page = browser.page()
     for query, title in (("user=ADA&room=General", "General"), ("user=@ada&room=%23general", "General"), ("user=ada&to=@bo", "bo"), ("user=ada&to=Bo", "bo"),
                          ("user=ada&room=@bo", "bo"), ("user=ada&room=dm:bo:ada", "bo"), ("user=ada&room=__proto__", "__proto__"), ("user=ada&room=%20team%20", "team")):
@@ -252,7 +252,7 @@ def misnamed(browser, folder):
 
 def blocked(browser, folder):
     """With all site data blocked one signs in, writes, and goes from one conversation to another."""
-    relay = Relay(folder, "")
+    relay = Relay(RELAY, folder, "")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         default = pathlib.Path(profile) / "Default"
         default.mkdir()
@@ -281,7 +281,7 @@ def blocked(browser, folder):
 
 def outdated(browser, folder):
     """Parts of the page that are gone, since the relay has another version, are missed with a word, and a way out."""
-    relay = Relay(folder, "")
+    relay = Relay(RELAY, folder, "")
     page = browser.page()
     page.call("Network.setBypassServiceWorker", bypass=True)
     page.go(f"{relay.url}/?user=ada&room=general")
@@ -321,7 +321,7 @@ def sign_out(page):
 
 def signed_out(browser, folder):
     """Signing out ends all tabs of the user, and removes all that is kept of the user, and nothing of anybody else."""
-    relay = Relay(folder, "")
+    relay = Relay(RELAY, folder, "")
     relay.send("cy", "general", "a message")
 
     def use(user):
@@ -374,7 +374,7 @@ def signed_out(browser, folder):
 def signed_out_over_http(browser, folder):
     """Over plain HTTP, where browsers have no locks, the same; and with a token, each tab loses its own."""
     secret = "0123456789abcdef0123456789abcdef"
-    relay = Relay(folder, f"auth: {{ mode: jwt, secret: {secret} }}")
+    relay = Relay(RELAY, folder, f"auth: {{ mode: jwt, secret: {secret} }}")
 
     def issue():
         return subprocess.run([RELAY, "token", "--user", "bo", "--ttl", "1h", "--config", relay.folder / "relay.yaml"],

@@ -9,7 +9,7 @@ import threading
 import time
 import urllib.error
 
-from web_support import ONLINE, PATIENCE_S, WITHOUT_LIMITS, Relay, check, play, rows, until, write
+from web_support import ONLINE, PATIENCE_S, RELAY, WITHOUT_LIMITS, Relay, check, play, rows, until, write
 
 
 def kills(browser, folder):
@@ -17,7 +17,7 @@ def kills(browser, folder):
     rounds = 30
     seed = random.randrange(1 << 32)
     chance = random.Random(seed)
-    relay = Relay(folder, WITHOUT_LIMITS)
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
     address = f"{relay.url}/?user=ada&room=general"
     page = browser.page(address)
     page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
@@ -101,7 +101,7 @@ RELOAD_WITH_ROW = """(text => {
 
 def reloads(browser, folder):
     """90 times without a relay: what a person has just written is there after a reload in that moment, once, in its order."""
-    relay = Relay(folder, WITHOUT_LIMITS)
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
     relay.send("bo", "general", "hello")
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA' && document.querySelector('.row')")
@@ -125,7 +125,7 @@ def reloads(browser, folder):
 
 def switching(browser, folder, switches=400):
     """Rooms that are opened and left, while messages arrive in them, leave nothing behind."""
-    relay = Relay(folder, f"{WITHOUT_LIMITS}\nrooms: {{ listed: [] }}")
+    relay = Relay(RELAY, folder, f"{WITHOUT_LIMITS}\nrooms: {{ listed: [] }}")
     rooms = [f"room{number}" for number in range(6)]
     for room in rooms:
         relay.send("ada", room, "mine")

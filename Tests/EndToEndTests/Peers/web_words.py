@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 
-from web_support import ONLINE, WITHOUT_LIMITS, Relay, check, play, quiet, rows, until, wait_for_text, write
+from web_support import ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, play, quiet, rows, until, wait_for_text, write
 
 NOTE = "document.querySelector('relay-composer .note:not([hidden])')?.textContent"
 COMPOSER = "document.querySelector('relay-composer textarea').value"
@@ -22,7 +22,7 @@ def clear(page):
 
 def commands(browser, folder):
     """A command is carried out or explained, by each of its names, and never sent as text."""
-    relay = Relay(folder, WITHOUT_LIMITS)
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
     relay.send("bo", "general", "one @ada", "two", "three @ada", "four")
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{READY} && document.querySelectorAll('.row').length === 4")
@@ -99,7 +99,7 @@ def commands(browser, folder):
 
 def offers(browser, folder):
     """A name that one types is a person's first, and a room's only where the room exists or is asked for by `#`."""
-    relay = Relay(folder, f"{WITHOUT_LIMITS}\nrooms: {{ listed: [{{ room: general, title: General }}] }}")
+    relay = Relay(RELAY, folder, f"{WITHOUT_LIMITS}\nrooms: {{ listed: [{{ room: general, title: General }}] }}")
     page = browser.page(f"{relay.url}/?user=bo")
     page.wait(f"{ONLINE} && document.querySelectorAll('.conversation').length === 1")
     last = "[...document.querySelectorAll('.conversation')].map(row => row.querySelector('.title').textContent + ': ' + row.querySelector('.last').textContent)"
@@ -179,7 +179,7 @@ class FreezingProxy:
 
 def frozen(browser, folder):
     """A relay that does not answer is told at once, for as long as it lasts, and no answer from before counts afterwards."""
-    relay = Relay(folder, WITHOUT_LIMITS)
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
     proxy = FreezingProxy(relay.port)
     page = browser.page(f"{proxy.url}/?user=ada&room=general")
     health = "document.querySelector('.health').textContent"
@@ -231,7 +231,7 @@ SHOWN = """(() => ({
 
 def fresh(browser, folder):
     """After each kind of event, a page that was open all the time shows what one shows that is opened now."""
-    relay = Relay(folder, f"{WITHOUT_LIMITS}\nrooms: {{ listed: [{{ room: general, title: General }}, {{ room: quiet, title: Quiet }}] }}")
+    relay = Relay(RELAY, folder, f"{WITHOUT_LIMITS}\nrooms: {{ listed: [{{ room: general, title: General }}, {{ room: quiet, title: Quiet }}] }}")
 
     def visit(user, address):
         context = browser.call("Target.createBrowserContext")["browserContextId"]
@@ -311,7 +311,7 @@ TIMES = "JSON.stringify(['.day', '.row time', '.conversation time', '.subtitle',
 
 def days(browser, folder):
     """A page that is open over midnight, and while the zone changes, shows what one shows that is opened then."""
-    relay = Relay(folder, WITHOUT_LIMITS)
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
     relay.send("bo", "dm:ada:bo", "of the evening")
     relay.send("bo", "general", "one", "two")
 
@@ -360,7 +360,7 @@ def days(browser, folder):
 
 def refusals(browser, folder):
     """What the page cannot do is said where one tries it, with what to do; and nothing leads away from the page."""
-    relay = Relay(folder, WITHOUT_LIMITS)
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(READY)
     # A text that is too long.
@@ -416,7 +416,7 @@ FAILING_STORE = """for (const name of ['add', 'put']) { const write = IDBObjectS
 
 def conditions(browser, folder):
     """That the store has failed stands above all else for as long as it lasts; and leaving asks while something is not sent."""
-    relay = Relay(folder, WITHOUT_LIMITS)
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
     address = f"{relay.url}/?user=ada&room=general"
     condition = "document.querySelector('.conditions').textContent"
     asks = "(event => { window.dispatchEvent(event); return event.defaultPrevented; })(new Event('beforeunload', { cancelable: true }))"

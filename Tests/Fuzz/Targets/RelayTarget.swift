@@ -49,11 +49,11 @@ enum RelayTarget {
         }
         relay.send(message, from: session)
       case 10..<14: try relay.turn()
-      case 14: relay.pass(milliseconds: Int64(chooser.choose(256)) * 40)
+      case 14: relay.advance(Int64(chooser.choose(256)) * 40)
       case 15: relay.disconnect(chooser.choose(relay.clients.count))
       case 16, 17: relay.connect(.init(rawValue: chooser.choose(4)) ?? .socket)
       case 18: relay.setDirectory(count: [0, 1, 3, 60, 300][chooser.choose(5)])
-      case 19: relay.isDiskFull.toggle()
+      case 19: relay.toggleDisk()
       case 20: relay.toggleSocket(chooser.choose(relay.clients.count))
       default:
         guard floodsLeft > 0 else { continue }

@@ -1,4 +1,3 @@
-internal import Hostile
 internal import Mixing
 internal import Relay
 internal import WebSocket

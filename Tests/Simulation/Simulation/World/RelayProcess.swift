@@ -1,6 +1,6 @@
 internal import Gateway
-internal import Hostile
 internal import Relay
+internal import ShardWorld
 internal import WebSocket
 internal import Wire
 

@@ -1,8 +1,8 @@
 internal import CSQLite
 internal import Gateway
-internal import Hostile
 internal import Relay
 internal import SQLiteLog
+internal import ShardWorld
 internal import Wire
 
 /// A log whose threads' work the simulation executes in steps, at times that the seed chooses.
@@ -61,30 +61,24 @@ extension EntryReader {
 /// The log in memory, which is lost with its process.
 final class SimulatedMemoryLog: SimulatedLog {
   let epoch: String
-  private let lineage: Lineage
-  private var sequencer: Sequencer
-  private var store: CountingStore<MemoryStore>
-  let writing = WorkMeter()
-  let reading = WorkMeter()
+  private let log: SteppedLog<MemoryStore>
+  var writing: WorkMeter { log.store.meter }
+  var reading: WorkMeter { log.reading }
 
   init(epoch: String, keepEntriesPerRoom: Int64, limits: EntryLimits, loops: Int) {
     self.epoch = epoch
-    store = CountingStore(MemoryStore(), writing)
-    lineage = Lineage([.init(number: 1, name: epoch)])
-    sequencer = Sequencer(
-      lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, limits: limits, loops: loops)
+    log = SteppedLog(
+      MemoryStore(), lineage: Lineage([.init(number: 1, name: epoch)]),
+      keepEntriesPerRoom: keepEntriesPerRoom, limits: limits, loops: loops, framing: .webSocket)
   }
 
   func process(
     _ batches: [(loop: Int, requests: [LogRequest])], now: Int64
   ) -> Sequencer.Outcome {
-    sequencer.process(batches, store: &store, now: now, framing: .webSocket)
+    log.process(batches, now: now)
   }
 
-  func answer(_ request: ReadRequest) -> LogAnswer {
-    var reader = CountingReader(store.base, reading)
-    return request.answer(from: &reader, lineage, .webSocket)
-  }
+  func answer(_ request: ReadRequest) -> LogAnswer { log.answer(request, from: log.store.base) }
 
   var redactedEdits: Int { 0 }
   var backgroundSteps: [() -> Void] { [] }
@@ -93,7 +87,7 @@ final class SimulatedMemoryLog: SimulatedLog {
   var unstoredEpoch: String? { nil }
 
   func contents(of rooms: [String]) throws(StoreFailure) -> [String: StoredLog] {
-    try store.base.contents(of: rooms)
+    try log.store.base.contents(of: rooms)
   }
 }
 
@@ -105,12 +99,11 @@ final class SimulatedSQLiteLog: SimulatedLog {
   let epoch: String
   /// The reason why an existing index could not be used.
   let discardedIndex: String?
-  private let lineage: Lineage
-  private var sequencer: Sequencer
-  private var store: CountingStore<SQLiteStore>
+  private let log: SteppedLog<SQLiteStore>
+  private var store: SQLiteStore { log.store.base }
   private let reader: SQLiteReader
-  let writing = WorkMeter()
-  let reading = WorkMeter()
+  var writing: WorkMeter { log.store.meter }
+  var reading: WorkMeter { log.reading }
   private let indexer: Indexer
   /// The shared part of `store`, which must not be accessed while it is at work.
   private let shared: OpenStore
@@ -133,7 +126,9 @@ final class SimulatedSQLiteLog: SimulatedLog {
       folder: Self.folder, durability: durability, now: now,
       segmentEntries: segmentEntries, vfs: fileSystem, epochName: epoch,
       identityKey: EntryIdentity.Key(bytes: Array(1...16)))
-    self.store = CountingStore(store, writing)
+    log = SteppedLog(
+      store, lineage: store.lineage, keepEntriesPerRoom: keepEntriesPerRoom, limits: limits,
+      loops: loops, framing: .webSocket)
     reader = try SQLiteReader(store.shared, lineage: store.lineage)
     shared = store.shared
     indexer = try Indexer(shared)
@@ -142,27 +137,23 @@ final class SimulatedSQLiteLog: SimulatedLog {
     self.end = end
     self.tally = tally
     discardedIndex = store.discardedIndex
-    lineage = store.lineage
-    sequencer = Sequencer(
-      lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, limits: limits, loops: loops)
   }
 
   func process(
     _ batches: [(loop: Int, requests: [LogRequest])], now: Int64
   ) -> Sequencer.Outcome {
-    sequencer.process(batches, store: &store, now: now, framing: .webSocket)
+    log.process(batches, now: now)
   }
 
   func answer(_ request: ReadRequest) -> LogAnswer {
     reader.answer { reader in
       // Reads of an attempt that has to be repeated do not count.
       _ = reading.take()
-      var counting = CountingReader(reader, reading)
-      return request.answer(from: &counting, lineage, .webSocket)
+      return log.answer(request, from: reader)
     }
   }
 
-  var redactedEdits: Int { store.base.redactedEdits }
+  var redactedEdits: Int { store.redactedEdits }
 
   /// The steps of the indexing thread and of the checkpointing one.
   var backgroundSteps: [() -> Void] {
@@ -199,16 +190,16 @@ final class SimulatedSQLiteLog: SimulatedLog {
   /// The steps of the writer between two batches: a checkpoint, and what the indexer requests.
   var writerSteps: [() -> Void] {
     [
-      { [store = store.base, end] in if (try? store.checkpoint()) == nil { end() } },
-      { [store = store.base] in store.vacuum() },
-      { [store = store.base] in store.shared.seal() },
-    ] + urgently(store.base.hasLeftovers) { [store = store.base] in try? store.tidy() }
+      { [store, end] in if (try? store.checkpoint()) == nil { end() } },
+      { [store] in store.vacuum() },
+      { [store] in store.shared.seal() },
+    ] + urgently(store.hasLeftovers) { [store] in try? store.tidy() }
       + urgently(!deletions.isEmpty) { [unowned self] in delete() }
   }
 
   private func delete() {
     guard let slice = deletions.first else { return }
-    if (try? store.base.delete(slice)) == nil {
+    if (try? store.delete(slice)) == nil {
       // Starts again with a lookup, as the indexer does.
       deletions = []
       garbage = nil
@@ -217,8 +208,8 @@ final class SimulatedSQLiteLog: SimulatedLog {
     }
   }
 
-  var epochs: [String] { store.base.lineage.epochs.map(\.name) }
-  var unstoredEpoch: String? { store.base.hasUnstoredEpoch ? epoch : nil }
+  var epochs: [String] { store.lineage.epochs.map(\.name) }
+  var unstoredEpoch: String? { store.hasUnstoredEpoch ? epoch : nil }
 
   func contents(of rooms: [String]) throws(StoreFailure) -> [String: StoredLog] {
     var reader = reader

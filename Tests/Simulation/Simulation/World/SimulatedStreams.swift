@@ -1,6 +1,6 @@
 internal import Gateway
-internal import Hostile
 internal import Relay
+internal import ShardWorld
 internal import WebSocket
 
 /// One loop's world in the simulation: links instead of sockets, the simulation's clock, and a log

@@ -1,6 +1,7 @@
 internal import Gateway
 internal import Hostile
 internal import Relay
+internal import ShardWorld
 internal import Wire
 
 /// Checks the cost of all clients, adversaries included, against the bounds.

@@ -1,7 +1,7 @@
 internal import Gateway
-internal import Hostile
 internal import Relay
 internal import SQLiteLog
+internal import ShardWorld
 internal import Wire
 
 /// The relay's process: its start, its turns, and the work of its log.
@@ -208,11 +208,7 @@ extension Simulation {
 
   func publish(_ outcome: Sequencer.Outcome, _ submitters: Set<Int>) {
     guard let relay else { return }
-    for loop in relay.loopIndices {
-      let completes = submitters.contains(loop)
-      guard completes || outcome.commit != nil || !outcome.answers[loop].isEmpty else { continue }
-      let delivery = LogDelivery(
-        commit: outcome.commit, answers: outcome.answers[loop], completesSubmit: completes)
+    for (loop, delivery) in outcome.deliveries(completing: submitters) {
       relay.post(.log(delivery), to: loop)
       wake(loop: loop, in: pick(0...1))
     }

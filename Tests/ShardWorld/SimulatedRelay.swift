@@ -1,102 +1,101 @@
-import BasicContainers
-import Wire
+internal import BasicContainers
+public import Relay
+internal import Wire
 
-@testable import Relay
-
-/// Drives shards and their log on one thread and one clock, for the tests of this module. A test
-/// decides which of them has a turn; a shard has one only if there is an event, or if the shard itself
-/// says that it has work.
+/// Drives shards and their log on one thread and one clock, for the tests of `Relay` and for the
+/// fuzzer. Its owner decides which of them has a turn; a shard has one only if there is an event, or if
+/// the shard itself says that it has work.
 ///
 /// `Gateway.ConnectionLoop` is the same layer in the relay, and this is not a copy of it: there are no
 /// handshakes, frames, HTTP, timeouts or lingering here, only the calls of a turn, whose order is
 /// `Shard`'s contract. In return, a test can look into a shard, and hold back the log, its reads and
-/// the space of a socket. The simulation (Tests/Simulation) drives the `ConnectionLoop` itself.
-final class SimulatedRelay {
+/// the space of a socket. The simulation (Tests/Simulation) drives the `ConnectionLoop` itself, over the
+/// same `SteppedLog`.
+public final class SimulatedRelay {
   private var shards: UniqueArray<Shard>
-  var loops: Int { shards.count }
-  let budgets: Budgets<String>
-  var sequencer: Sequencer
-  var store = FaultyStore()
-  var now = Moment(monotonic: 1000, wall: 1_763_650_000_000)
+  public var loops: Int { shards.count }
+  public let budgets: Budgets<String>
+  public let log: SteppedLog<MemoryStore>
+  public var now = Moment(monotonic: 1000, wall: 1_763_650_000_000)
   private var inboxes: [[LogDelivery]]
-  private var submitted: [(loop: Int, requests: [LogRequest])] = []
+  /// What the log has not processed yet.
+  public private(set) var submitted: [(loop: Int, requests: [LogRequest])] = []
   private var reads: [(loop: Int, request: ReadRequest)] = []
   private var sockets: [[Int32: SimulatedSocket]]
   private var connections: Int32 = 0
-  /// Everything that was ever durable.
-  private(set) var log: [String: [Int64: Entry]] = [:]
   /// The maximum that was queued for any session.
-  private(set) var mostQueuedBytes = 0
+  public private(set) var mostQueuedBytes = 0
   /// The number of messages that were compressed.
-  let compressions: Counter
-  final class Counter { var count = 0 }
-  /// Which rooms users have left for good at some time: "user room".
-  var forgotten: Set<String> = []
+  public private(set) var compressions = 0
   /// Held back as long as this is set, in tests that look at what happens meanwhile.
-  var logIsHeld = false
-  var readsAreHeld = false
+  public var logIsHeld = false
+  public var readsAreHeld = false
 
-  let lineage = Lineage([.init(number: 1, name: "first"), .init(number: 2, name: "second")])
-
-  init(
-    loops: Int = 1, keepEntriesPerRoom: Int64 = 0, roomsPerUser: Int = 0, seed: UInt64 = 1,
+  /// - Parameter epochs: those of the log; the last one is the current one.
+  public init(
+    loops: Int = 1, epochs: [String] = ["first", "second"], keepEntriesPerRoom: Int64 = 0,
+    roomsPerUser: Int = 0, seed: UInt64 = 1,
     _ configure: (inout Shard.Configuration) -> Void = { _ in }
   ) {
     var configuration = Shard.Configuration()
     configure(&configuration)
-    store.memory.epoch = 2
-    sequencer = Sequencer(
-      lineage: lineage,
-      keepEntriesPerRoom: keepEntriesPerRoom, roomsPerUser: roomsPerUser, loops: loops)
-    let compressions = Counter()
-    self.compressions = compressions
-    let budgets = Budgets<String>(configuration.limits.budget)
-    self.budgets = budgets
+    var store = MemoryStore()
+    store.epoch = Int64(epochs.count)
+    let lineage = Lineage(
+      epochs.enumerated().map { .init(number: Int64($0.offset + 1), name: $0.element) })
+    log = SteppedLog(
+      store, lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, roomsPerUser: roomsPerUser,
+      loops: loops,
+      framing: SimulatedSocket.framing)
+    budgets = Budgets<String>(configuration.limits.budget)
+    inboxes = Array(repeating: [], count: loops)
+    sockets = Array(repeating: [:], count: loops)
     shards = UniqueArray(minimumCapacity: loops)
+    let compression = SimulatedSocket.compression { [unowned self] in compressions += 1 }
     for loop in 0..<loops {
       shards.append(
         Shard(
-          configuration: configuration, framing: SimulatedSocket.framing,
-          compression: SimulatedSocket.compression { compressions.count += 1 }, budgets: budgets,
-          epoch: "second", seed: seed &+ UInt64(loop)))
+          configuration: configuration, framing: SimulatedSocket.framing, compression: compression,
+          budgets: budgets, epoch: lineage.current.name, seed: seed &+ UInt64(loop)))
     }
-    inboxes = Array(repeating: [], count: loops)
-    sockets = Array(repeating: [:], count: loops)
   }
 
   /// Calls `body` with the shard of a loop.
   @discardableResult
-  func shard<Result>(_ loop: Int = 0, _ body: (inout Shard) -> Result) -> Result {
+  public func shard<Result>(_ loop: Int = 0, _ body: (inout Shard) -> Result) -> Result {
     body(&shards[loop])
   }
 
   // MARK: - Connections
 
   /// Connects a client; with `nil` one that is not authenticated.
-  func connect(_ user: String?, loop: Int = 0, compresses: Bool = false) -> SimulatedSocket {
+  /// - Parameter isPresence: whether the user is online by it; if not, it is for one request.
+  public func connect(
+    _ user: String?, loop: Int = 0, compresses: Bool = false, isPresence: Bool = true
+  ) -> SimulatedSocket {
     connections += 1
     let session = shards[loop].open(connection: connections, compresses: compresses, now: now)
-    if let user { shards[loop].identify(session, as: user, now: now) }
+    if let user { shards[loop].identify(session, as: user, isPresence: isPresence, now: now) }
     let socket = SimulatedSocket(loop: loop, connection: connections, session: session)
     sockets[loop][connections] = socket
     return socket
   }
 
   /// Ends a connection without a close frame.
-  func disconnect(_ socket: SimulatedSocket) {
+  public func disconnect(_ socket: SimulatedSocket) {
     guard socket.isOpen else { return }
     socket.isOpen = false
     sockets[socket.loop][socket.connection] = nil
     shards[socket.loop].close(socket.session)
   }
 
-  func queuedBytes(_ socket: SimulatedSocket) -> Int {
+  public func queuedBytes(_ socket: SimulatedSocket) -> Int {
     shards[socket.loop].queuedBytes(of: socket.session)
   }
 
   // MARK: - Pending work
 
-  func hasEvent(_ loop: Int) -> Bool {
+  private func hasEvent(_ loop: Int) -> Bool {
     if !inboxes[loop].isEmpty || shards[loop].hasWork { return true }
     if let deadline = shards[loop].nextDeadline, deadline <= now.monotonic { return true }
     return sockets[loop].values.contains {
@@ -104,29 +103,30 @@ final class SimulatedRelay {
     }
   }
 
-  var logHasWork: Bool { !logIsHeld && !submitted.isEmpty }
-  var readerHasWork: Bool { !readsAreHeld && !reads.isEmpty }
+  /// Whether neither a shard nor the log has anything to do.
+  public var isIdle: Bool {
+    submitted.isEmpty && reads.isEmpty && inboxes.allSatisfy(\.isEmpty)
+      && shards.indices.allSatisfy { !shards[$0].hasWork }
+  }
 
   /// Runs turns until there is no work left at this time.
-  func run() {
+  public func run() {
     var steps = 0
     while true {
       steps += 1
       precondition(steps < 100_000, "the relay does not come to rest")
       if let loop = shards.indices.first(where: hasEvent) {
         turn(loop)
-      } else if logHasWork {
+      } else if !logIsHeld, !submitted.isEmpty {
         process()
-      } else if readerHasWork {
-        read()
-      } else {
+      } else if readsAreHeld || read() == nil {
         return
       }
     }
   }
 
   /// Advances the clock, and runs what is due, to the millisecond.
-  func run(forMilliseconds milliseconds: Int64) {
+  public func run(forMilliseconds milliseconds: Int64) {
     let end = now.monotonic + milliseconds
     run()
     while let next = shards.indices.compactMap({ shards[$0].nextDeadline }).min(), next <= end {
@@ -137,7 +137,7 @@ final class SimulatedRelay {
     run()
   }
 
-  func advance(_ milliseconds: Int64) {
+  public func advance(_ milliseconds: Int64) {
     now.monotonic += milliseconds
     now.wall += milliseconds
   }
@@ -145,16 +145,15 @@ final class SimulatedRelay {
   // MARK: - Turns
 
   /// One turn of a shard, in the order that the comment on `Shard` gives.
-  func turn(_ loop: Int, deliveries: Int = .max, messages: Int = .max) {
-    for _ in 0..<min(deliveries, inboxes[loop].count) {
-      shards[loop].apply(inboxes[loop].removeFirst(), now: now)
-    }
+  public func turn(_ loop: Int) {
+    for delivery in inboxes[loop] { shards[loop].apply(delivery, now: now) }
+    inboxes[loop] = []
     for socket in open(loop) {
       if socket.isBlocked, socket.space > 0 {
         socket.isBlocked = false
         shards[loop].unblock(socket.session)
       }
-      if !socket.isPaused { receive(socket, messages) }
+      receive(socket)
     }
     shards[loop].tick(now: now)
     for closing in shards[loop].takeClosings() {
@@ -170,7 +169,7 @@ final class SimulatedRelay {
     for connection in shards[loop].takeResumable() {
       guard let socket = sockets[connection] else { continue }
       socket.isPaused = false
-      receive(socket, messages)
+      receive(socket)
     }
     for socket in open(loop) {
       mostQueuedBytes = max(mostQueuedBytes, queuedBytes(socket))
@@ -184,15 +183,15 @@ final class SimulatedRelay {
     sockets[loop].values.sorted { $0.connection < $1.connection }
   }
 
-  private func receive(_ socket: SimulatedSocket, _ limit: Int) {
-    var left = limit
-    while !socket.input.isEmpty, left > 0 {
+  /// Passes on the messages of a client that the shard takes now.
+  public func receive(_ socket: SimulatedSocket) {
+    while socket.isOpen, !socket.isPaused, !socket.input.isEmpty {
       guard shards[socket.loop].mayReceive(socket.session, now: now) else {
         socket.isPaused = true
         return
       }
-      let json = socket.next(at: now.monotonic)
-      left -= 1
+      let json = socket.input.removeFirst()
+      if shards[socket.loop].isAuthenticated(socket.session) { socket.received.append(json) }
       shards[socket.loop].receive(socket.session, json.span, now: now)
     }
   }
@@ -201,32 +200,18 @@ final class SimulatedRelay {
 
   /// Passes everything that was submitted to the log, as one batch.
   @discardableResult
-  func process() -> StoreFailure? {
-    let batches = submitted
+  public func process() -> Sequencer.Outcome {
+    let submitters = Set(submitted.map(\.loop))
+    let outcome = log.process(submitted, now: now.wall)
     submitted = []
-    let outcome = sequencer.process(
-      batches, store: &store, now: now.wall, framing: SimulatedSocket.framing)
-    if let commit = outcome.commit {
-      for index in 0..<commit.frames.count {
-        let json = Array(commit.frames.payload(index))
-        guard let entry = try? Entry(decoding: json.span) else {
-          preconditionFailure("a commit holds entries")
-        }
-        log[entry.room, default: [:]][entry.seq] = entry
-      }
+    for (loop, delivery) in outcome.deliveries(completing: submitters) {
+      inboxes[loop].append(delivery)
     }
-    for loop in shards.indices {
-      let completes = batches.contains { $0.loop == loop }
-      guard completes || outcome.commit != nil else { continue }
-      inboxes[loop].append(
-        LogDelivery(
-          commit: outcome.commit, answers: outcome.answers[loop], completesSubmit: completes))
-    }
-    return outcome.failure
+    return outcome
   }
 
   /// The log starts again: what was submitted is neither stored nor answered.
-  func startAgain(in epoch: String) {
+  public func startAgain(in epoch: String) {
     let loops = submitted.map(\.loop)
     submitted = []
     for loop in shards.indices {
@@ -236,17 +221,18 @@ final class SimulatedRelay {
     }
   }
 
-  /// Answers the oldest read.
-  func read() {
-    guard !reads.isEmpty else { return }
+  /// Answers the oldest read, and returns it.
+  @discardableResult
+  public func read() -> ReadRequest? {
+    guard !reads.isEmpty else { return nil }
     let (loop, request) = reads.removeFirst()
-    let answer = request.answer(from: &store, lineage, SimulatedSocket.framing)
+    let answer = log.answer(request, from: log.store.base, fails: log.store.failsReads)
     inboxes[loop].append(LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
+    return request
   }
 
-  func belongs(_ user: String, to room: String) -> Bool {
-    sequencer.indices[room].map { sequencer.rooms[$0].members[user] != nil } ?? false
+  /// Returns the last `seq` of a room; 0 if there is none.
+  public func head(_ room: String) -> Int64 {
+    ((try? log.store.base.bounds(of: room)) ?? nil)?.head ?? 0
   }
-
-  func head(_ room: String) -> Int64 { log[room]?.keys.max() ?? 0 }
 }

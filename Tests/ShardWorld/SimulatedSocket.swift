@@ -1,74 +1,75 @@
-import Relay
-import Wire
+public import Relay
+public import Wire
 
 /// Both ends of one connection: the client's messages that the relay has not read yet, and the
 /// relay's bytes that have arrived.
-final class SimulatedSocket {
-  let loop: Int
-  let connection: Int32
-  var session: SessionID
+public final class SimulatedSocket {
+  public let loop: Int
+  public let connection: Int32
+  public let session: SessionID
   /// The number of bytes that it accepts before it blocks.
-  var space = Int.max
+  public var space = Int.max
   var isBlocked = false
   var isPaused = false
-  var isClosing = false
-  var isOpen = true
+  /// Whether the relay ends it, and sends its last messages.
+  public internal(set) var isClosing = false
+  public internal(set) var isOpen = true
   /// Messages on their way to the relay.
-  var input: [[UInt8]] = []
-  /// The times at which the relay read the sends, by id.
-  var takenAt: [String: Int64] = [:]
+  public internal(set) var input: [[UInt8]] = []
+  /// Messages that the relay has taken from the authenticated client.
+  public var received: [[UInt8]] = []
   /// The number of writes to it.
-  private(set) var writes = 0
+  public private(set) var writes = 0
   /// The number of messages that arrived compressed.
-  private(set) var packed = 0
-  private(set) var closeCode: UInt16?
+  public private(set) var packed = 0
+  /// The length of the longest message that arrived.
+  public private(set) var longestMessageBytes = 0
+  public private(set) var closeCode: UInt16?
   /// Whether the relay said anything after its close frame.
-  private(set) var saidMoreAfterClose = false
+  public private(set) var saidMoreAfterClose = false
   /// What arrived but could not be read as a message.
-  private(set) var garbage: [String] = []
+  public private(set) var garbage: [String] = []
   private var rest: [UInt8] = []
   private var messages: [Answer] = []
 
-  struct Answer: Equatable {
-    var ref: String?
-    var message: ServerMessage
+  /// A message with the `ref` of the request that it answers.
+  public struct Answer: Equatable {
+    public var ref: String?
+    public var message: ServerMessage
   }
 
-  init(loop: Int, connection: Int32, session: SessionID) {
+  public init(loop: Int, connection: Int32, session: SessionID) {
     self.loop = loop
     self.connection = connection
     self.session = session
   }
 
-  func send(_ message: ClientMessage, ref: String? = nil) { input.append(message.json(ref: ref)) }
-
-  /// The next message that the relay reads.
-  func next(at now: Int64) -> [UInt8] {
-    let json = input.removeFirst()
-    if case .send(let send)? = try? ClientMessage(decoding: json.span, textLimitBytes: 0) {
-      takenAt[send.id] = now
-    }
-    return json
+  public func send(_ message: ClientMessage, ref: String? = nil) {
+    send(message.json(ref: ref))
   }
 
-  func send(_ json: String) { input.append(Array(json.utf8)) }
+  public func send(_ json: String) { send(Array(json.utf8)) }
 
-  /// The messages that have arrived since the last call.
-  func take() -> [ServerMessage] { takeAnswers().map(\.message) }
+  public func send(_ json: [UInt8]) { input.append(json) }
 
-  /// The same, with the `ref` of the request that each answers.
-  func takeAnswers() -> [Answer] {
+  /// Returns the messages that have arrived since the last call.
+  public func take() -> [ServerMessage] { takeAnswers().map(\.message) }
+
+  /// Returns the same, with the `ref` of the request that each answers.
+  public func takeAnswers() -> [Answer] {
     defer { messages = [] }
     return messages
   }
 
   /// Accepts bytes that the relay writes.
-  func write(_ bytes: Span<UInt8>) -> Int {
+  public func write(_ bytes: Span<UInt8>) -> Int {
     writes += 1
     let taken = min(space, bytes.count)
     if space != .max { space -= taken }
     if taken < bytes.count { isBlocked = true }
-    for index in 0..<taken { rest.append(bytes[index]) }
+    unsafe bytes.extracting(first: taken).withUnsafeBufferPointer {
+      unsafe rest.append(contentsOf: $0)
+    }
     parse()
     return taken
   }
@@ -138,6 +139,7 @@ final class SimulatedSocket {
   }
 
   private func take(_ json: [UInt8]) {
+    longestMessageBytes = max(longestMessageBytes, json.count)
     do throws(UndecodableMessage) {
       messages.append(
         Answer(
@@ -149,11 +151,11 @@ final class SimulatedSocket {
 
   private static let closeLength = 0xFFFF_FFFF
 
-  static func closeFrame(_ code: UInt16) -> [UInt8] {
+  public static func closeFrame(_ code: UInt16) -> [UInt8] {
     [0xFF, 0xFF, 0xFF, 0xFF, UInt8(code >> 8), UInt8(code & 255)]
   }
 
-  static let framing = Framing { payloadBytes, frames in
+  public static let framing = Framing { payloadBytes, frames in
     for shift in [24, 16, 8, 0] { frames.append(UInt8(payloadBytes >> shift & 255)) }
   }
 }

@@ -1,120 +1,45 @@
 public import Relay
 public import Wire
 
-/// The work of a thread of the relay for one batch or one request, as counts that are the same on
-/// every machine, and the simulated time that follows from them.
-///
-/// It counts expensive operations: entries that the store looks up or reads, names that it lists,
-/// entries that are appended, and bytes that are encoded. Without these counts a simulated relay
-/// would do everything in no time, and no client would ever wait.
-public struct Work {
-  public init() {}
-
-  /// Entries and rooms that were looked up individually.
-  public var lookups = 0
-  /// Edits, deletions and reactions that were read to fold entries.
-  public var changes = 0
-  /// Entries that were read sequentially, and names that were listed.
-  public var rows = 0
-  /// Runs of entries of one sender that were looked up to count unread entries.
-  public var runs = 0
-  public var appended = 0
-  public var bytes = 0
-
-  public static func += (left: inout Work, right: Work) {
-    left.lookups += right.lookups
-    left.changes += right.changes
-    left.rows += right.rows
-    left.runs += right.runs
-    left.appended += right.appended
-    left.bytes += right.bytes
-  }
-
-  /// The time for these counts on the machine on which the product was measured, with SQLite: 20 µs
-  /// per index lookup, 5 µs per committed entry, 2 µs per sequentially read row.
-  public var microseconds: Int {
-    20 * (lookups + runs + changes) + 5 * appended + 2 * rows + bytes / 1000
-  }
-
-  /// The factor by which the simulated machine is slower: a run has hundreds of entries where a
-  /// real attack has tens of thousands.
-  public static let slowdown = 20
-
-  public var milliseconds: Int64 { Int64(microseconds * Self.slowdown / 1000) }
-}
-
-/// The bounds for the impact of other clients on an honest one, and for the cost of one request.
-public enum Bound {
-  /// The longest time in which the relay may read bytes that have arrived from an honest client,
-  /// answer its sends and joins, or read storage for it: 50 ms, which no user notices, on a machine
-  /// that is `Work.slowdown` times slower. Only the relay's own time counts, from when it has
-  /// received the bytes; waits during which the run itself has stalled a thread do not count.
-  public static let waitMilliseconds: Int64 = 50 * Int64(Work.slowdown)
-  /// The maximum number of lookups of the log's thread for a request: its room, id and target, one
-  /// edit of a forwarded text, a slice of the edits of a deleted text, or the epochs of a room.
-  public static let lookupsPerRequest = 48
-  /// The maximum number of runs that are looked up to count unread entries, for all marks of a batch
-  /// or for a slice of rooms. Each comes with at most one further lookup.
-  public static let runsPerCount =
-    Sequencer.unreadRunsLimit + 2 * Int(Sequencer.unreadLimit) + 3
-  /// The maximum number of rooms of a page of `rooms`, each with its unread count.
-  public static let roomsPerPage = 256
-  /// The maximum number of changes read to fold an entry: its last edit, its deletion and its
-  /// reactions.
-  public static let changesPerFoldedEntry = 64
-  /// The maximum number of rows read for a folded page, per requested entry: changes of other
-  /// entries are skipped.
-  public static let rowsPerFoldedEntry = 16
-  public static let rowsPerFoldedPage = 256
-  /// The maximum number of edits of deleted texts that one transaction overwrites.
-  public static let redactedEditsPerCommit = 128
-  /// The size at which a reply ends, after at least one item.
-  public static let replyBytes = 131_072
-  /// The size of a reply's envelope, and of the part of the last item that no limit covers.
-  public static let replySlackBytes = 4096
-}
-
-/// Counts the operations of a store. Each thread has its own.
-public final class WorkMeter {
-  private var work = Work()
-
-  public init() {}
-
-  /// Returns the work since the last call.
-  public func take() -> Work {
-    defer { work = Work() }
-    return work
-  }
-
-  public func lookUp(_ count: Int = 1) { work.lookups += count }
-  public func lookUpRun() { work.runs += 1 }
-  public func read(rows: Int) { work.rows += rows }
-  public func read(changes: Int) { work.changes += changes }
-  public func append(_ count: Int) { work.appended += count }
-}
-
-/// A store that counts its operations.
-public struct CountingStore<Base: EntryStore>: EntryStore {
+/// A store, or a reader of one, that counts its operations, and that fails when it is told to.
+public struct CountingStore<Base> {
   public var base: Base
   public let meter: WorkMeter
-  /// Whether the disk is full: commits then fail.
-  public var isFull = false
+  /// Whether commits fail, as with a full disk.
+  public var failsCommits = false
+  public var failsReads = false
+  /// The `mayHaveMore` of a commit's failure.
+  public var mayHaveMore = false
+  /// Whether the changes of each commit are kept in `commits`.
+  public var keepsCommits = false
+  public private(set) var commits: [StoreChanges] = []
 
   public init(_ base: Base, _ meter: WorkMeter) {
     self.base = base
     self.meter = meter
   }
 
+  private func check() throws(StoreFailure) {
+    if failsReads { throw StoreFailure("reading fails") }
+  }
+}
+
+extension CountingStore: EntryStore where Base: EntryStore {
   public mutating func loadRoom(_ name: String) throws(StoreFailure) -> StoredRoom? {
-    meter.lookUp()
+    try check()
+    meter.lookUp(.rooms)
     return try base.loadRoom(name)
   }
 
-  public mutating func nextRoomNumber() throws(StoreFailure) -> Int64 { try base.nextRoomNumber() }
+  public mutating func nextRoomNumber() throws(StoreFailure) -> Int64 {
+    try check()
+    return try base.nextRoomNumber()
+  }
 
   public mutating func find(
     _ identity: EntryIdentity, room: Int64, named name: String, sender: String, id: String
   ) throws(StoreFailure) -> Entry? {
+    try check()
     meter.lookUp()
     return try base.find(identity, room: room, named: name, sender: sender, id: id)
   }
@@ -122,14 +47,16 @@ public struct CountingStore<Base: EntryStore>: EntryStore {
   public mutating func lastEntry(
     ofRoom room: Int64, throughEpoch number: Int64
   ) throws(StoreFailure) -> (seq: Int64, epoch: Int64)? {
-    meter.lookUp()
+    try check()
+    meter.lookUp(.epochs)
     return try base.lastEntry(ofRoom: room, throughEpoch: number)
   }
 
   public mutating func entry(
     _ seq: Int64, ofRoom number: Int64, named room: String
   ) throws(StoreFailure) -> Entry? {
-    meter.lookUp()
+    try check()
+    meter.lookUp(.entries)
     return try base.entry(seq, ofRoom: number, named: room)
   }
 
@@ -138,13 +65,15 @@ public struct CountingStore<Base: EntryStore>: EntryStore {
   public mutating func lastEdit(
     of target: Int64, inRoom number: Int64, named room: String
   ) throws(StoreFailure) -> Entry? {
-    meter.lookUp()
+    try check()
+    meter.lookUp(.entries)
     return try base.lastEdit(of: target, inRoom: number, named: room)
   }
 
   public mutating func editCount(
     of target: Int64, inRoom number: Int64, upTo limit: Int
   ) throws(StoreFailure) -> Int {
+    try check()
     let count = try base.editCount(of: target, inRoom: number, upTo: limit)
     meter.lookUp()
     meter.read(rows: count)
@@ -154,6 +83,7 @@ public struct CountingStore<Base: EntryStore>: EntryStore {
   public mutating func emoji(
     of target: Int64, inRoom number: Int64, by user: String?, upTo limit: Int
   ) throws(StoreFailure) -> Set<String> {
+    try check()
     let emoji = try base.emoji(of: target, inRoom: number, by: user, upTo: limit)
     meter.lookUp()
     meter.read(rows: emoji.count)
@@ -163,6 +93,7 @@ public struct CountingStore<Base: EntryStore>: EntryStore {
   public mutating func changes(
     inRoom number: Int64, through seq: Int64, total: Int64
   ) throws(StoreFailure) -> Int64 {
+    try check()
     meter.lookUp()
     return try base.changes(inRoom: number, through: seq, total: total)
   }
@@ -170,6 +101,7 @@ public struct CountingStore<Base: EntryStore>: EntryStore {
   public mutating func contentRun(
     endingAt seq: Int64, inRoom number: Int64
   ) throws(StoreFailure) -> ContentRun? {
+    try check()
     meter.lookUpRun()
     return try base.contentRun(endingAt: seq, inRoom: number)
   }
@@ -177,43 +109,43 @@ public struct CountingStore<Base: EntryStore>: EntryStore {
   public mutating func memberships(
     of user: String, after number: Int64, limit: Int
   ) throws(StoreFailure) -> [StoredMembership] {
+    try check()
     let memberships = try base.memberships(of: user, after: number, limit: limit)
-    meter.read(rows: memberships.count)
+    meter.read(rows: memberships.count, .rooms)
     return memberships
   }
 
   public mutating func membership(
     of user: String, toRoom name: String
   ) throws(StoreFailure) -> StoredMembership? {
-    meter.lookUp()
+    try check()
+    meter.lookUp(.rooms)
     return try base.membership(of: user, toRoom: name)
   }
 
   public mutating func membershipCount(of user: String) throws(StoreFailure) -> Int {
-    meter.lookUp()
+    try check()
+    meter.lookUp(.membershipCount)
     return try base.membershipCount(of: user)
   }
 
   public mutating func commit(_ changes: StoreChanges) throws(StoreFailure) {
-    if isFull { throw StoreFailure("the disk is full") }
+    if failsCommits {
+      var failure = StoreFailure("the disk is full")
+      failure.mayHaveMore = mayHaveMore
+      throw failure
+    }
     meter.append(changes.entries.count + changes.members.count + changes.redactions.count)
+    if keepsCommits { commits.append(changes) }
     try base.commit(changes)
   }
 }
 
-/// A reader that counts its operations.
-public struct CountingReader<Base: EntryReader>: EntryReader {
-  public var base: Base
-  public let meter: WorkMeter
-
-  public init(_ base: Base, _ meter: WorkMeter) {
-    self.base = base
-    self.meter = meter
-  }
-
+extension CountingStore: EntryReader where Base: EntryReader {
   public mutating func bounds(
     of room: String
   ) throws(StoreFailure) -> (number: Int64, first: Int64, head: Int64)? {
+    try check()
     meter.lookUp()
     return try base.bounds(of: room)
   }
@@ -222,8 +154,9 @@ public struct CountingReader<Base: EntryReader>: EntryReader {
     ofRoom number: Int64, named room: String, in seqs: ClosedRange<Int64>,
     _ body: (Entry) -> Bool
   ) throws(StoreFailure) {
+    try check()
     var count = 0
-    defer { meter.read(rows: count) }
+    defer { meter.read(rows: count, .entries) }
     try base.forEachEntry(ofRoom: number, named: room, in: seqs) {
       count += 1
       return body($0)
@@ -233,6 +166,7 @@ public struct CountingReader<Base: EntryReader>: EntryReader {
   public mutating func lastSeq(
     ofRoom room: Int64, in seqs: ClosedRange<Int64>, throughEpoch number: Int64
   ) throws(StoreFailure) -> Int64? {
+    try check()
     meter.lookUp()
     return try base.lastSeq(ofRoom: room, in: seqs, throughEpoch: number)
   }
@@ -240,14 +174,16 @@ public struct CountingReader<Base: EntryReader>: EntryReader {
   public mutating func changes(
     inRoom number: Int64, through seq: Int64
   ) throws(StoreFailure) -> Int64 {
+    try check()
     // A lookup in an index that is repeated many times for one page.
-    meter.read(rows: 1)
+    meter.read(rows: 1, .changeCounts)
     return try base.changes(inRoom: number, through: seq)
   }
 
   public mutating func firstTarget(
     inRoom number: Int64, in seqs: ClosedRange<Int64>
   ) throws(StoreFailure) -> Int64? {
+    try check()
     meter.read(rows: 1)
     return try base.firstTarget(inRoom: number, in: seqs)
   }
@@ -255,13 +191,15 @@ public struct CountingReader<Base: EntryReader>: EntryReader {
   public mutating func lastEdit(
     of target: Int64, inRoom number: Int64, named room: String
   ) throws(StoreFailure) -> Entry? {
-    meter.read(changes: 1)
+    try check()
+    meter.read(changes: 1, .entries)
     return try base.lastEdit(of: target, inRoom: number, named: room)
   }
 
   public mutating func reactions(
     to target: Int64, inRoom number: Int64
   ) throws(StoreFailure) -> [(emoji: String, users: Int64)] {
+    try check()
     let reactions = try base.reactions(to: target, inRoom: number)
     meter.read(changes: reactions.count)
     return reactions
@@ -270,8 +208,9 @@ public struct CountingReader<Base: EntryReader>: EntryReader {
   public mutating func forEachUser(
     giving emoji: String, to target: Int64, inRoom number: Int64, _ body: (String) -> Bool
   ) throws(StoreFailure) {
+    try check()
     var count = 0
-    defer { meter.read(changes: count) }
+    defer { meter.read(changes: count, .users) }
     try base.forEachUser(giving: emoji, to: target, inRoom: number) {
       count += 1
       return body($0)
@@ -279,6 +218,7 @@ public struct CountingReader<Base: EntryReader>: EntryReader {
   }
 
   public mutating func lastSeen(_ user: String) throws(StoreFailure) -> Int64? {
+    try check()
     meter.lookUp()
     return try base.lastSeen(user)
   }
