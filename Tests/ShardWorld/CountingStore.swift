@@ -24,7 +24,7 @@ public struct CountingStore<Base> {
   }
 }
 
-extension CountingStore: EntryStore where Base: EntryStore {
+extension CountingStore: EntryLookup, EntryStore where Base: EntryStore {
   public mutating func loadRoom(_ name: String) throws(StoreFailure) -> StoredRoom? {
     try check()
     meter.lookUp(.rooms)

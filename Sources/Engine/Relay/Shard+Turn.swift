@@ -14,11 +14,11 @@ extension Shard {
   }
 
   private mutating func applyCommit(_ commit: Commit, _ now: Moment) {
-    for change in commit.membershipChanges { roomLists.apply(change, in: &self) }
+    for change in commit.membershipChanges { roomLists.updateMembership(change, in: &self) }
     for redaction in commit.redactions { forget(redaction) }
     applyEntries(commit, now)
     for change in commit.marks {
-      roomLists.apply(change, in: self)
+      roomLists.updateMarks(change, in: self)
       receipts.apply(change, in: &self, now)
     }
     for change in commit.typing { typing.apply(change, in: &self, now) }
@@ -43,7 +43,7 @@ extension Shard {
       keep(commit, spans[place], place, in: room)
       typing.end(with: spans[place], of: commit, in: handle)
       turn.stage(commit, span: place, of: room, in: &rooms[room].staged)
-      roomLists.apply(spans[place], of: commit, in: room, &self, now)
+      roomLists.countEntries(spans[place], of: commit, in: room, &self, now)
     }
     polls.wake(with: commit)
     recent.append(RecentCommits.Element(commit: commit, rooms: handles))

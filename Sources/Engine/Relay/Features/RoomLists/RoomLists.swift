@@ -138,7 +138,7 @@ final class RoomLists: Feature {
   // MARK: - Commits
 
   /// A user became a member of a room or left it.
-  func apply(
+  func updateMembership(
     _ change: Commit.MembershipChange, in audience: inout some ListsAudience & ~Copyable
   ) {
     guard let watch = table.find(change.user) else { return }
@@ -161,7 +161,9 @@ final class RoomLists: Feature {
   }
 
   /// A user's marks in a room have moved.
-  func apply(_ change: Commit.MarkChange, in audience: borrowing some ListsAudience & ~Copyable) {
+  func updateMarks(
+    _ change: Commit.MarkChange, in audience: borrowing some ListsAudience & ~Copyable
+  ) {
     guard let watch = table.find(change.marks.user),
       let room = audience.room(named: change.room)?.slot,
       let node = table.users[watch].rooms[room]
@@ -171,7 +173,7 @@ final class RoomLists: Feature {
   }
 
   /// Applies new entries to the lists that have the room, and tells their users.
-  func apply(
+  func countEntries(
     _ span: Commit.RoomSpan, of commit: Commit, in room: Slot<Room>,
     _ audience: inout some ListsAudience & ~Copyable, _ now: Moment
   ) {
