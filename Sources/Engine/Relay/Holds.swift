@@ -80,6 +80,7 @@ struct Holds {
 
   private mutating func forget(_ room: String) {
     lineCount -= holds.removeValue(forKey: room)?.retries.count ?? 0
+    assert(lineCount >= 0 && (lineCount == 0 || !holds.isEmpty))
   }
 }
 

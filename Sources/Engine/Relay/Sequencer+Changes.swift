@@ -11,6 +11,7 @@ extension Sequencer {
     for key in batch.dirtyMembers {
       guard let number = rooms[key.room].number, let marks = rooms[key.room].members[key.user]
       else { continue }
+      assert(max(marks.read, marks.received) <= rooms[key.room].head, "a mark is at most the head")
       changes.members.append((number, key.user, marks, rooms[key.room].head))
     }
     for key in batch.formerMembers {

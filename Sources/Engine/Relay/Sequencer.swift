@@ -132,7 +132,13 @@ public struct Sequencer {
     framing: Framing
   ) -> Outcome {
     var batch = prepared
+    precondition(batch.number == batchNumber, "a batch is completed before the next one begins")
     if let failure { return refuseBatch(batch, failure, &store) }
+    for room in batch.touched {
+      precondition(
+        rooms[room].number != nil && rooms[room].first <= rooms[room].head + 1,
+        "what is published is stored, and the entries that are kept end with the head")
+    }
     recordAudiences(&batch)
     seenToRetry = [:]
     return publish(batch, &store, framing)
@@ -253,6 +259,7 @@ public struct Sequencer {
     }
     // The marks may have moved on in the same batch, for example by a send that followed the join.
     let head = max(subscribing.head, room.first - 1)
+    precondition(resumption.after <= head, "a cursor is at most at the head")
     return LogAnswer.Subscribed(
       joined: ServerMessage.Joined(
         room: room.name, epoch: lineage.current.name, head: head, first: room.first,
