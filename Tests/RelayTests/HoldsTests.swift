@@ -164,3 +164,38 @@ import Wire
     #expect(holds.wait("r", id: "1", now: 9000) == nil)
   }
 }
+
+@Suite struct `The refusals of all sessions` {
+  private let ada = SessionID(index: 1, generation: 0)
+  private let later = SessionID(index: 1, generation: 1)
+
+  @Test func `a hold is of one session and one room, and ends with its wait`() {
+    var holds = SessionHolds()
+    holds.refuse("r", 0, ada, now: 5000)
+    #expect(holds.wait("r", 0, ada, now: 5400) == 600)
+    #expect(holds.wait("q", 0, ada, now: 5400) == nil)
+    #expect(holds.wait("r", 1, ada, now: 5400) == nil)
+    #expect(holds.wait("r", 0, later, now: 5400) == nil)
+    #expect(holds.wait("r", 0, ada, now: 6000) == nil)
+  }
+
+  @Test func `the rest of a wait does not prolong it`() {
+    var holds = SessionHolds()
+    holds.refuse("r", 0, ada, now: 5000)
+    holds.refuse("r", 0, ada, for: 600, now: 5400)
+    #expect(holds.wait("r", 0, ada, now: 5400) == 600)
+  }
+
+  @Test func `what is over is forgotten, and what was set before the clock was put back`() {
+    var holds = SessionHolds()
+    holds.refuse("r", 0, ada, now: 5000)
+    holds.evictOver(now: 5500)
+    holds.refuse("r", 0, later, now: 6001)
+    holds.evictOver(now: 6501)
+    #expect(holds.count == 1)
+    #expect(holds.wait("r", 0, later, now: 6501) == 500)
+    #expect(holds.wait("r", 0, later, now: 1000) == nil)
+    holds.evictOver(now: 1000)
+    #expect(holds.count == 0)
+  }
+}

@@ -88,7 +88,7 @@ import Wire
     ] {
       queue.append(send(id, to: room, of: session, receivedAt: 0))
     }
-    let removed = queue.removeSends([ada: ["r"]])
+    let removed = queue.removeSends { $0.session == ada && $0.room == "r" }
     #expect(removed.map(\.id) == ["1", "4"])
     let batch = queue.takeBatch()
     #expect(ids(batch) == ["2", "3"])

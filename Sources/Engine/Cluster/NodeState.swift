@@ -90,6 +90,7 @@ package struct NodeState {
 
   /// Records a batch of this node that is stored.
   mutating func recordCommitted(_ batch: FeedBatch, isCertain: Bool) {
+    precondition(batch.position == position + 1, "a node commits on top of what it has applied")
     batches += 1
     let isDurable = batch.sequenced.changes.isDurable
     unconfirmed.append(
@@ -100,6 +101,7 @@ package struct NodeState {
   /// Everything up to a position is certain.
   mutating func confirm(through position: Int64) {
     guard let last = unconfirmed.lastIndex(where: { $0.position <= position }) else { return }
+    precondition(unconfirmed[last].position > confirmed.position)
     confirmed = unconfirmed[last]
     unconfirmed.removeFirst(last + 1)
   }

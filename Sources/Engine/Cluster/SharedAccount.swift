@@ -178,6 +178,7 @@ final class SharedAccount: BudgetObserver {
       func pay(_ debt: inout Double, _ bucket: inout TokenBucket, _ rate: TokenBucket.Rate) {
         debt -= bucket.pay(
           debt, from: milliseconds, part: Double(nodes - 1) / Double(nodes), at: rate)
+        assert(debt >= 0, "no more is paid than is owed")
       }
       pay(&state.debt.sends, &buckets.sends, terms.sends)
       pay(&state.debt.requests, &buckets.requests, terms.requests)

@@ -121,7 +121,7 @@ package struct Batch {
   /// Indices of the edits, reactions and deletions of each entry.
   private var changes: [Place: [Int]] = [:]
   /// Changes that are retried from an earlier batch.
-  var retried: [Sequencer.MemberKey: Sequencer.MemberRetry] = [:]
+  var retried: [MemberRetries.Member: MemberRetries.Retry] = [:]
   /// The error of a read during the batch, which must not be stored then.
   package internal(set) var failure: StoreFailure?
 

@@ -49,6 +49,7 @@ struct CommitHistory {
       entries -= oldest.senders.count
       bytes -= oldest.bytes
     }
+    assert(entries >= 0 && bytes >= 0 && (bytes == 0) == records.isEmpty)
   }
 
   /// Returns the place of an entry; `nil` if its commit is not kept.

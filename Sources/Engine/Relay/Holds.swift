@@ -29,6 +29,8 @@ struct Holds {
   private var pausedAt: Int64?
 
   var count: Int { holds.count }
+  /// When the last hold ends, if nothing extends it.
+  var end: Int64 { holds.values.reduce(0) { max($0, $1.until) } }
 
   /// Records that a send was refused until the given time, in milliseconds of the monotonic clock.
   /// - Parameter isPaused: whether the session is currently not read.
@@ -78,5 +80,47 @@ struct Holds {
 
   private mutating func forget(_ room: String) {
     lineCount -= holds.removeValue(forKey: room)?.retries.count ?? 0
+    assert(lineCount >= 0 && (lineCount == 0 || !holds.isEmpty))
+  }
+}
+
+/// The holds of all sessions on all loops, for the log: it refuses later sends of a session as the
+/// session's loop does. It remembers no lines, and does not know of pauses, which are the loop's affair.
+struct SessionHolds {
+  private struct Key: Hashable {
+    var loop: Int
+    var session: SessionID
+  }
+
+  private var holds: [Key: Holds] = [:]
+  private var evictedAt: Int64 = 0
+
+  var count: Int { holds.count }
+
+  /// Records that a send was refused. Times are milliseconds since 1970.
+  mutating func refuse(
+    _ room: String, _ loop: Int, _ session: SessionID,
+    for wait: Int64 = Refusal.retryAfterMilliseconds, now: Int64
+  ) {
+    holds[Key(loop: loop, session: session), default: Holds()]
+      .refuse(room, id: nil, until: now + wait, isPaused: false, now: now)
+  }
+
+  /// Returns the milliseconds for which a session's sends to a room are refused; `nil` if they are not.
+  @inline(__always)
+  mutating func wait(_ room: String, _ loop: Int, _ session: SessionID, now: Int64) -> Int64? {
+    if holds.isEmpty { return nil }
+    guard let wait = holds[Key(loop: loop, session: session)]?.wait(room, id: "", now: now),
+      // A hold that ends even later was set before the clock was put back.
+      wait <= Refusal.retryAfterMilliseconds
+    else { return nil }
+    return wait
+  }
+
+  /// Forgets the sessions whose holds are over, once in the time that a hold lasts.
+  mutating func evictOver(now: Int64) {
+    guard !holds.isEmpty, abs(now - evictedAt) >= Refusal.retryAfterMilliseconds else { return }
+    evictedAt = now
+    holds = holds.filter { now...now + Refusal.retryAfterMilliseconds ~= $0.value.end }
   }
 }

@@ -64,23 +64,13 @@ struct LogQueue {
     answeredSince = submittedSince
   }
 
-  /// Removes the gathered sends to rooms for which a session waits.
-  mutating func removeSends(_ held: [SessionID: Set<String>]) -> [LogRequest.Append] {
+  /// Removes gathered sends.
+  mutating func removeSends(
+    where isRemoved: (LogRequest.Append) -> Bool
+  ) -> [LogRequest.Append] {
     var removed: [LogRequest.Append] = []
     requests.removeAll { request in
-      guard case .append(let send) = request, held[send.session]?.contains(send.room) == true
-      else { return false }
-      removed.append(send)
-      return true
-    }
-    return removed
-  }
-
-  /// Removes all gathered sends.
-  mutating func removeSends() -> [LogRequest.Append] {
-    var removed: [LogRequest.Append] = []
-    requests.removeAll { request in
-      guard case .append(let send) = request else { return false }
+      guard case .append(let send) = request, isRemoved(send) else { return false }
       removed.append(send)
       return true
     }

@@ -34,6 +34,7 @@ package struct PresenceBook {
     case .away: loops.away += 1
     case .offline: break
     }
+    assert(loops.online >= 0 && loops.away >= 0, "a presence ends where it began")
     users[user] = loops.presence == .offline ? nil : loops
     return before
   }

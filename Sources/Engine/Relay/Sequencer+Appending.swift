@@ -18,7 +18,7 @@ extension Sequencer {
     }
     let member = rooms[room].members.place(of: append.user)
     if member == nil, try !mayBelong(append.user, to: room, &batch, &store) {
-      refuse(
+      refuseSend(
         append, roomsPerUserReached(append.user, re: "send", room: append.room, id: append.id),
         loop, &batch)
       return
@@ -34,11 +34,11 @@ extension Sequencer {
         room: append.room, seq: seq, id: append.id, from: append.user, at: at, kind: append.kind,
         body: body),
       last: rooms[room].last)
-    add(entry, of: append, to: room, &batch)
+    addEntry(entry, of: append, to: room, &batch)
     if let member {
       rooms[room].recordSend(by: member)
     } else {
-      add(append.user, to: room, &batch)
+      addMember(append.user, to: room, &batch)
       rooms[room].recordSend(by: append.user)
     }
     if rooms[room].members.count < 2 { try addPeers(to: room, &batch, &store) }
@@ -52,13 +52,13 @@ extension Sequencer {
     _ append: LogRequest.Append, to room: Int, _ loop: Int, _ batch: inout Batch
   ) -> Bool {
     guard append.mayCreate || rooms[room].exists else {
-      refuse(append, Self.noSuchRoom(re: "send", append.room, id: append.id), loop, &batch)
+      refuseSend(append, Self.noSuchRoom(re: "send", append.room, id: append.id), loop, &batch)
       return false
     }
-    if !holds.isEmpty, let wait = hold(append.room, loop, append.session, batch.now) {
+    if let wait = holds.wait(append.room, loop, append.session, now: batch.now) {
       let error = WireError.unavailable(
         re: "send", room: append.room, id: append.id, retryAfterMilliseconds: wait)
-      refuse(append, error, loop, &batch)
+      refuseSend(append, error, loop, &batch)
       return false
     }
     return true
@@ -95,7 +95,7 @@ extension Sequencer {
       // If the batch is not stored, the content is not redacted either.
       acknowledge(append, first.seq, first.at, isDuplicate: true, loop, &batch)
     } else {
-      refuse(append, Self.idConflict(append, first.seq), loop, &batch)
+      refuseSend(append, Self.idConflict(append, first.seq), loop, &batch)
     }
   }
 
@@ -108,7 +108,7 @@ extension Sequencer {
       // Before the reference is resolved, because that may change the batch.
       try checkSpace(for: append, append.body.count, in: room, loop, &batch)
     } catch {
-      refuse(append, error, loop, &batch)
+      refuseSend(append, error, loop, &batch)
       return nil
     }
     if append.reference == nil { return append.body }
@@ -120,7 +120,7 @@ extension Sequencer {
       }
       return body
     } catch {
-      refuse(append, error, loop, &batch)
+      refuseSend(append, error, loop, &batch)
       return nil
     }
   }
@@ -137,8 +137,7 @@ extension Sequencer {
     if batch.hasRoom(forBody: bodyBytes, limitBytes: batchBytesLimit) { return }
     // As after a failed commit, later sends of the session to the room wait as well, which keeps
     // their order.
-    holds[HoldKey(loop: loop, session: append.session, room: append.room)] =
-      batch.now + Refusal.retryAfterMilliseconds
+    holds.refuse(append.room, loop, append.session, now: batch.now)
     throw WireError.unavailable(re: "send", room: append.room, id: append.id)
   }
 
@@ -179,7 +178,7 @@ extension Sequencer {
     return (seq, at)
   }
 
-  private mutating func add(
+  private mutating func addEntry(
     _ entry: consuming StoreChanges.NewEntry, of append: LogRequest.Append, to room: Int,
     _ batch: inout Batch
   ) {
@@ -200,7 +199,7 @@ extension Sequencer {
   ) throws(StoreFailure) {
     guard let (a, b) = RoomName.peers(of: rooms[room].name) else { return }
     for peer in [a, b] where try mayBelong(peer, to: room, &batch, &store) {
-      add(peer, to: room, &batch)
+      addMember(peer, to: room, &batch)
     }
   }
 
@@ -215,23 +214,11 @@ extension Sequencer {
     batch.acks[loop].append(ack, to: append.session, wasStored: wasStored)
   }
 
-  private func refuse(
+  private func refuseSend(
     _ append: LogRequest.Append, _ error: WireError, _ loop: Int, _ batch: inout Batch
   ) {
     var error = error
     error.ref = append.ref
     batch.refuse(append.session, from: loop, error)
-  }
-
-  /// Returns the milliseconds for which a session's sends to a room are refused; nil if they are not.
-  private mutating func hold(
-    _ room: String, _ loop: Int, _ session: SessionID, _ now: Int64
-  ) -> Int64? {
-    let key = HoldKey(loop: loop, session: session, room: room)
-    guard let until = holds[key] else { return nil }
-    // A hold that ends even later was set before the clock was put back.
-    if until > now, until - now <= Refusal.retryAfterMilliseconds { return until - now }
-    holds = holds.filter { $0.value > now }
-    return nil
   }
 }

@@ -1,6 +1,6 @@
 import Wire
 
-/// The changes of a batch to the store, and the eviction of rooms and holds from memory.
+/// The changes of a batch to the store, and the eviction of rooms from memory.
 extension Sequencer {
   func changes(of batch: Batch) -> StoreChanges {
     var changes = StoreChanges()
@@ -11,6 +11,7 @@ extension Sequencer {
     for key in batch.dirtyMembers {
       guard let number = rooms[key.room].number, let marks = rooms[key.room].members[key.user]
       else { continue }
+      assert(max(marks.read, marks.received) <= rooms[key.room].head, "a mark is at most the head")
       changes.members.append((number, key.user, marks, rooms[key.room].head))
     }
     for key in batch.formerMembers {
@@ -62,31 +63,11 @@ extension Sequencer {
     return limit > 0 ? limit : nil
   }
 
-  mutating func forgetHolds(_ now: Int64) {
-    holds = holds.filter { $0.value > now && $0.value - now <= Refusal.retryAfterMilliseconds }
-    holdsBeforeForgetting = max(Self.holdLimit, holds.count * 2)
-  }
-
   /// - Parameter keepingStored: whether rooms stay that would have to be read from the store again.
   mutating func forgetIdleRooms(keepingStored: Bool = false) {
-    let awaited = Set(membersToRetry.keys.map(\.room))
-    var places: [Int: Int] = [:]
-    var kept: [SequencedRoom] = []
-    for (index, room) in rooms.enumerated() {
+    rooms = rooms.filter { room in
       // The store does not know a room without entries: it is kept here while it has members.
-      guard
-        awaited.contains(index) || !room.subscribers.isEmpty
-          || (room.number == nil ? !room.members.isEmpty : keepingStored)
-      else { continue }
-      if awaited.contains(index) { places[index] = kept.count }
-      kept.append(room)
-    }
-    rooms = kept
-    let retries = membersToRetry
-    membersToRetry.removeAll(keepingCapacity: true)
-    for (key, retry) in retries {
-      guard let place = places[key.room] else { continue }
-      membersToRetry[MemberKey(room: place, user: key.user)] = retry
+      !room.subscribers.isEmpty || (room.number == nil ? !room.members.isEmpty : keepingStored)
     }
     indices = Dictionary(uniqueKeysWithValues: rooms.enumerated().map { ($1.name, $0) })
     roomsBeforeForgetting = max(Self.idleRoomLimit, rooms.count * 2)

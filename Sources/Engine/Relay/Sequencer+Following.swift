@@ -81,7 +81,7 @@ extension Sequencer {
     history = CommitHistory()
     var batch = nextBatch(now)
     applyPresences(presences, &batch)
-    return commit(of: batch, &store, framing)
+    return makeCommit(of: batch, &store, framing)
   }
 
   /// Returns the identities that a batch looks up in the store, as far as their rooms are in memory.
@@ -129,9 +129,9 @@ extension Sequencer {
   ) throws(StoreFailure) -> Commit? {
     let loaded = try loadRooms(of: followed, &store)
     var batch = nextBatch(now)
-    for followed in followed { apply(followed, loaded, &batch) }
+    for followed in followed { applyBatch(followed, loaded, &batch) }
     applyPresences(presences, &batch)
-    return commit(of: batch, &store, framing)
+    return makeCommit(of: batch, &store, framing)
   }
 
   private mutating func nextBatch(_ now: Int64) -> Batch {
@@ -155,7 +155,7 @@ extension Sequencer {
     return loaded
   }
 
-  private mutating func apply(
+  private mutating func applyBatch(
     _ followed: SequencedBatch, _ loaded: Set<Int>, _ batch: inout Batch
   ) {
     let changes = followed.changes
@@ -165,7 +165,7 @@ extension Sequencer {
     }
     for new in changes.entries {
       guard let room = indices[new.entry.room] else { continue }
-      if !loaded.contains(room) { apply(new, to: room) }
+      if !loaded.contains(room) { applyEntry(new, to: room) }
       batch.appendFollowed(new, room: room)
     }
     /// Returns the index of a room whose state in memory is that before the batch.
@@ -205,7 +205,7 @@ extension Sequencer {
   }
 
   /// Applies an entry to a room in memory, as `append` does for an entry of this sequencer.
-  private mutating func apply(_ new: StoreChanges.NewEntry, to room: Int) {
+  private mutating func applyEntry(_ new: StoreChanges.NewEntry, to room: Int) {
     let entry = new.entry
     guard entry.seq == rooms[room].head + 1 else {
       // Memory and store differ, which is a mistake of ours: the store is right.
@@ -229,7 +229,7 @@ extension Sequencer {
     for user in rooms[room].members.keys.sorted() {
       recordStored(rooms[room].name, user)
       membershipCounts[user] = nil
-      keep(MemberRetry(belongs: true), for: MemberKey(room: room, user: user))
+      retries.keep(.init(belongs: true), for: .init(room: rooms[room].name, user: user))
     }
     rooms[room].members = [:]
   }

@@ -128,9 +128,8 @@ extension Sequencer {
     if let count = membershipCounts[user] { return count }
     var count = try store.membershipCount(of: user)
     count += unstored.count(of: user) + (batch.unwritten[user] ?? 0)
-    // Memberships that are still to be stored count, too, so that a full disk does not let a user
-    // exceed the limit.
-    for (key, retry) in membersToRetry where key.user == user && retry.belongs { count += 1 }
+    // They count, too, so that a full disk does not let a user exceed the limit.
+    count += retries.rooms(of: user)
     membershipCounts[user] = count
     return count
   }

@@ -1,51 +1,130 @@
 import Wire
 
-/// Rolls back a batch that was not stored, and keeps the parts of it that are retried.
+/// A batch that was not stored: what it has changed in memory is dropped, and its requests are
+/// answered. The store is the only truth, so the rooms that it has touched are read again when they
+/// are needed; docs/decisions/refused-batches.md says why nothing is copied before. Rooms that the
+/// store does not know, and changes that no client requests again, are kept here.
 extension Sequencer {
+  /// Answers a batch that was not stored.
+  mutating func refuseBatch(
+    _ refused: Batch, _ failure: StoreFailure, _ store: inout some EntryLookup
+  ) -> Outcome {
+    var batch = refused
+    let senders = membersBySending(batch)
+    for key in batch.marked where !batch.newRooms.contains(key.room) && !senders.contains(key) {
+      if let marks = rooms[key.room].members[key.user] {
+        batch.retried[member(key), default: .init(belongs: true)].marks = marks
+      }
+    }
+    resetRooms(&batch, senders)
+    var answers = batch.acks.map(\.ofStored)
+    for loop in answers.indices {
+      for var refusal in refusals(of: batch, for: loop) {
+        if refusal.error.isAboutEntries, let room = refusal.error.room {
+          // The entry that it refers to may have been of this batch: the next batch decides.
+          refusal.error = WireError.unavailable(
+            re: "send", room: room, id: refusal.error.id, ref: refusal.error.ref)
+        }
+        if refusal.error.re == "send", refusal.error.code == .unavailable,
+          let room = refusal.error.room
+        {
+          let wait = refusal.error.retryAfterMilliseconds ?? Refusal.retryAfterMilliseconds
+          holds.refuse(room, loop, refusal.session, for: wait, now: batch.now)
+        }
+        answers[loop].append(.refused(refusal.session, refusal.error))
+      }
+    }
+    for (loop, answer) in batch.answers { answers[loop].append(answer) }
+    var subscribed: Set<MemberKey> = []
+    for subscribing in batch.subscribing {
+      // A join only reads, so it succeeds as long as the store can be read.
+      let request = subscribing.request
+      let answer: LogAnswer
+      if let refusal = subscribing.refusal {
+        answer = .refused(request.session, refusal)
+      } else if let again = resubscribe(subscribing, failure, &store) {
+        subscribed.insert(MemberKey(room: subscribing.room, user: request.user))
+        answer = .subscribed(request.session, self.subscribed(again))
+      } else {
+        unsubscribe(subscribing.room, request.user)
+        answer = .refused(request.session, WireError.unavailable(re: "join", room: request.room))
+      }
+      answers[subscribing.loop].append(answer)
+    }
+    retryLater(batch, subscribed)
+    for question in batch.questions {
+      answers[question.loop].append(memberships(question, &store))
+    }
+    recordAudiences(&batch)
+    // Memberships that are not in the store are published nevertheless.
+    let changes = batch.membershipChanges.filter { change in
+      guard let room = indices[change.room], rooms[room].number == nil else { return false }
+      return change.belongs == (rooms[room].members[change.user] != nil)
+    }
+    let commit = Commit(
+      SpannedEntries(), marks: [], membershipChanges: changes, typing: batch.typing,
+      audiences: batch.audiences, presences: presenceChanges(batch), redactions: [])
+    return Outcome(commit: commit, answers: answers, failure: failure)
+  }
+
+  /// Returns the subscription at the state that the store has; `nil` if that is not known.
+  private mutating func resubscribe(
+    _ subscribing: Batch.Subscribing, _ failure: StoreFailure, _ store: inout some EntryLookup
+  ) -> Batch.Subscribing? {
+    guard (try? refresh(subscribing.room, &store)) != nil,
+      let resumption = try? resumption(of: subscribing.request, subscribing.room, &store)
+    else { return nil }
+    if failure.mayHaveMore, resumption.resume == .diverged || resumption.resume == .reset {
+      return nil
+    }
+    var again = subscribing
+    again.resumption = resumption
+    again.head = rooms[subscribing.room].head
+    return again
+  }
+
   /// Adds the membership changes and marks that earlier batches could not store to this batch.
   mutating func retryMembers(_ batch: inout Batch, _ store: inout some EntryLookup) {
-    for key in membersToRetry.keys.sorted() {
-      guard (try? refresh(key.room, &store)) != nil,
-        let retry = membersToRetry.removeValue(forKey: key)
-      else { continue }
+    for member in retries.members {
+      guard let room = try? room(member.room, &store), let retry = retries.take(member) else {
+        continue
+      }
       // A room that is not stored has lost nothing.
-      guard rooms[key.room].number != nil else { continue }
-      batch.retried[key] = retry
+      guard rooms[room].number != nil else { continue }
+      batch.retried[member] = retry
       if retry.belongs {
-        add(key.user, to: key.room, marks: MemberMarks(sent: rooms[key.room].head), &batch)
-        mark(key.room, user: key.user, retry.marks, &batch)
+        addMember(member.user, to: room, marks: MemberMarks(sent: rooms[room].head), &batch)
+        mark(room, user: member.user, retry.marks, &batch)
       } else {
-        forget(key.user, key.room, &batch)
+        removeMember(member.user, from: room, &batch)
       }
       // The user was counted when the retry was kept.
-      membershipCounts[key.user] = nil
+      membershipCounts[member.user] = nil
     }
   }
 
-  /// Resets the rooms that the batch touched to their state in the store, or to having none.
-  mutating func rollBack(_ batch: inout Batch) {
-    for index in batch.touched.sorted() {
-      guard batch.newRooms.contains(index) else {
-        rooms[index].isStale = true
-        continue
-      }
-      rooms[index].becomeUnstored()
-      let name = rooms[index].name
-      // A user who became a member only by sending did not become one: nothing was sent.
-      let joiners = Set(
-        batch.subscribing.filter { $0.room == index && $0.refusal == nil }.map(\.request.user))
-      for change in batch.membershipChanges
-      where change.room == name && change.belongs && !joiners.contains(change.user) {
-        rooms[index].members[change.user] = nil
-      }
-      for user in rooms[index].members.keys { unstored.insert(name, of: user) }
-      forgetIfAbandoned(index, &batch)
+  /// Drops what the batch has changed in memory: rooms are read again from the store, or have no
+  /// entries if it does not know them.
+  /// - Parameter senders: see `membersBySending`.
+  private mutating func resetRooms(_ batch: inout Batch, _ senders: Set<MemberKey>) {
+    for user in batch.unwritten.keys { membershipCounts[user] = nil }
+    nextRoomNumber = nil
+    for room in batch.touched { rooms[room].isStale = true }
+    // Nothing was sent, so it has made no user a member of a new room.
+    for key in senders where batch.newRooms.contains(key.room) {
+      rooms[key.room].members[key.user] = nil
+    }
+    for room in batch.newRooms.sorted() {
+      rooms[room].isStale = false
+      rooms[room].becomeUnstored()
+      for user in rooms[room].members.keys { unstored.insert(rooms[room].name, of: user) }
+      forgetIfAbandoned(room, &batch)
     }
   }
 
   /// Returns the refusals for one loop of a batch that was not stored, in the order of its requests:
   /// those of the batch, and one for each send that the batch has accepted.
-  func refusals(of batch: Batch, for loop: Int) -> [Batch.RefusedAppend] {
+  private func refusals(of batch: Batch, for loop: Int) -> [Batch.RefusedAppend] {
     var refusals: [Batch.RefusedAppend] = []
     var others = batch.refusals.filter { $0.loop == loop }[...]
     var stored = batch.acks[loop].stored[...]
@@ -66,7 +145,7 @@ extension Sequencer {
   }
 
   /// Returns the members who were added by a send alone, and are none if the batch is not stored.
-  func membersBySending(_ batch: Batch) -> Set<MemberKey> {
+  private func membersBySending(_ batch: Batch) -> Set<MemberKey> {
     var members: Set<MemberKey> = []
     for change in batch.membershipChanges where change.belongs {
       if let room = indices[change.room] {
@@ -80,32 +159,21 @@ extension Sequencer {
 
   /// Keeps the changes that no client requests a second time.
   /// - Parameter subscribed: users whose join succeeded although the batch was not stored.
-  mutating func retryLater(_ batch: Batch, _ subscribed: Set<MemberKey>) {
-    for (key, retry) in batch.retried { keep(retry, for: key) }
+  private mutating func retryLater(_ batch: Batch, _ subscribed: Set<MemberKey>) {
+    for (member, retry) in batch.retried { retries.keep(retry, for: member) }
     for change in batch.membershipChanges {
       guard let room = indices[change.room], rooms[room].number != nil else { continue }
       let key = MemberKey(room: room, user: change.user)
       if !change.belongs {
-        keep(MemberRetry(belongs: false), for: key)
+        retries.keep(.init(belongs: false), for: member(key))
       } else if subscribed.contains(key) {
-        keep(MemberRetry(belongs: true, marks: rooms[room].firstMarks), for: key)
+        retries.keep(.init(belongs: true, marks: rooms[room].firstMarks), for: member(key))
       }
     }
   }
 
-  /// Keeps a retry. The later one decides whether the user belongs to the room; marks never go
-  /// back.
-  mutating func keep(_ retry: MemberRetry, for key: MemberKey) {
-    var retry = retry
-    if let earlier = membersToRetry[key] {
-      if retry.belongs, earlier.belongs {
-        retry.marks.read = max(retry.marks.read, earlier.marks.read)
-        retry.marks.received = max(retry.marks.received, earlier.marks.received)
-      }
-    } else if membersToRetry.count >= Self.membersToRetryLimit {
-      return
-    }
-    membersToRetry[key] = retry
+  private func member(_ key: MemberKey) -> MemberRetries.Member {
+    MemberRetries.Member(room: rooms[key.room].name, user: key.user)
   }
 
   /// Refuses a request whose room could not be read.
@@ -119,23 +187,22 @@ extension Sequencer {
       batch.refuse(
         subscribe.session, from: loop, WireError.unavailable(re: "join", room: subscribe.room))
     case .mark(let name, _, let origin?), .forget(let name, _, let origin?):
-      refuse(origin, room: name, from: loop, &batch)
+      refuseOrigin(origin, room: name, from: loop, &batch)
     case .mark(let name, let marks, nil):
-      guard let room = indices[name] else { return }
-      let key = MemberKey(room: room, user: marks.user)
-      guard membersToRetry[key]?.belongs != false else { return }
+      let member = MemberRetries.Member(room: name, user: marks.user)
+      guard indices[name] != nil, retries[member]?.belongs != false else { return }
       let marks = MemberMarks(read: marks.read, received: marks.received)
-      keep(MemberRetry(belongs: true, marks: marks), for: key)
+      retries.keep(.init(belongs: true, marks: marks), for: member)
     case .forget(let name, let user, nil):
-      guard let room = indices[name] else { return }
-      keep(MemberRetry(belongs: false), for: MemberKey(room: room, user: user))
-    case .typing(let name, _, _, let origin?): refuse(origin, room: name, from: loop, &batch)
+      guard indices[name] != nil else { return }
+      retries.keep(.init(belongs: false), for: .init(room: name, user: user))
+    case .typing(let name, _, _, let origin?): refuseOrigin(origin, room: name, from: loop, &batch)
     case .typing, .unsubscribe, .presence, .memberships, .trace: break
     }
   }
 
   /// The room could not be read: whether the user belongs to it is unknown.
-  private func refuse(
+  private func refuseOrigin(
     _ origin: LogRequest.Origin, room: String, from loop: Int, _ batch: inout Batch
   ) {
     batch.answers.append(

@@ -31,7 +31,7 @@ extension Sequencer {
       case .forget(let name, let user, let origin):
         let room = try room(name, &store)
         answerMember(origin, .left(room: name), ifMember: user, of: room, from: loop, &batch)
-        forget(user, room, &batch)
+        removeMember(user, from: room, &batch)
       case .typing(let name, let user, let on, let origin):
         if let origin { batch.answers.append((loop, .answer(origin, .ok))) }
         let room = try room(name, &store)
@@ -118,7 +118,7 @@ extension Sequencer {
       return
     }
     let resumption = try resumption(of: request, room, &store)
-    add(request.user, to: room, &batch)
+    addMember(request.user, to: room, &batch)
     rooms[room].subscribers.add(request.user)
     batch.audienceRooms.insert(room)
     batch.subscribing.append(
@@ -152,7 +152,7 @@ extension Sequencer {
 
   /// Makes the user a member of the room, unless the user is one.
   /// - Parameter marks: the marks to begin with; `nil` = those of a membership that begins now.
-  mutating func add(
+  mutating func addMember(
     _ user: String, to room: Int, marks: MemberMarks? = nil, _ batch: inout Batch
   ) {
     guard rooms[room].members[user] == nil, !rooms[room].isReserved else { return }
@@ -168,7 +168,7 @@ extension Sequencer {
       Commit.MembershipChange(room: rooms[room].name, user: user, belongs: true))
   }
 
-  mutating func forget(_ user: String, _ room: Int, _ batch: inout Batch) {
+  mutating func removeMember(_ user: String, from room: Int, _ batch: inout Batch) {
     guard rooms[room].members.removeValue(forKey: user) != nil else { return }
     countMembership(user, -1, isStored: rooms[room].number != nil, &batch)
     let key = MemberKey(room: room, user: user)
@@ -218,7 +218,7 @@ extension Sequencer {
   mutating func forgetIfAbandoned(_ room: Int, _ batch: inout Batch) {
     guard rooms[room].number == nil, rooms[room].subscribers.isEmpty else { return }
     abandonedRooms += 1
-    for user in rooms[room].members.keys.sorted() { forget(user, room, &batch) }
+    for user in rooms[room].members.keys.sorted() { removeMember(user, from: room, &batch) }
   }
 
   /// Removes a membership from those that the store does not know: it was stored, or it ended.

@@ -24,8 +24,6 @@ public struct Sequencer {
   /// The number of rooms that neither the store nor a user needs any more and that are kept in memory; or
   /// a quarter of all rooms, if that is more, so that removing them costs each of them the same.
   static let abandonedRoomLimit = 1024
-  /// The number of holds, possibly over, that are kept in memory.
-  static let holdLimit = 16_384
 
   package internal(set) var lineage: Lineage
   let keepEntriesPerRoom: Int64
@@ -41,16 +39,11 @@ public struct Sequencer {
   /// The number of rooms that users belong to, filled on demand; see `membershipCount`.
   var membershipCounts: [String: Int] = [:]
   static let membershipCountsLimit = 8192
-  /// Sessions whose sends to a room are refused until the given time, which keeps their order.
-  var holds: [HoldKey: Int64] = [:]
-  /// Memberships and marks of batches that were not stored; no client sends them again.
-  var membersToRetry: [MemberKey: MemberRetry] = [:]
-  static let membersToRetryLimit = 10_000
+  var holds = SessionHolds()
+  var retries = MemberRetries()
   var presences = PresenceBook()
   /// When users came or went, if that could not be stored yet.
   var seenToRetry: [String: Seen] = [:]
-  /// `forgetHolds` does not run at fewer holds: it would free too little.
-  var holdsBeforeForgetting = Sequencer.holdLimit
   /// `forgetIdleRooms` does not run at fewer rooms: it would free too little.
   var roomsBeforeForgetting = Sequencer.idleRoomLimit
   /// How often a room lost its last subscriber since rooms were last forgotten.
@@ -65,19 +58,6 @@ public struct Sequencer {
   var batchNumber = 0
   /// `Batch.bytesLimit`, except in tests.
   var batchBytesLimit = Batch.bytesLimit
-
-  struct HoldKey: Hashable {
-    var loop: Int
-    var session: SessionID
-    /// The name, because the room itself may not have been readable.
-    var room: String
-  }
-
-  /// The membership and marks that a user is to have in a room once the store accepts them.
-  struct MemberRetry {
-    var belongs: Bool
-    var marks = MemberMarks()
-  }
 
   struct MemberKey: Hashable, Comparable {
     var room: Int
@@ -131,7 +111,7 @@ public struct Sequencer {
     } else if abandonedRooms > max(Self.abandonedRoomLimit, rooms.count / 4) {
       forgetIdleRooms(keepingStored: true)
     }
-    if holds.count > holdsBeforeForgetting { forgetHolds(now) }
+    holds.evictOver(now: now)
     if membershipCounts.count > Self.membershipCountsLimit { membershipCounts = [:] }
     batchNumber += 1
     var batch = Batch(
@@ -152,7 +132,13 @@ public struct Sequencer {
     framing: Framing
   ) -> Outcome {
     var batch = prepared
-    if let failure { return refuse(batch, failure, &store) }
+    precondition(batch.number == batchNumber, "a batch is completed before the next one begins")
+    if let failure { return refuseBatch(batch, failure, &store) }
+    for room in batch.touched {
+      precondition(
+        rooms[room].number != nil && rooms[room].first <= rooms[room].head + 1,
+        "what is published is stored, and the entries that are kept end with the head")
+    }
     recordAudiences(&batch)
     seenToRetry = [:]
     return publish(batch, &store, framing)
@@ -177,7 +163,7 @@ public struct Sequencer {
     for question in batch.questions {
       answers[question.loop].append(memberships(question, &store))
     }
-    return Outcome(commit: commit(of: batch, &store, framing), answers: answers, failure: nil)
+    return Outcome(commit: makeCommit(of: batch, &store, framing), answers: answers, failure: nil)
   }
 
   /// Records that the stored state of a room changes.
@@ -203,7 +189,7 @@ public struct Sequencer {
       batch.entries, groups: groups, firstKept: firstKept, receivedAt: batch.received, framing)
   }
 
-  mutating func commit(
+  mutating func makeCommit(
     of batch: Batch, _ store: inout some EntryLookup, _ framing: Framing
   ) -> Commit? {
     var runs = 0
@@ -256,88 +242,7 @@ public struct Sequencer {
     }
   }
 
-  /// Answers a batch that was not stored.
-  private mutating func refuse(
-    _ refused: Batch, _ failure: StoreFailure, _ store: inout some EntryLookup
-  ) -> Outcome {
-    var batch = refused
-    let senders = membersBySending(batch)
-    for key in batch.marked where !batch.newRooms.contains(key.room) && !senders.contains(key) {
-      if let marks = rooms[key.room].members[key.user] {
-        batch.retried[key, default: .init(belongs: true)].marks = marks
-      }
-    }
-    rollBack(&batch)
-    for user in batch.unwritten.keys { membershipCounts[user] = nil }
-    nextRoomNumber = nil
-    var answers = batch.acks.map(\.ofStored)
-    let until = batch.now + Refusal.retryAfterMilliseconds
-    for loop in answers.indices {
-      for var refusal in refusals(of: batch, for: loop) {
-        if refusal.error.isAboutEntries, let room = refusal.error.room {
-          // The entry that it refers to may have been of this batch: the next batch decides.
-          refusal.error = WireError.unavailable(
-            re: "send", room: room, id: refusal.error.id, ref: refusal.error.ref)
-        }
-        if refusal.error.re == "send", refusal.error.code == .unavailable,
-          let room = refusal.error.room
-        {
-          let key = HoldKey(loop: loop, session: refusal.session, room: room)
-          if (holds[key] ?? 0) <= batch.now { holds[key] = until }
-        }
-        answers[loop].append(.refused(refusal.session, refusal.error))
-      }
-    }
-    for (loop, answer) in batch.answers { answers[loop].append(answer) }
-    var subscribed: Set<MemberKey> = []
-    for subscribing in batch.subscribing {
-      // A join only reads, so it succeeds as long as the store can be read.
-      let request = subscribing.request
-      let answer: LogAnswer
-      if let refusal = subscribing.refusal {
-        answer = .refused(request.session, refusal)
-      } else if let again = resubscribe(subscribing, failure, &store) {
-        subscribed.insert(MemberKey(room: subscribing.room, user: request.user))
-        answer = .subscribed(request.session, self.subscribed(again))
-      } else {
-        unsubscribe(subscribing.room, request.user)
-        answer = .refused(request.session, WireError.unavailable(re: "join", room: request.room))
-      }
-      answers[subscribing.loop].append(answer)
-    }
-    retryLater(batch, subscribed)
-    for question in batch.questions {
-      answers[question.loop].append(memberships(question, &store))
-    }
-    recordAudiences(&batch)
-    // Memberships that are not in the store are published nevertheless.
-    let changes = batch.membershipChanges.filter { change in
-      guard let room = indices[change.room], rooms[room].number == nil else { return false }
-      return change.belongs == (rooms[room].members[change.user] != nil)
-    }
-    let commit = Commit(
-      SpannedEntries(), marks: [], membershipChanges: changes, typing: batch.typing,
-      audiences: batch.audiences, presences: presenceChanges(batch), redactions: [])
-    return Outcome(commit: commit, answers: answers, failure: failure)
-  }
-
-  /// Returns the subscription at the state that the store has; `nil` if that is not known.
-  private mutating func resubscribe(
-    _ subscribing: Batch.Subscribing, _ failure: StoreFailure, _ store: inout some EntryLookup
-  ) -> Batch.Subscribing? {
-    guard (try? refresh(subscribing.room, &store)) != nil,
-      let resumption = try? resumption(of: subscribing.request, subscribing.room, &store)
-    else { return nil }
-    if failure.mayHaveMore, resumption.resume == .diverged || resumption.resume == .reset {
-      return nil
-    }
-    var again = subscribing
-    again.resumption = resumption
-    again.head = rooms[subscribing.room].head
-    return again
-  }
-
-  private func subscribed(_ subscribing: Batch.Subscribing) -> LogAnswer.Subscribed {
+  func subscribed(_ subscribing: Batch.Subscribing) -> LogAnswer.Subscribed {
     var room = rooms[subscribing.room]
     let marks = room.members[subscribing.request.user] ?? room.firstMarks
     // If the batch was refused, the store does not have the new member yet.
@@ -354,6 +259,7 @@ public struct Sequencer {
     }
     // The marks may have moved on in the same batch, for example by a send that followed the join.
     let head = max(subscribing.head, room.first - 1)
+    precondition(resumption.after <= head, "a cursor is at most at the head")
     return LogAnswer.Subscribed(
       joined: ServerMessage.Joined(
         room: room.name, epoch: lineage.current.name, head: head, first: room.first,

@@ -7,11 +7,7 @@ extension Shard {
   mutating func startAgain(_ epoch: String, _ now: Moment) {
     self.epoch = epoch
     // They would overtake sends before them that were not answered.
-    for send in log.removeSends() {
-      refused(
-        send.session,
-        WireError.unavailable(re: "send", room: send.room, id: send.id, ref: send.ref), now)
-    }
+    refuseSends(now) { _ in true }
     announceClosing(
       "the log has started again",
       spreadMilliseconds: min(Self.startAgainMilliseconds, 500 + Int64(sessions.count)))
@@ -32,8 +28,14 @@ extension Shard {
     where error.re == "send" && error.code == .unavailable {
       if let room = error.room { held[id, default: []].insert(room) }
     }
-    guard !held.isEmpty else { return }
-    for send in log.removeSends(held) {
+    if !held.isEmpty { refuseSends(now) { held[$0.session]?.contains($0.room) == true } }
+  }
+
+  /// Refuses gathered sends.
+  private mutating func refuseSends(
+    _ now: Moment, where isRefused: (LogRequest.Append) -> Bool
+  ) {
+    for send in log.removeSends(where: isRefused) {
       refused(
         send.session,
         WireError.unavailable(re: "send", room: send.room, id: send.id, ref: send.ref), now)

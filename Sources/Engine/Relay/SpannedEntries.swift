@@ -43,12 +43,15 @@ struct SpannedEntries {
       received.append(receivedAt[index])
     }
     for (group, first) in firstKept.enumerated() {
-      let place = order[next[group]]
+      let (place, last) = (order[next[group]], order[ends[group] - 1])
+      precondition(
+        elements[last].entry.seq - elements[place].entry.seq == ends[group] - next[group] - 1,
+        "the entries of a room have consecutive numbers")
       spans.append(
         Commit.RoomSpan(
           room: elements[place].entry.room, firstSeq: elements[place].entry.seq,
           frames: next[group]..<ends[group], firstKept: first,
-          lastAt: elements[order[ends[group] - 1]].entry.at, others: elements[place].others))
+          lastAt: elements[last].entry.at, others: elements[place].others))
     }
   }
 }

@@ -145,6 +145,7 @@ public final class UserBudget: Sendable {
 
     mutating func countConnections(_ change: Int32) {
       connections += change
+      assert(connections >= 0, "a connection ends once")
       terms.observer?.record(connections: Int(connections))
     }
 
