@@ -57,7 +57,7 @@ extension ConnectionLoop {
     }
     guard context.addressBudgets.take(.request, bytes: 0, from: host, now: now.monotonic) == nil
     else {
-      context.violations.count(.unauthenticatedPerSecond)
+      countViolation(.unauthenticatedPerSecond, by: connection)
       connection.arrival[.isHeld] = true
       held.append(connection)
       return false
@@ -90,7 +90,7 @@ extension ConnectionLoop {
     guard let host = connection.host,
       let wait = budgets.take(.request, bytes: 0, from: host, now: now.monotonic)
     else { return nil }
-    context.violations.count(rule)
+    countViolation(rule, by: connection)
     return .tooManyRequests(wait)
   }
 

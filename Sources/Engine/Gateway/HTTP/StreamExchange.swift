@@ -90,6 +90,7 @@ final class StreamExchange: SessionExchange {
   }
 
   private func begin() {
+    loop.report(connection, "is answered by a stream")
     isStreaming = true
     connection.deadline = 0
     connection.takenAt = loop.now.monotonic
@@ -158,7 +159,7 @@ final class StreamExchange: SessionExchange {
     let idle = Int64(loop.context.limits.idleTimeoutSeconds) * 1000
     guard events.isEmpty, !loop.world.hasBacklog(connection.stream) else {
       if idle > 0, silence >= idle {
-        loop.context.violations.count(.idleTimeout)
+        loop.countViolation(.idleTimeout, by: connection)
         loop.remove(connection)
       }
       return
@@ -169,7 +170,7 @@ final class StreamExchange: SessionExchange {
       loop.world.millisecondsSinceAcknowledgement(connection.stream)
         >= max(idle, 2 * EventStream.commentMilliseconds)
     {
-      loop.context.violations.count(.idleTimeout)
+      loop.countViolation(.idleTimeout, by: connection)
       return loop.remove(connection)
     }
     events = EventStream.comment
