@@ -21,6 +21,7 @@ extension ConnectionLoop {
     guard !connection.arrival[.isQueued], !connection.arrival[.isHeld] else {
       return
     }
+    assert(!connection.arrival[.isEstablished], "input of an established connection does not wait")
     connection.arrival[.isQueued] = true
     arrivals.append(connection)
   }

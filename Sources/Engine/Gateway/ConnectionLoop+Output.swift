@@ -19,6 +19,9 @@ extension ConnectionLoop {
 
   /// Writes to a stream; returns the number of accepted bytes.
   func writeToStream(_ connection: ServerConnection, _ bytes: Span<UInt8>) -> Int {
+    assert(
+      connection.hasStream && !connection.isLingering && !connection.isGone,
+      "nothing is written once the writing side is shut")
     diagnostics.trace(connection.stream, "has \(bytes.count) bytes to write")
     let taken = apply(world.write(connection.stream, bytes), connection)
     if connection.isClosing, taken == bytes.count, !world.hasBacklog(connection.stream) {

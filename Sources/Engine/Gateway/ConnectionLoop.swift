@@ -111,7 +111,10 @@ import Wire
 
   deinit {
     // Ends the cycles of connections and their exchanges.
-    for connection in connections.all { connections.remove(connection) }
+    for connection in connections.all {
+      connection.session = nil
+      connections.remove(connection)
+    }
     unsafe readBuffer.deallocate()
   }
 
@@ -247,10 +250,10 @@ import Wire
   /// Removes a connection at once.
   func remove(_ connection: ServerConnection) {
     guard !connection.isGone else { return }
+    report(connection, "ends")
     endSession(of: connection)
     if connection.hasStream { world.close(connection.stream) }
     if let host = connection.host {
-    report(connection, "ends")
       if connection.isCountedAsUnauthenticated {
         context.admission.uncountUnauthenticated(host)
       }
@@ -263,9 +266,6 @@ import Wire
     connections.remove(connection)
   }
 
-  func openSession(for connection: ServerConnection, compresses: Bool = false) -> SessionID {
-    assert(connection.session == nil, "a connection has one session at a time")
-    let session = shard.open(
   /// Reports what happens to a connection, at the level `debug`.
   @inline(__always)
   func report(_ connection: ServerConnection, _ text: @autoclosure () -> String) {
@@ -277,6 +277,9 @@ import Wire
     context.violations.count(rule)
   }
 
+  func openSession(for connection: ServerConnection, compresses: Bool = false) -> SessionID {
+    assert(connection.session == nil, "a connection has one session at a time")
+    let session = shard.open(
       connection: Int32(connection.stream), compresses: compresses, now: now)
     connection.session = session
     return session

@@ -132,6 +132,7 @@ class HTTPExchange {
   final func sendResponse() {
     guard var response, state != .answering else { return }
     loop.report(connection, "is answered \(response.status)")
+    assert(connection.exchange === self, "an exchange has its connection until it is answered")
     loop.endSession(of: connection)
     state = .answering
     loop.counts.responses[response.status, default: 0] += 1
