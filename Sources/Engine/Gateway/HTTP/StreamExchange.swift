@@ -25,36 +25,36 @@ final class StreamExchange: SessionExchange {
   }
 
   override func start(_ content: [UInt8]) {
-    let places: StreamPlaces
+    let cursors: StreamCursors
     do throws(WireError) {
-      places = try self.places()
+      cursors = try self.cursors()
     } catch {
       return finish(HTTPProblem(error).response)
     }
     if call.headOnly { return finish(Self.head) }
-    let requests = (places.rooms.count - 1) / PendingJoins.roomsPerRequest + 1
+    let requests = (cursors.rooms.count - 1) / PendingJoins.roomsPerRequest + 1
     if let problem = loop.charge(requests: requests, to: identity.user) {
       return finish(problem.response)
     }
     let stream = EventStream(
-      places, retryMilliseconds: Int64.random(in: 1000...3000, using: &loop.random))
+      cursors, retryMilliseconds: Int64.random(in: 1000...3000, using: &loop.random))
     self.stream = stream
     _ = open(isPresence: true, lasts: true)
     submit(stream.join)
   }
 
-  private func places() throws(WireError) -> StreamPlaces {
+  private func cursors() throws(WireError) -> StreamCursors {
     let ids = request.headers["Last-Event-ID"]
     guard ids.count <= 1 else {
       throw WireError(.badField, "There must be at most one Last-Event-ID.")
     }
-    let places = try StreamPlaces(
+    let cursors = try StreamCursors(
       request.queryItems, lastID: ids.first ?? request.query("last_event_id"))
     let limit = loop.context.shard.limits.roomsPerConnection
-    guard limit == 0 || places.rooms.count <= limit else {
+    guard limit == 0 || cursors.rooms.count <= limit else {
       throw WireError(.tooManyRooms, "A stream has at most \(limit) rooms.")
     }
-    return places
+    return cursors
   }
 
   private static let head: HTTPResponse = {
