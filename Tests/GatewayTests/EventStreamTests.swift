@@ -5,11 +5,11 @@ import Wire
 @testable import Gateway
 
 @Suite struct `The positions of an event stream` {
-  private func places(
+  private func cursors(
     _ items: [(String, String)], _ lastID: String? = nil
   ) throws(WireError) -> [String] {
-    try StreamPlaces(items.map { (name: $0.0, value: $0.1) }, lastID: lastID).rooms.map {
-      "\($0.name) \($0.position.seq.map { "\($0)" } ?? "-") \($0.position.epoch ?? "-")"
+    try StreamCursors(items.map { (name: $0.0, value: $0.1) }, lastID: lastID).rooms.map {
+      "\($0.name) \($0.cursor.seq.map { "\($0)" } ?? "-") \($0.cursor.epoch ?? "-")"
     }
   }
 
@@ -17,7 +17,7 @@ import Wire
 
   @Test func `are those of the query, each room with its own`() throws {
     #expect(
-      try places([
+      try cursors([
         ("user", "ada"), ("room", "a"), ("epoch", "x"), ("after", "7"), ("room", "b"),
         ("room", "c"), ("after", "0"),
       ]) == ["a 7 x", "b - -", "c 0 -"])
@@ -29,7 +29,7 @@ import Wire
     ("x.0.9007199254740991", ["a 0 x", "b 9007199254740991 x"]),
   ])
   func `are those of the last id, which is newer`(id: String, expected: [String]) throws {
-    #expect(try places(Self.rooms, id) == expected)
+    #expect(try cursors(Self.rooms, id) == expected)
   }
 
   @Test(arguments: [
@@ -39,7 +39,7 @@ import Wire
   ])
   func `refuse another id`(id: String) {
     #expect {
-      try places(Self.rooms, id)
+      try cursors(Self.rooms, id)
     } throws: {
       ($0 as? WireError)?.field == "last_event_id"
     }
@@ -51,20 +51,20 @@ import Wire
     [("room", "a"), ("epoch", "x"), ("epoch", "x")], [("room", "a"), ("epoch", "a.b")], [],
   ])
   func `refuse an ambiguous query`(items: [(String, String)]) {
-    #expect { try places(items) } throws: { ($0 as? WireError)?.code == .badField }
+    #expect { try cursors(items) } throws: { ($0 as? WireError)?.code == .badField }
   }
 
   @Test func `are named by an id that is read back`() throws {
-    var places = try StreamPlaces(
+    var cursors = try StreamCursors(
       ["a", "b", "c", "d"].map { (name: "room", value: $0) }, lastID: "old.1.2.3~.-")
-    places[0] = StreamPosition(seq: 5, epoch: "new")
+    cursors[0] = StreamCursor(seq: 5, epoch: "new")
     var id: [UInt8] = []
-    places.appendID(epoch: "new", to: &id)
+    cursors.appendID(epoch: "new", to: &id)
     #expect(String(decoding: id, as: UTF8.self) == "new.5.2~old.3~.-")
-    let again = try StreamPlaces(
+    let again = try StreamCursors(
       ["a", "b", "c", "d"].map { (name: "room", value: $0) },
       lastID: String(decoding: id, as: UTF8.self))
-    #expect(again.rooms.map(\.position) == places.rooms.map(\.position))
+    #expect(again.rooms.map(\.cursor) == cursors.rooms.map(\.cursor))
   }
 }
 
@@ -73,10 +73,10 @@ import Wire
   private var output: [UInt8] = []
 
   init() throws {
-    let places = try StreamPlaces(
+    let cursors = try StreamCursors(
       [("room", "a"), ("after", "1"), ("room", "b")].map { (name: $0.0, value: $0.1) },
       lastID: nil)
-    stream = EventStream(places, retryMilliseconds: 1234)
+    stream = EventStream(cursors, retryMilliseconds: 1234)
   }
 
   private func take(_ message: ServerMessage, ref: String? = nil) -> String {

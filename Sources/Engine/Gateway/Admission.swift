@@ -92,6 +92,7 @@ package final class Admission: Sendable {
   package func leave(_ host: HostKey) {
     counts.withLock { counts in
       counts.total -= 1
+      assert(counts.total >= 0, "a connection leaves once")
       Self.decrement(&counts.byHost, host)
     }
   }
@@ -113,12 +114,15 @@ package final class Admission: Sendable {
   func uncountUnauthenticated(_ host: HostKey) {
     counts.withLock { counts in
       counts.unauthenticated -= 1
+      assert(counts.unauthenticated >= 0, "a connection is uncounted once")
       Self.decrement(&counts.unauthenticatedByHost, host)
     }
   }
 
   private static func decrement(_ table: inout [HostKey: Int], _ host: HostKey) {
-    guard let count = table[host] else { return }
+    guard let count = table[host] else {
+      return assertionFailure("the connections of an address are counted before they leave")
+    }
     table[host] = count > 1 ? count - 1 : nil
   }
 }

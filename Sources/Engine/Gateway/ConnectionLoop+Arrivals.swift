@@ -21,6 +21,7 @@ extension ConnectionLoop {
     guard !connection.arrival[.isQueued], !connection.arrival[.isHeld] else {
       return
     }
+    assert(!connection.arrival[.isEstablished], "input of an established connection does not wait")
     connection.arrival[.isQueued] = true
     arrivals.append(connection)
   }
@@ -57,7 +58,7 @@ extension ConnectionLoop {
     }
     guard context.addressBudgets.take(.request, bytes: 0, from: host, now: now.monotonic) == nil
     else {
-      context.violations.count(.unauthenticatedPerSecond)
+      countViolation(.unauthenticatedPerSecond, by: connection)
       connection.arrival[.isHeld] = true
       held.append(connection)
       return false
@@ -90,7 +91,7 @@ extension ConnectionLoop {
     guard let host = connection.host,
       let wait = budgets.take(.request, bytes: 0, from: host, now: now.monotonic)
     else { return nil }
-    context.violations.count(rule)
+    countViolation(rule, by: connection)
     return .tooManyRequests(wait)
   }
 

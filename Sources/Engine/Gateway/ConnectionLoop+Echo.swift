@@ -11,7 +11,7 @@ extension ConnectionLoop {
   ) {
     guard let session = connection.session else { return }
     guard shard.mayReceive(session, now: now) else {
-      if shard.hasOutput(session) { context.violations.count(.queueBytes) }
+      if shard.hasOutput(session) { countViolation(.queueBytes, by: connection) }
       pause(connection, with: input.span.extracting(offset..<input.count))
       return
     }
@@ -20,18 +20,19 @@ extension ConnectionLoop {
     answer(session, connection)
     switch end {
     case .nothingLeft: break
-    case .closedByPeer: beginClosing(session, connection)
+    case .closedByPeer(let code): beginClosing(session, code, connection)
     case .tooManyControlFrames:
       closeFlooding(connection)
       takeFrames(&input, &offset, connection)
     case .violation(let violation):
-      context.violations.count(violation.rule)
+      countViolation(violation.rule, by: connection)
       close(connection, violation.closeCode, "\(violation)")
     }
   }
 
   private enum End {
-    case nothingLeft, closedByPeer, tooManyControlFrames
+    case nothingLeft, tooManyControlFrames
+    case closedByPeer(CloseCode)
     case violation(ProtocolViolation)
   }
 
@@ -47,7 +48,7 @@ extension ConnectionLoop {
           echo(opcode, input.span.extracting(range), connection.webSocket)
         case .message(let opcode, .assembled):
           echo(opcode, connection.webSocket.assembled.span, connection.webSocket)
-        case .close: return .closedByPeer
+        case .close(let code, _): return .closedByPeer(code)
         case .ping, .pong:
           guard mayTakeControlFrame(connection) else { return .tooManyControlFrames }
         }

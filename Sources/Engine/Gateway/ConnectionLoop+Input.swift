@@ -15,7 +15,7 @@ extension ConnectionLoop {
       guard !connection.isGone else { return }
       if isSlowed(connection) {
         if readiness.contains(.failed) {
-          context.violations.count(.reset)
+          countViolation(.reset, by: connection)
           remove(connection)
           return
         }
@@ -54,7 +54,7 @@ extension ConnectionLoop {
     case .wouldBlock: connection.isReadable = false
     case .end: endInput(connection)
     case .reset:
-      context.violations.count(.reset)
+      countViolation(.reset, by: connection)
       remove(connection)
     case .flooded: remove(connection)
     case .unusable: linger(connection)
@@ -178,7 +178,7 @@ extension ConnectionLoop {
     /// The session accepts no more.
     case full
     case binary
-    case closedByPeer
+    case closedByPeer(CloseCode)
     case tooManyControlFrames
     case violation(ProtocolViolation)
   }
@@ -191,17 +191,17 @@ extension ConnectionLoop {
       switch takeFrames(&input, &offset, session, connection) {
       case .nothingLeft: return
       case .full:
-        if shard.hasOutput(session) { context.violations.count(.queueBytes) }
+        if shard.hasOutput(session) { countViolation(.queueBytes, by: connection) }
         self.pause(connection, with: input.span.extracting(offset..<input.count))
         return
       case .binary:
-        context.violations.count(.framing)
+        countViolation(.framing, by: connection)
         close(connection, .unsupportedData, "only text messages are supported")
-      case .closedByPeer: beginClosing(session, connection)
+      case .closedByPeer(let code): beginClosing(session, code, connection)
       case .tooManyControlFrames:
         closeFlooding(connection)
       case .violation(let violation):
-        context.violations.count(violation.rule)
+        countViolation(violation.rule, by: connection)
         close(connection, violation.closeCode, "\(violation)")
         return
       }
@@ -241,7 +241,7 @@ extension ConnectionLoop {
           shard.receive(session, connection.webSocket.assembled.span, now: now)
           if !connection.isAuthenticated { recordIfAuthenticated(session, connection) }
         case .message: return .binary
-        case .close: return .closedByPeer
+        case .close(let code, _): return .closedByPeer(code)
         case .ping, .pong:
           guard mayTakeControlFrame(connection) else { return .tooManyControlFrames }
         }
@@ -257,7 +257,7 @@ extension ConnectionLoop {
   }
 
   func closeFlooding(_ connection: ServerConnection) {
-    context.violations.count(.controlFramesPerSecond)
+    countViolation(.controlFramesPerSecond, by: connection)
     let limit = context.limits.controlFramesPerSecond
     close(
       connection, CloseCode(rawValue: CloseReason.abuse.rawValue),
@@ -273,7 +273,8 @@ extension ConnectionLoop {
 
   /// Handles a close frame of the peer. The answer to it is queued; other queued output is sent
   /// before it, and nothing after it.
-  func beginClosing(_ session: SessionID, _ connection: ServerConnection) {
+  func beginClosing(_ session: SessionID, _ code: CloseCode, _ connection: ServerConnection) {
+    report(connection, "is closed by the client: \(code.rawValue)")
     shard.beginClosing(session)
     connection.state = .closing
     connection.deadline = now.monotonic + Self.lingerMilliseconds

@@ -19,6 +19,10 @@ extension ConnectionLoop {
 
   /// Writes to a stream; returns the number of accepted bytes.
   func writeToStream(_ connection: ServerConnection, _ bytes: Span<UInt8>) -> Int {
+    assert(
+      connection.hasStream && !connection.isLingering && !connection.isGone,
+      "nothing is written once the writing side is shut")
+    diagnostics.trace(connection.stream, "has \(bytes.count) bytes to write")
     let taken = apply(world.write(connection.stream, bytes), connection)
     if connection.isClosing, taken == bytes.count, !world.hasBacklog(connection.stream) {
       advanceLater(connection)
@@ -55,6 +59,7 @@ extension ConnectionLoop {
     guard connection.isOpen, let session = connection.session else {
       return
     }
+    report(connection, "is closed by the relay: \(code.rawValue), \(reason)")
     connection.state = .closing
     counts.closes[code.rawValue, default: 0] += 1
     connection.deadline = now.monotonic + Self.lingerMilliseconds
@@ -151,6 +156,7 @@ extension ConnectionLoop {
   /// Checks every connection for expired deadlines, silence and lost peers.
   package func sweep() {
     now = world.moment()
+    diagnostics.level = world.diagnosticsLevel
     grantStalledTime()
     releaseHeld()
     let limits = context.limits
@@ -179,7 +185,7 @@ extension ConnectionLoop {
           silence = now.monotonic - connection.heardAt
         }
         if idle > 0, silence >= idle, now.monotonic - connection.takenAt >= idle {
-          context.violations.count(.idleTimeout)
+          countViolation(.idleTimeout, by: connection)
           remove(connection)
         } else if heartbeat > 0, silence >= heartbeat, !connection.wasPinged {
           ping(connection)
@@ -236,7 +242,7 @@ extension ConnectionLoop {
   private func sweepIdle(_ connection: ServerConnection) {
     let deadline = connection.deadline
     guard deadline > 0, now.monotonic >= deadline else { return }
-    if connection.unfinishedHead != nil { context.violations.count(.handshakeTimeout) }
+    if connection.unfinishedHead != nil { countViolation(.handshakeTimeout, by: connection) }
     remove(connection)
   }
 
@@ -245,7 +251,7 @@ extension ConnectionLoop {
   private func sweepUnauthenticated(_ connection: ServerConnection) {
     let deadline = connection.deadline
     if deadline > 0, now.monotonic >= deadline {
-      context.violations.count(.handshakeTimeout)
+      countViolation(.handshakeTimeout, by: connection)
       if connection.awaitsRequest {
         remove(connection)
       } else {
@@ -267,7 +273,7 @@ extension ConnectionLoop {
     if context.admission.countUnauthenticated(host) {
       connection.isCountedAsUnauthenticated = true
     } else {
-      context.violations.count(.unauthenticatedPerAddress)
+      countViolation(.unauthenticatedPerAddress, by: connection)
       reject(connection)
     }
   }

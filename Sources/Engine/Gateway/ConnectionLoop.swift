@@ -28,6 +28,7 @@ import Wire
   let index: Int
   package let context: Context
   let world: any LoopWorld
+  package let diagnostics: Diagnostics
   /// Notified of events, for tests.
   package var observer: (any LoopObserver)?
   package internal(set) var shard: Shard
@@ -95,11 +96,14 @@ import Wire
       }
     }
     random = SplitMix64(seed: seed)
+    diagnostics = Diagnostics { [unowned world] level, text in world.report(level, text) }
+    diagnostics.level = world.diagnosticsLevel
     shard = Shard(
       configuration: configuration, framing: .webSocket,
       compression: Compression(minimumBytes: context.compressesFromBytes) { json, frames in
         WebSocket.Connection.appendMessage(.text, json, compressing: deflater, to: &frames)
-      }, budgets: context.budgets, epoch: context.epoch, seed: random.next())
+      }, budgets: context.budgets, epoch: context.epoch, seed: random.next(),
+      diagnostics: diagnostics)
     unsafe readBuffer = UnsafeMutableBufferPointer.allocate(capacity: Self.readBytes)
     now = world.moment()
     sweptAt = now.monotonic
@@ -107,7 +111,10 @@ import Wire
 
   deinit {
     // Ends the cycles of connections and their exchanges.
-    for connection in connections.all { connections.remove(connection) }
+    for connection in connections.all {
+      connection.session = nil
+      connections.remove(connection)
+    }
     unsafe readBuffer.deallocate()
   }
 
@@ -241,6 +248,7 @@ import Wire
   /// Removes a connection at once.
   func remove(_ connection: ServerConnection) {
     guard !connection.isGone else { return }
+    report(connection, "ends")
     endSession(of: connection)
     if connection.hasStream { world.close(connection.stream) }
     if let host = connection.host {
@@ -254,6 +262,17 @@ import Wire
       botConnections[ObjectIdentifier(bot)] = nil
     }
     connections.remove(connection)
+  }
+
+  /// Reports what happens to a connection, at the level `debug`.
+  @inline(__always)
+  func report(_ connection: ServerConnection, _ text: @autoclosure () -> String) {
+    diagnostics.debug(connection.stream, text())
+  }
+
+  func countViolation(_ rule: Violations.Rule, by connection: ServerConnection) {
+    report(connection, "violates \(rule.rawValue)")
+    context.violations.count(rule)
   }
 
   func openSession(for connection: ServerConnection, compresses: Bool = false) -> SessionID {

@@ -47,6 +47,10 @@ package protocol LoopWorld: AnyObject {
 
   // MARK: The process
 
+  /// What the operator's log takes of `report`, as of now.
+  var diagnosticsLevel: Diagnostics.Level { get }
+  /// Writes a line to the operator's log.
+  func report(_ level: Diagnostics.Level, _ text: String)
   /// Stops accepting connections.
   func stopAccepting()
   /// Fetches a picture, and posts `LoopMessage.avatar`.
@@ -56,6 +60,11 @@ package protocol LoopWorld: AnyObject {
   /// Returns unused memory to the system after a peak of connections, including that of streams at
   /// indices from `places` on.
   func releaseMemory(keepingPlaces places: Int)
+}
+
+extension LoopWorld {
+  package var diagnosticsLevel: Diagnostics.Level { .off }
+  package func report(_ level: Diagnostics.Level, _ text: String) {}
 }
 
 /// The result of a read from a stream.

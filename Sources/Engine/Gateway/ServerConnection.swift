@@ -30,7 +30,7 @@ package final class ServerConnection {
   }
 
   var state: State {
-    willSet { assert(!isGone, "a connection that has ended stays so") }
+    willSet { assert(mayBecome(newValue), "\(state) cannot become \(newValue)") }
   }
   /// The number of its stream, as the world and the shard know the connection; its place in the table.
   fileprivate(set) var stream = -1
@@ -152,6 +152,19 @@ package final class ServerConnection {
   var exchange: HTTPExchange? { if case .exchange(let exchange) = state { exchange } else { nil } }
   var bot: BotSession? { if case .bot(let bot) = state { bot } else { nil } }
 
+  private func mayBecome(_ next: State) -> Bool {
+    switch (state, next) {
+    case (.gone, _): false
+    case (_, .gone), (_, .lingering): session == nil
+    case (.opening, .exchange), (.resting, .exchange): true
+    case (.exchange, .resting): session == nil
+    case (.opening, .open), (.opening, .echo), (.resting, .open), (.resting, .echo),
+      (.open, .closing), (.echo, .closing):
+      session != nil
+    default: false
+    }
+  }
+
   /// Counts a ping or a pong; returns `false` beyond the limit. They cost the peer next to nothing,
   /// and the rate limits of the session do not cover them.
   func mayTakeControlFrame(limit: Int, now: Int64) -> Bool {
@@ -186,6 +199,7 @@ struct ConnectionTable: ~Copyable {
   }
 
   mutating func insert(_ connection: ServerConnection) {
+    assert(connection.stream < 0, "a connection is in one table, once")
     connection.stream = Int(slots.insert(connection).place)
   }
 

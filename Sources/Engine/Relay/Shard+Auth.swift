@@ -63,6 +63,7 @@ extension Shard {
       sessions[session].budget = budget
       sessions[session].rank = rank
     }
+    diagnostics.debug(sessions[session].connection, "is authenticated as \(user)")
     sessions.link(session, to: user)
     sessions[session].isPresence = isPresence
     updatePresence(of: user)

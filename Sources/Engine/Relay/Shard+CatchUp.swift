@@ -19,6 +19,8 @@ extension Shard {
       sessions[session].lagging.removeFirst()
       if cursor >= rooms[room].head {
         subscriptions[subscription].state = .live
+        diagnostics.debug(
+          sessions[session].connection, "has caught up in \(rooms[room].name) at \(cursor)")
         continue
       }
       if cursor < rooms[room].firstKept - 1 {

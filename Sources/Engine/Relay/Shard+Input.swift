@@ -84,7 +84,11 @@ extension Shard {
       sessions[session].isSlowed = false
       return true
     }
-    if !sessions[session].isSlowed, let bucket = delay.bucket { slowdowns.count(bucket) }
+    if !sessions[session].isSlowed, let bucket = delay.bucket {
+      slowdowns.count(bucket)
+      diagnostics.debug(
+        sessions[session].connection, "is slowed by its user's budget of \(bucket)")
+    }
     pause(session, now)
     sessions[session].isSlowed = true
     wake(sessions[session].user, afterMilliseconds: delay.milliseconds, now)

@@ -141,6 +141,7 @@ extension Shard {
       && (sessions[session].queuedBytes == 0 || sessions[session].ackedRoom.slot == room)
     log.countAck()
     counters.acks += 1
+    diagnostics.trace(sessions[session].connection, "is sent the ack of \(ack.seq) in \(ack.room)")
     queue(to: session) { ack.append(to: &$0) }
     if isAlone { sessions[session].ackedRoom = OptionalSlot(room) }
   }
@@ -195,6 +196,9 @@ extension Shard {
     rooms[room].firstKept = max(rooms[room].firstKept, joined.first)
     subscriptions[index].cursor =
       sessions[session].skipsEntries ? rooms[room].head : joined.after
+    diagnostics.debug(
+      sessions[session].connection,
+      "has joined \(joined.room) after \(subscriptions[index].cursor) of \(rooms[room].head)")
     setJoined(index, true)
     subscriptions.add(index, to: &rooms[room].subscribers)
     reply(.joined(answer), ref: ref, to: session)

@@ -18,6 +18,8 @@ extension Shard {
       return
     }
     counters.count(received: request.message)
+    diagnostics.trace(
+      sessions[session].connection, "sends \(request.message.type), \(json.count) bytes")
     if case .send = request.message {
       charge(.send, bytes: json.count, session)
     } else {

@@ -70,6 +70,7 @@ public struct Shard: ~Copyable {
   static let replyBytes = 131_072
 
   let configuration: Configuration
+  let diagnostics: Diagnostics
   var epoch: String
   let listedTitles: [String: String]
   var random: SplitMix64
@@ -147,9 +148,11 @@ public struct Shard: ~Copyable {
   ///   - seed: of session names and of jitter.
   public init(
     configuration: Configuration, framing: Framing, compression: Compression? = nil,
-    budgets: Budgets<String>? = nil, epoch: String, seed: UInt64
+    budgets: Budgets<String>? = nil, epoch: String, seed: UInt64,
+    diagnostics: Diagnostics = Diagnostics { _, _ in }
   ) {
     self.configuration = configuration
+    self.diagnostics = diagnostics
     self.budgets = budgets ?? Budgets(configuration.limits.budget)
     self.epoch = epoch
     random = SplitMix64(seed: seed)

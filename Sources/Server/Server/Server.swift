@@ -105,7 +105,7 @@ public final class Server: Sendable {
       }
       let shared = SocketWorld.Shared(
         log: log, mailboxes: mailboxes, avatars: avatars, credentials: credentials,
-        trustedProxies: trustedProxies,
+        trustedProxies: trustedProxies, logger: logger,
         metrics: Metrics.describer(context, log, bots: configuration.bots.count))
       try log.start(loops: loops, framing: .webSocket) { [mailboxes] loop, delivery in
         mailboxes[loop].post(.log(delivery))
@@ -113,11 +113,11 @@ public final class Server: Sendable {
       var threads: [WorkerThread] = []
       for index in 1..<max(1, loops) {
         threads.append(
-          try SocketLoop.start(index, context, shared, logger, try listener.sibling()))
+          try SocketLoop.start(index, context, shared, try listener.sibling()))
       }
       threads.append(
         try SocketLoop.start(
-          0, context, shared, logger, listener,
+          0, context, shared, listener,
           operators: Self.claimOperatorSocket(configuration, logger)))
       self.threads = Mutex(threads)
     } catch {

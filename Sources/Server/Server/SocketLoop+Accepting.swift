@@ -28,6 +28,8 @@ extension SocketLoop {
     let isProxy = world.shared.trustedProxies.contains { $0.contains(peer) }
     let admission = connections.context.admission
     if let refusal = admission.admit(host, descriptor: socket.descriptor, isProxy: isProxy) {
+      logger.debug(
+        "loop-\(world.index) rejects a connection from \(peer): \(refusal.rule.rawValue)")
       reject(socket, refusal)
       return
     }
@@ -42,7 +44,9 @@ extension SocketLoop {
         return
       }
     }
-    serve(socket, tls, at: connections.accept(from: host, as: isProxy ? .proxy : .client))
+    let stream = connections.accept(from: host, as: isProxy ? .proxy : .client)
+    connections.diagnostics.debug(stream, "is accepted from \(peer)")
+    serve(socket, tls, at: stream)
   }
 
   /// Accepts programs of operators: whoever may open the socket may read the relay's files, too.

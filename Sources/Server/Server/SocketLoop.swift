@@ -18,7 +18,7 @@ final class SocketLoop: EventHandler {
   let loop: EventLoop
   let world: SocketWorld
   let connections: ConnectionLoop
-  let logger: Logger
+  var logger: Logger { world.shared.logger }
   private let mailbox: Mailbox<LoopMessage>
   private var mail: [LoopMessage] = []
   private var wake: (id: TimerID, at: Int64)?
@@ -29,21 +29,19 @@ final class SocketLoop: EventHandler {
   var nextShortageReport: Int64 = 0
 
   private init(
-    _ index: Int, _ context: ConnectionLoop.Context, _ shared: SocketWorld.Shared, _ logger: Logger,
-    seed: UInt64
+    _ index: Int, _ context: ConnectionLoop.Context, _ shared: SocketWorld.Shared, seed: UInt64
   ) throws(SystemError) {
     loop = try EventLoop()
     world = SocketWorld(index: index, shared: shared, loop: loop)
     connections = ConnectionLoop(index: index, context: context, world: world, seed: seed)
     mailbox = shared.mailboxes[index]
-    self.logger = logger
     _ = try loop.register(mailbox.descriptor, for: .readable, token: Token.mailbox)
     loop.schedule(afterMilliseconds: ConnectionLoop.sweepMilliseconds, token: Token.sweep)
   }
 
   /// Starts a loop on its own thread; returns when it accepts clients.
   static func start(
-    _ index: Int, _ context: ConnectionLoop.Context, _ shared: SocketWorld.Shared, _ logger: Logger,
+    _ index: Int, _ context: ConnectionLoop.Context, _ shared: SocketWorld.Shared,
     _ listener: consuming sending Listener, operators: consuming sending Listener? = nil
   ) throws(SystemError) -> WorkerThread {
     let started = try Mailbox<SystemError?>()
@@ -52,7 +50,7 @@ final class SocketLoop: EventHandler {
     let thread = try WorkerThread(name: "loop-\(index)") {
       do throws(SystemError) {
         var random = SystemRandomNumberGenerator()
-        let loop = try SocketLoop(index, context, shared, logger, seed: random.next())
+        let loop = try SocketLoop(index, context, shared, seed: random.next())
         if let listener = listener.take() { try loop.listen(listener) }
         if let held = operators.take(), let operators = held {
           try loop.listen(forOperators: operators)

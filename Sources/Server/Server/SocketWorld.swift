@@ -1,6 +1,7 @@
 import Directories
 import EventLoop
 import Gateway
+import Logging
 import Platform
 import Relay
 import TLS
@@ -19,6 +20,7 @@ import WebSocket
     var credentials: TLSCredentials?
     /// The addresses of proxies that are believed what they say of their clients.
     var trustedProxies: [AddressRange] = []
+    var logger: Logger
     /// Builds the metrics response from the counters of the loops.
     var metrics: @Sendable (LoopSnapshot) -> HTTPResponse
   }
@@ -132,6 +134,18 @@ import WebSocket
   func post(_ message: LoopMessage, to loop: Int) { shared.mailboxes[loop].post(message) }
 
   // MARK: - The process
+
+  var diagnosticsLevel: Diagnostics.Level {
+    switch shared.logger.logLevel {
+    case .trace: .trace
+    case .debug: .debug
+    default: .off
+    }
+  }
+
+  func report(_ level: Diagnostics.Level, _ text: String) {
+    shared.logger.log(level: level == .trace ? .trace : .debug, "loop-\(index) \(text)")
+  }
 
   func stopAccepting() {
     acceptor?.close()

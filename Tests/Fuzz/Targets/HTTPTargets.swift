@@ -14,30 +14,30 @@ enum HTTPTargets {
       return (name: texts.first ?? "", value: texts.count > 1 ? texts[1] : "")
     }
     let lastID = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : nil
-    guard let places = places(items, lastID) else { return }
+    guard let cursors = cursors(items, lastID) else { return }
     let rooms = items.filter { $0.name == "room" }
-    try expect(places.rooms.map(\.name) == rooms.map(\.value), "the rooms are \(places.rooms)")
-    for (_, position) in places.rooms {
-      try expect(position.seq ?? 0 >= 0, "an entry before the first: \(position)")
-      try expect(position.seq ?? 0 <= Entry.sequenceLimit, "a seq beyond the last: \(position)")
+    try expect(cursors.rooms.map(\.name) == rooms.map(\.value), "the rooms are \(cursors.rooms)")
+    for (_, cursor) in cursors.rooms {
+      try expect(cursor.seq ?? 0 >= 0, "an entry before the first: \(cursor)")
+      try expect(cursor.seq ?? 0 <= Entry.sequenceLimit, "a seq beyond the last: \(cursor)")
     }
-    for epoch in ["e", places.rooms.first?.position.epoch ?? "f"] {
+    for epoch in ["e", cursors.rooms.first?.cursor.epoch ?? "f"] {
       var id: [UInt8] = []
-      places.appendID(epoch: epoch, to: &id)
+      cursors.appendID(epoch: epoch, to: &id)
       let text = String(decoding: id, as: UTF8.self)
-      let again = self.places(rooms, text)
-      let positions = places.rooms.map(\.position)
+      let again = self.cursors(rooms, text)
+      let named = cursors.rooms.map(\.cursor)
       // Without a seq an epoch has no meaning, and is not named.
       try expect(
-        again?.rooms.map(\.position) == positions.map { $0.seq == nil ? .init() : $0 },
-        "the id \(text) of \(positions) is read as \(String(describing: again?.rooms))")
+        again?.rooms.map(\.cursor) == named.map { $0.seq == nil ? .init() : $0 },
+        "the id \(text) of \(named) is read as \(String(describing: again?.rooms))")
     }
   }
 
-  private static func places(
+  private static func cursors(
     _ items: [(name: String, value: String)], _ lastID: String?
-  ) -> StreamPlaces? {
-    try? StreamPlaces(items, lastID: lastID)
+  ) -> StreamCursors? {
+    try? StreamCursors(items, lastID: lastID)
   }
 
   // MARK: Batches

@@ -18,13 +18,13 @@ extension ConnectionLoop {
       }
       offset = length
       if let refusal = assignToClient(request, connection) {
-        context.violations.count(refusal.rule)
+        countViolation(refusal.rule, by: connection)
         answer(HTTPResponse(status: 503, text: refusal.text), connection)
         return false
       }
       return answer(request, input.extracting(length...), connection)
     } catch {
-      context.violations.count(error.rule)
+      countViolation(error.rule, by: connection)
       let isTooLarge = error.status == 414 || error.status == 431
       let code = isTooLarge ? ErrorCode.tooLarge : .badField
       answerUnauthenticated(
@@ -43,6 +43,7 @@ extension ConnectionLoop {
   private func answer(
     _ request: HTTPRequest, _ rest: Span<UInt8>, _ connection: ServerConnection
   ) -> Bool {
+    report(connection, "requests \(request.method) \(request.path)")
     // Each request has its own credentials.
     connection.isAuthenticated = false
     switch context.router.route(
@@ -51,7 +52,7 @@ extension ConnectionLoop {
     {
     case .answer(let response): answerUnauthenticated(response, connection)
     case .refuse(let response, let rule):
-      context.violations.count(rule)
+      countViolation(rule, by: connection)
       answerUnauthenticated(response, connection)
     case .call(let call):
       let exchange = addExchange(call, connection)
@@ -89,6 +90,7 @@ extension ConnectionLoop {
     _ connection: ServerConnection, _ opening: RequestRouter.Opening,
     as state: ServerConnection.State
   ) -> SessionID {
+    report(connection, "opens a WebSocket")
     let webSocket = WebSocket.Connection(
       role: .server, limits: webSocketLimits, deflate: opening.deflate, sharing: deflateStreams)
     let session = openSession(

@@ -5,7 +5,7 @@ import Wire
 /// The messages of a session as server-sent events (the HTML standard, "Server-sent events").
 ///
 /// A message is an event: its type, its JSON as the data, and for an entry an `id` that names the
-/// client's position in every room; so `Last-Event-ID` resumes them all. When the rooms are joined, a
+/// client's cursor in every room; so `Last-Event-ID` resumes them all. When the rooms are joined, a
 /// block without data gives the client its first `id`: without one it could not resume from where it
 /// was before the first entry.
 struct EventStream {
@@ -15,7 +15,7 @@ struct EventStream {
   static let commentMilliseconds: Int64 = 15_000
   static let comment = Array(":\n\n".utf8)
 
-  private var places: StreamPlaces
+  private var cursors: StreamCursors
   /// The index of each room.
   private var indices: [String: Int] = [:]
   /// The epoch of the log, once a room is joined.
@@ -34,22 +34,22 @@ struct EventStream {
   private static let joinRef = "join"
 
   /// - Parameter retryMilliseconds: when the client comes back if the stream breaks off.
-  init(_ places: StreamPlaces, retryMilliseconds: Int64) {
-    self.places = places
-    for (index, room) in places.rooms.enumerated() where indices[room.name] == nil {
+  init(_ cursors: StreamCursors, retryMilliseconds: Int64) {
+    self.cursors = cursors
+    for (index, room) in cursors.rooms.enumerated() where indices[room.name] == nil {
       indices[room.name] = index
     }
     held = Array("retry: \(retryMilliseconds)\n\n".utf8)
   }
 
-  var roomCount: Int { places.rooms.count }
+  var roomCount: Int { cursors.rooms.count }
 
   /// The request with which the stream begins.
   var join: [UInt8] {
-    let joins = places.rooms.map { room in
+    let joins = cursors.rooms.map { room in
       Result<ClientMessage.Join, WireError>.success(
         ClientMessage.Join(
-          room: room.name, after: room.position.seq, epoch: room.position.epoch))
+          room: room.name, after: room.cursor.seq, epoch: room.cursor.epoch))
     }
     return ClientMessage.joinRooms(joins).json(ref: Self.joinRef)
   }
@@ -60,7 +60,7 @@ struct EventStream {
     switch type {
     case "message":
       if let index = room.flatMap({ indices[$0] }) {
-        places[index] = StreamPosition(seq: seq, epoch: epoch)
+        cursors[index] = StreamCursor(seq: seq, epoch: epoch)
       }
       append(type, json, hasID: true, to: &output)
     case "joined", "error": takeAnswer(type, json, to: &output)
@@ -82,7 +82,7 @@ struct EventStream {
     case .joined(let joined):
       epoch = joined.epoch
       if let index = indices[joined.room] {
-        places[index] = StreamPosition(seq: joined.after, epoch: joined.epoch)
+        cursors[index] = StreamCursor(seq: joined.after, epoch: joined.epoch)
       }
       if !hasBegun {
         hasBegun = true
@@ -97,7 +97,7 @@ struct EventStream {
     default: break
     }
     append(type, event, to: &output)
-    // The position from which the client resumes if it gets no entry.
+    // The cursor from which the client resumes if it gets no entry.
     if answered == roomCount, isAnswer || type == "joined" {
       appendID(to: &output)
       output.append(UInt8(ascii: "\n"))
@@ -126,7 +126,7 @@ struct EventStream {
   private func appendID(to output: inout [UInt8]) {
     guard let epoch else { return }
     output += Array("id: ".utf8)
-    places.appendID(epoch: epoch, to: &output)
+    cursors.appendID(epoch: epoch, to: &output)
     output.append(UInt8(ascii: "\n"))
   }
 }

@@ -131,6 +131,8 @@ class HTTPExchange {
   /// Sends the response, if there is one.
   final func sendResponse() {
     guard var response, state != .answering else { return }
+    loop.report(connection, "is answered \(response.status)")
+    assert(connection.exchange === self, "an exchange has its connection until it is answered")
     loop.endSession(of: connection)
     state = .answering
     loop.counts.responses[response.status, default: 0] += 1
@@ -197,7 +199,7 @@ class HTTPExchange {
     guard connection.deadline > 0, loop.now.monotonic >= connection.deadline else { return }
     switch state {
     case .reading:
-      loop.context.violations.count(.handshakeTimeout)
+      loop.countViolation(.handshakeTimeout, by: connection)
       // The end of the content is unknown.
       endsConnection = true
       let text = "The content did not arrive in time. Nothing was stored."
@@ -205,7 +207,7 @@ class HTTPExchange {
     case .waiting: timeOut()
     case .delayed: sendResponse()
     case .answering:
-      loop.context.violations.count(.idleTimeout)
+      loop.countViolation(.idleTimeout, by: connection)
       loop.remove(connection)
     }
   }

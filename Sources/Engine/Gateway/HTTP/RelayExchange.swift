@@ -92,6 +92,7 @@ final class RelayExchange: SessionExchange {
 
   /// Ends the wait with an empty page.
   private func finishPoll() {
+    assert(emptyPage != nil, "a request waits only with a page that it can be answered with")
     if let emptyPage { finish(HTTPResponse(status: 200, json: emptyPage.json)) }
   }
 

@@ -146,6 +146,7 @@ struct RequestBatch {
     items[index].answer = json
     answeredBytes += json.count
     unanswered -= 1
+    assert(unanswered >= 0 && pending >= 0, "a request has one answer")
   }
 
   private mutating func answer(_ index: Int, _ error: WireError) {

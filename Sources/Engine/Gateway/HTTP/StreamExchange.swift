@@ -25,36 +25,36 @@ final class StreamExchange: SessionExchange {
   }
 
   override func start(_ content: [UInt8]) {
-    let places: StreamPlaces
+    let cursors: StreamCursors
     do throws(WireError) {
-      places = try self.places()
+      cursors = try self.cursors()
     } catch {
       return finish(HTTPProblem(error).response)
     }
     if call.headOnly { return finish(Self.head) }
-    let requests = (places.rooms.count - 1) / PendingJoins.roomsPerRequest + 1
+    let requests = (cursors.rooms.count - 1) / PendingJoins.roomsPerRequest + 1
     if let problem = loop.charge(requests: requests, to: identity.user) {
       return finish(problem.response)
     }
     let stream = EventStream(
-      places, retryMilliseconds: Int64.random(in: 1000...3000, using: &loop.random))
+      cursors, retryMilliseconds: Int64.random(in: 1000...3000, using: &loop.random))
     self.stream = stream
     _ = open(isPresence: true, lasts: true)
     submit(stream.join)
   }
 
-  private func places() throws(WireError) -> StreamPlaces {
+  private func cursors() throws(WireError) -> StreamCursors {
     let ids = request.headers["Last-Event-ID"]
     guard ids.count <= 1 else {
       throw WireError(.badField, "There must be at most one Last-Event-ID.")
     }
-    let places = try StreamPlaces(
+    let cursors = try StreamCursors(
       request.queryItems, lastID: ids.first ?? request.query("last_event_id"))
     let limit = loop.context.shard.limits.roomsPerConnection
-    guard limit == 0 || places.rooms.count <= limit else {
+    guard limit == 0 || cursors.rooms.count <= limit else {
       throw WireError(.tooManyRooms, "A stream has at most \(limit) rooms.")
     }
-    return places
+    return cursors
   }
 
   private static let head: HTTPResponse = {
@@ -90,6 +90,7 @@ final class StreamExchange: SessionExchange {
   }
 
   private func begin() {
+    loop.report(connection, "is answered by a stream")
     isStreaming = true
     connection.deadline = 0
     connection.takenAt = loop.now.monotonic
@@ -158,7 +159,7 @@ final class StreamExchange: SessionExchange {
     let idle = Int64(loop.context.limits.idleTimeoutSeconds) * 1000
     guard events.isEmpty, !loop.world.hasBacklog(connection.stream) else {
       if idle > 0, silence >= idle {
-        loop.context.violations.count(.idleTimeout)
+        loop.countViolation(.idleTimeout, by: connection)
         loop.remove(connection)
       }
       return
@@ -169,7 +170,7 @@ final class StreamExchange: SessionExchange {
       loop.world.millisecondsSinceAcknowledgement(connection.stream)
         >= max(idle, 2 * EventStream.commentMilliseconds)
     {
-      loop.context.violations.count(.idleTimeout)
+      loop.countViolation(.idleTimeout, by: connection)
       return loop.remove(connection)
     }
     events = EventStream.comment
