@@ -126,7 +126,7 @@ public final class Archive {
     if changes.isEmpty { return }
     let session = try open()
     do throws(SQLiteError) {
-      let aftermath = try session.store.apply(changes, entriesLimit: entriesLimit)
+      let aftermath = try session.store.write(changes, entriesLimit: entriesLimit)
       changes.removeAll(keepingCapacity: true)
       session.look(after: aftermath)
     } catch {

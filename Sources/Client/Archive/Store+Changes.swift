@@ -5,7 +5,7 @@ extension Store {
   /// Writes the buffered changes. A change that does not fit what the file contains by now is
   /// skipped, so that a room's entries stay one contiguous range even if other processes write
   /// them, too.
-  func apply(_ changes: [Change], entriesLimit: Int64) throws(SQLiteError) -> Aftermath {
+  func write(_ changes: [Change], entriesLimit: Int64) throws(SQLiteError) -> Aftermath {
     try transaction { (store) throws(SQLiteError) in
       var writing = Writing(entriesLimit: entriesLimit)
       for change in changes { try writing.apply(change, to: store) }

@@ -1,6 +1,6 @@
 internal import SQLite
 
-/// Texts that leave the file, and with them the index. The drawing thread only notes their terms:
+/// Texts that leave the file, and with them the index. The drawing thread only records their terms:
 /// the maintenance thread removes them.
 extension Store {
   /// Records the terms of a message and of its edits, which are about to be overwritten.
@@ -9,7 +9,7 @@ extension Store {
     try statements.selectIndexed.bind(2, target)
     defer { statements.selectIndexed.reset() }
     while try statements.selectIndexed.step() {
-      try note(SearchIndex.Row(statements.selectIndexed))
+      try recordUnindexing(of: SearchIndex.Row(statements.selectIndexed))
     }
   }
 
@@ -21,7 +21,7 @@ extension Store {
     defer { statements.selectPlace.reset() }
     guard try statements.selectPlace.step() else { return false }
     let row = SearchIndex.Row(statements.selectPlace)
-    if statements.selectPlace.flag(3) { try note(row) }
+    if statements.selectPlace.flag(3) { try recordUnindexing(of: row) }
     statements.selectPlace.reset()
     try statements.deletePlace.bind(1, row.position)
     try statements.deletePlace.run()
@@ -29,7 +29,7 @@ extension Store {
     return true
   }
 
-  private func note(_ row: SearchIndex.Row) throws(SQLiteError) {
+  private func recordUnindexing(of row: SearchIndex.Row) throws(SQLiteError) {
     if row.terms.isEmpty { return }
     try statements.insertUnindexing.bind(1, row.position)
     try statements.insertUnindexing.bind(2, row.terms)

@@ -17,16 +17,16 @@ extension ClientSession {
     case .idle, .waiting, .unauthenticated, .ended: return false
     }
     switch message {
-    case .message(let entry): return receive(entry, at: now, &actions)
-    case .ack(let ack): receive(ack, at: now, &actions)
-    case .welcome(let welcome): receive(welcome, at: now, &actions)
+    case .message(let entry): return deliver(entry, at: now, &actions)
+    case .ack(let ack): acknowledge(ack, at: now, &actions)
+    case .welcome(let welcome): begin(welcome, at: now, &actions)
     case .renewed(let expiresIn):
       hasAskedForToken = false
       renewAt = renewal(expiresIn, at: now)
       actions.append(.event(.message(message)))
-    case .joined(let joined): return receive(joined, at: now, &actions)
+    case .joined(let joined): return subscribe(joined, at: now, &actions)
     case .left(let room): left(room, &actions)
-    case .error(let error): receive(error, at: now, &actions)
+    case .error(let error): refuse(error, at: now, &actions)
     case .closing(reason: _, let milliseconds):
       reconnectAfterMilliseconds = Int(
         clamping: max(0, min(milliseconds, Int64(settings.reconnectAfterLimitMilliseconds))))
@@ -56,7 +56,7 @@ extension ClientSession {
     return subscriptions[hint].advance(from: seq, count: count)
   }
 
-  private mutating func receive(
+  private mutating func begin(
     _ welcome: ServerMessage.Welcome, at now: Instant, _ actions: inout [Action]
   ) {
     limits = welcome.limits
@@ -97,7 +97,7 @@ extension ClientSession {
     return now.adding(milliseconds: Int(min(max(1000, left - margin), 31_536_000_000)))
   }
 
-  private mutating func receive(
+  private mutating func deliver(
     _ entry: Entry, at now: Instant, _ actions: inout [Action]
   ) -> Bool {
     guard let index = subscriptionIndex(of: entry.room) else { return false }
@@ -113,7 +113,7 @@ extension ClientSession {
     return false
   }
 
-  private mutating func receive(
+  private mutating func subscribe(
     _ joined: ServerMessage.Joined, at now: Instant, _ actions: inout [Action]
   ) -> Bool {
     guard leaving[joined.room] == nil, let index = subscriptionIndex(of: joined.room) else {
@@ -135,7 +135,7 @@ extension ClientSession {
     fail(.gap(room: subscription.room, after: subscription.last ?? 0), at: now, &actions)
   }
 
-  private mutating func receive(
+  private mutating func acknowledge(
     _ ack: ServerMessage.Ack, at now: Instant, _ actions: inout [Action]
   ) {
     // `nil` for the second ack of a line that was sent twice.
@@ -160,7 +160,7 @@ extension ClientSession {
     return true
   }
 
-  private mutating func receive(
+  private mutating func refuse(
     _ error: WireError, at now: Instant, _ actions: inout [Action]
   ) {
     let retryAt =

@@ -46,7 +46,7 @@ extension Chat {
   // MARK: Drafts of other instances
 
   /// Takes the stored drafts of all conversations, each list with the newest first.
-  mutating func take(drafts: [String: [Draft]]) {
+  mutating func adoptDrafts(_ drafts: [String: [Draft]]) {
     // There may be thousands of conversations, few of which have a draft.
     let rooms = Set(drafts.keys).union(self.drafts.keys)
     self.drafts = drafts
@@ -117,7 +117,7 @@ extension Chat {
   // MARK: The rest
 
   /// Takes what another instance has changed.
-  mutating func take(_ states: [SharedState], _ effects: inout [Effect]) {
+  mutating func adoptShared(_ states: [SharedState], _ effects: inout [Effect]) {
     for state in states {
       guard let conversation = conversations[state.room] else { continue }
       conversations[state.room]?.notifications = state.notifications

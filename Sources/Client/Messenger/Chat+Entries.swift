@@ -3,7 +3,7 @@ import Wire
 
 /// Entries of the log, and the marks of other users.
 extension Chat {
-  mutating func take(_ entry: Entry, _ effects: inout [Effect]) {
+  mutating func addEntry(_ entry: Entry, _ effects: inout [Effect]) {
     let room = entry.room
     guard var conversation = conversations[room] else { return }
     let isOwn = entry.from == user
@@ -27,7 +27,7 @@ extension Chat {
       if entry.kind == .edit { conversation.last?.text = entry.text ?? "" }
     }
     // The relay counts unread entries that have not arrived, but not the mentions among them.
-    if entry.kind.isContent { note(entry, in: &conversation) }
+    if entry.kind.isContent { recordMention(entry, in: &conversation) }
     if entry.kind == .delete { conversation.mentions.removeAll { $0 == entry.target } }
     conversations[room] = conversation
     if entry.kind != .react { refind() }
@@ -122,7 +122,7 @@ extension Chat {
     // Changes that are still unacknowledged are shown already.
     for line in outgoing
     where line.refusal == nil && line.send.room == entry.room && line.send.id != entry.id {
-      timeline?.messages[place].apply(line.send, of: target, by: user ?? "")
+      timeline?.messages[place].applyOutgoing(line.send, of: target, by: user ?? "")
     }
     if entry.kind != .react { timeline?.requote(target) }
   }
@@ -148,13 +148,13 @@ extension Chat {
       if message.quote?.from == nil { effects.append(.quote(room: entry.room, seq: reply)) }
     }
     for line in outgoing where line.send.room == entry.room && line.refusal == nil {
-      message.apply(line.send, of: entry.seq, by: user ?? "")
+      message.applyOutgoing(line.send, of: entry.seq, by: user ?? "")
     }
     return message
   }
 
-  mutating func take(
-    page entries: [Entry], of room: String, before: Int64?, isComplete: Bool,
+  mutating func showPage(
+    _ entries: [Entry], of room: String, before: Int64?, isComplete: Bool,
     _ effects: inout [Effect]
   ) {
     guard var timeline, timeline.room == room else { return }
@@ -296,7 +296,7 @@ extension Message {
   }
 
   /// Applies an outgoing change before the relay has acknowledged it.
-  mutating func apply(_ send: ClientMessage.Send, of seq: Int64?, by user: String) {
+  mutating func applyOutgoing(_ send: ClientMessage.Send, of seq: Int64?, by user: String) {
     guard seq != nil, let change = send.change, change.target == seq else { return }
     switch send.kind {
     case .edit where !isDeleted:

@@ -86,7 +86,7 @@ extension Chat {
     effects.append(.find(find.query.text, wanted: find.wanted))
   }
 
-  mutating func take(_ found: Found, _ effects: inout [Effect]) {
+  mutating func showFound(_ found: Found, _ effects: inout [Effect]) {
     guard var find, find.query.text == found.text else { return }
     let chosen = find.matches.indices.contains(find.selected) ? find.matches[find.selected] : nil
     find.isSearching = !found.isComplete && found.entries.count < find.wanted

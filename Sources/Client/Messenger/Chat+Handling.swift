@@ -9,25 +9,25 @@ extension Chat {
     recordPause(until: now)
     self.now = now
     switch event {
-    case .input(let input): take(input, &effects)
+    case .input(let input): handleInput(input, &effects)
     case .resized(let size): resize(to: size)
     case .tick: break
-    case .client(let event): take(event, &effects)
+    case .client(let event): handleClient(event, &effects)
     case .restored(let kept): restore(kept)
     case .page(let room, let before, let entries, let isComplete):
-      take(page: entries, of: room, before: before, isComplete: isComplete, &effects)
+      showPage(entries, of: room, before: before, isComplete: isComplete, &effects)
     case .noPage(let room): takeNoPage(of: room)
     case .newer(let room, let after, let entries, let isNewest):
-      take(newer: entries, of: room, after: after, isNewest: isNewest, &effects)
-    case .found(let found): take(found, &effects)
-    case .sought(let room, let place, let sought): take(sought, place, in: room, &effects)
+      showNewer(entries, of: room, after: after, isNewest: isNewest, &effects)
+    case .found(let found): showFound(found, &effects)
+    case .sought(let room, let place, let sought): showSought(sought, place, in: room, &effects)
     case .noOlder: takeNoOlder(&effects)
     case .counted(let room, let unread): conversations[room]?.unread = unread
     case .quoted(let room, let entry): takeQuoted(entry, in: room)
-    case .drafts(let drafts): take(drafts: drafts)
+    case .drafts(let drafts): adoptDrafts(drafts)
     case .draftKept(let room, let base, let version):
       draftKept(in: room, inPlaceOf: base, as: version)
-    case .shared(let states): take(states, &effects)
+    case .shared(let states): adoptShared(states, &effects)
     case .takenOver(let lines, let originals): takeOver(lines, originals: originals, &effects)
     case .takenBack(let room, let id, let edits): takenBack(id, in: room, edits: edits)
     case .edited(let text): takeEdited(text, &effects)

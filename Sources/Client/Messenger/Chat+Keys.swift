@@ -3,11 +3,11 @@ import Wire
 
 /// The user's input.
 extension Chat {
-  mutating func take(_ input: InputEvent, _ effects: inout [Effect]) {
+  mutating func handleInput(_ input: InputEvent, _ effects: inout [Effect]) {
     switch input {
     case .key(let key):
       recordInput(&effects)
-      take(key, &effects)
+      handleKey(key, &effects)
     case .paste(let text):
       recordInput(&effects)
       pendingKeys = nil
@@ -15,7 +15,7 @@ extension Chat {
     case .mouse(let mouse):
       recordInput(&effects)
       pendingKeys = nil
-      take(mouse, &effects)
+      handleMouse(mouse, &effects)
     case .focus(let has):
       hasFocus = has
       times.lastInput = now
@@ -50,7 +50,7 @@ extension Chat {
     }
   }
 
-  private mutating func take(_ key: Key, _ effects: inout [Effect]) {
+  private mutating func handleKey(_ key: Key, _ effects: inout [Effect]) {
     isListScrolled = false
     entersMessages = false
     // Without a selected message its keys are text.

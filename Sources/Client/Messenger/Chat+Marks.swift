@@ -10,7 +10,7 @@ extension Chat {
     return marks.allSatisfy { $0.received >= seq } ? .delivered : .sent
   }
 
-  mutating func take(
+  mutating func updateMarks(
     _ marks: ServerMessage.Marks, in room: String, _ effects: inout [Effect]
   ) {
     guard var conversation = conversations[room] else { return }

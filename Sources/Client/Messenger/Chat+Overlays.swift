@@ -291,7 +291,7 @@ extension Chat {
 
   // MARK: The mouse
 
-  mutating func take(_ mouse: Mouse, _ effects: inout [Effect]) {
+  mutating func handleMouse(_ mouse: Mouse, _ effects: inout [Effect]) {
     switch mouse.action {
     case .wheelUp, .wheelDown:
       let lines = mouse.action == .wheelUp ? -3 : 3

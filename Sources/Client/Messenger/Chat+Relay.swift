@@ -3,7 +3,7 @@ import Wire
 
 /// The relay's messages, and the state of the connection.
 extension Chat {
-  mutating func take(_ event: ClientEvent, _ effects: inout [Effect]) {
+  mutating func handleClient(_ event: ClientEvent, _ effects: inout [Effect]) {
     switch event {
     case .welcomed(let welcome): welcomed(welcome, &effects)
     case .joined(let joined): self.joined(joined, &effects)
@@ -14,10 +14,10 @@ extension Chat {
       complain(describe(error))
     case .left(let room):
       conversations[room]?.isJoined = false
-    case .entry(let entry): take(entry, &effects)
+    case .entry(let entry): addEntry(entry, &effects)
     case .acknowledged(let ack): acknowledged(ack, &effects)
     case .refused(let send, let error): refused(send, error, &effects)
-    case .message(let message): take(message, &effects)
+    case .message(let message): handleMessage(message, &effects)
     case .tokenWanted(let refused):
       guard let refused else { return }
       connectionLost(&effects)
@@ -123,10 +123,10 @@ extension Chat {
   /// The relay ends typing after six seconds; this is the fallback if it cannot.
   private static let typingMilliseconds: Int64 = 6500
 
-  private mutating func take(_ message: ServerMessage, _ effects: inout [Effect]) {
+  private mutating func handleMessage(_ message: ServerMessage, _ effects: inout [Effect]) {
     switch message {
     case .rooms(let rows, let next):
-      for row in rows { take(row, &effects) }
+      for row in rows { updateRoom(row, &effects) }
       // The search and the unread counts need the whole list, so all pages are fetched, each after
       // the previous one has arrived.
       if let next {
@@ -134,8 +134,8 @@ extension Chat {
         effects.append(.request(.rooms(.init(cursor: next, limit: most))))
       }
       isListStale = true
-    case .activity(let activity): take(activity, &effects)
-    case .people(let page): take(page, &effects)
+    case .activity(let activity): updateActivity(activity, &effects)
+    case .people(let page): addPeople(page, &effects)
     case .presence(let presence):
       let room = directRoom(with: presence.user)
       conversations[room]?.presence = presence.presence
@@ -146,7 +146,7 @@ extension Chat {
       guard isOn, conversations[room] != nil else { return }
       conversations[room]?.typing.append(.init(user: user, until: now + Self.typingMilliseconds))
       times.nextTypingEnd = min(times.nextTypingEnd, now + Self.typingMilliseconds)
-    case .receipt(let room, let marks): take(marks, in: room, &effects)
+    case .receipt(let room, let marks): updateMarks(marks, in: room, &effects)
     case .pong: takePong()
     case .history(let page):
       recordAnswered(.history)
@@ -157,14 +157,14 @@ extension Chat {
         effects.append(.load(room: page.room, before: timeline.firstSeq))
       }
       takeOlder(of: page.room, &effects)
-    case .error(let error): take(error, &effects)
+    case .error(let error): handleError(error, &effects)
     case .closing(let reason, _):
       complain("The relay is closing the connection: \(reason)", isError: false)
     case .welcome, .renewed, .ok, .joined, .left, .message, .ack, .subscribers: break
     }
   }
 
-  private mutating func take(_ error: WireError, _ effects: inout [Effect]) {
+  private mutating func handleError(_ error: WireError, _ effects: inout [Effect]) {
     switch error.re {
     case "people": recordAnswered(.people)
     case "history": recordAnswered(.history)
@@ -206,7 +206,7 @@ extension Chat {
     user.map { $0 == peer ? "" : RoomName.direct($0, peer) } ?? ""
   }
 
-  private mutating func take(_ row: ServerMessage.RoomSummary, _ effects: inout [Effect]) {
+  private mutating func updateRoom(_ row: ServerMessage.RoomSummary, _ effects: inout [Effect]) {
     var conversation =
       conversations[row.room] ?? Conversation(room: row.room, title: row.title, peer: row.peer)
     conversation.title = row.peer.map { names[$0] ?? row.title } ?? row.title
@@ -249,7 +249,9 @@ extension Chat {
     effects.append(.save(row.room))
   }
 
-  private mutating func take(_ activity: ServerMessage.Activity, _ effects: inout [Effect]) {
+  private mutating func updateActivity(
+    _ activity: ServerMessage.Activity, _ effects: inout [Effect]
+  ) {
     let room = activity.room
     // This may be the first message of a new direct room.
     addConversation(room)
@@ -288,7 +290,7 @@ extension Chat {
     effects.append(.request(.people(.init(cursor: peopleCursor, limit: 200))))
   }
 
-  private mutating func take(_ page: ServerMessage.PeoplePage, _ effects: inout [Effect]) {
+  private mutating func addPeople(_ page: ServerMessage.PeoplePage, _ effects: inout [Effect]) {
     var news: [String: String] = [:]
     for person in page.people {
       if names[person.user] != person.name { news[person.user] = person.name }

@@ -53,7 +53,7 @@ extension Chat {
       &effects)
   }
 
-  mutating func take(
+  mutating func showSought(
     _ sought: Sought, _ place: Place, in room: String, _ effects: inout [Effect]
   ) {
     guard var seeking, seeking.room == room, seeking.place == place, timeline?.room == room
@@ -61,7 +61,7 @@ extension Chat {
     switch sought {
     case .page(let seq, let entries, let isComplete, let isNewest):
       self.seeking = nil
-      take(around: seq, entries, isComplete: isComplete, isNewest: isNewest, &effects)
+      showPlace(around: seq, entries, isComplete: isComplete, isNewest: isNewest, &effects)
     case .nothing:
       self.seeking = nil
       complain(Self.failure(place), isError: false)
@@ -108,7 +108,7 @@ extension Chat {
 
   // MARK: The messages around a place
 
-  private mutating func take(
+  private mutating func showPlace(
     around seq: Int64, _ entries: [Entry], isComplete: Bool, isNewest: Bool,
     _ effects: inout [Effect]
   ) {
@@ -157,8 +157,8 @@ extension Chat {
   /// More lines than a message can have.
   private static let lastLine = 1_000_000
 
-  mutating func take(
-    newer entries: [Entry], of room: String, after: Int64, isNewest: Bool,
+  mutating func showNewer(
+    _ entries: [Entry], of room: String, after: Int64, isNewest: Bool,
     _ effects: inout [Effect]
   ) {
     guard var timeline, timeline.room == room else { return }

@@ -100,7 +100,7 @@ extension Chat {
       if line.refusal != nil { return }
       for index in timeline?.messages.indices ?? 0..<0 {
         let seq = timeline?.messages[index].seq
-        timeline?.messages[index].apply(line.send, of: seq, by: user)
+        timeline?.messages[index].applyOutgoing(line.send, of: seq, by: user)
       }
       return
     }

@@ -87,7 +87,7 @@ extension Chat {
   }
 
   /// Records an unread entry that mentions the user. A direct message is addressed anyway.
-  func note(_ entry: Entry, in conversation: inout Conversation) {
+  func recordMention(_ entry: Entry, in conversation: inout Conversation) {
     guard conversation.peer == nil, let seq = mentions(in: [entry], after: conversation.read).first
     else { return }
     let read = conversation.read

@@ -107,7 +107,7 @@ public struct Differ: Sendable {
       hideCursor(into: &bytes)
       if column >= tail, new.count - column > 3 {
         pen.move(to: Position(column: column, row: row), into: &bytes)
-        pen.take(Style(), into: &bytes)
+        pen.change(to: Style(), into: &bytes)
         pen.endLink(into: &bytes)
         bytes.append(ascii: "\u{1B}[K")
         return
@@ -136,21 +136,21 @@ public struct Differ: Sendable {
     let measure = TextWidth.measure(cell.character)
     rewriteGap(before: position, of: row, into: &bytes)
     pen.move(to: position, into: &bytes)
-    pen.take(link: cell.style.link, of: links, into: &bytes)
+    pen.changeLink(to: cell.style.link, of: links, into: &bytes)
     let style = Style(
       cell.style.foreground.lowered(to: depth), on: cell.style.background.lowered(to: depth),
       cell.style.attributes)
     if cell.character == " " {
       pen.takeForBlank(style, into: &bytes)
     } else {
-      pen.take(style, into: &bytes)
+      pen.change(to: style, into: &bytes)
     }
     if !measure.isCertain, cell.width == 2 {
       bytes.append(ascii: "  ")
       pen.position = nil
       pen.move(to: position, into: &bytes)
       // The movement has ended it.
-      pen.take(link: cell.style.link, of: links, into: &bytes)
+      pen.changeLink(to: cell.style.link, of: links, into: &bytes)
     }
     bytes.append(contentsOf: cell.character.utf8)
     let end = position.column + Int(cell.width)

@@ -67,7 +67,7 @@ extension Grid {
 
 extension Pen {
   /// Makes the next cells part of a link, or of none; the number is that of its frame.
-  mutating func take(link number: UInt8, of links: [Grid.Link], into bytes: inout [UInt8]) {
+  mutating func changeLink(to number: UInt8, of links: [Grid.Link], into bytes: inout [UInt8]) {
     // Without links in the frame none is written: they are turned off.
     let next = Int(number) <= links.count ? number : 0
     if next == link { return }

@@ -94,7 +94,7 @@ public struct InputParser: Sendable {
   public mutating func parse(_ bytes: some Collection<UInt8>) -> [InputEvent] {
     let before = state
     if before == .paste { recordPressed(bytes) }
-    for byte in bytes { take(byte) }
+    for byte in bytes { parseByte(byte) }
     if state == .ground { text.flush(isEnd: false, into: &events) }
     hasProgressed =
       !before.isLong || !state.isLong || bytes.count >= Self.progressBytes
@@ -150,7 +150,7 @@ public struct InputParser: Sendable {
 
   mutating func emit(_ key: Key) { events.append(.key(key)) }
 
-  private mutating func take(_ byte: UInt8) {
+  private mutating func parseByte(_ byte: UInt8) {
     switch state {
     case .ground: takeGround(byte)
     case .escape(let isDouble): takeEscape(byte, isDouble: isDouble)
@@ -163,7 +163,7 @@ public struct InputParser: Sendable {
       takeString(byte, introducer, hasEscape: hasEscape)
     case .skip(let count): state = count > 1 ? .skip(count - 1) : .ground
     case .paste:
-      guard let pasted = paste.take(byte) else { return }
+      guard let pasted = paste.addByte(byte) else { return }
       state = .ground
       pressed = []
       events.append(.paste(pasted))
@@ -174,7 +174,7 @@ public struct InputParser: Sendable {
 
   private mutating func takeGround(_ byte: UInt8) {
     if byte >= 0x20, byte != 0x7F {
-      text.take(byte, into: &events)
+      text.addByte(byte, into: &events)
       return
     }
     text.flush(isEnd: true, into: &events)
@@ -206,7 +206,7 @@ public struct InputParser: Sendable {
         emit(key)
       } else {
         text.takesAlt = true
-        text.take(byte, into: &events)
+        text.addByte(byte, into: &events)
       }
     }
   }
@@ -233,7 +233,7 @@ public struct InputParser: Sendable {
     // The sequence was cut off: the byte is not part of it.
     default:
       state = .ground
-      take(byte)
+      parseByte(byte)
     }
   }
 
@@ -245,7 +245,7 @@ public struct InputParser: Sendable {
       if !isTooLong { dispatchShift3(final: byte) }
     default:
       state = .ground
-      take(byte)
+      parseByte(byte)
     }
   }
 
@@ -270,7 +270,7 @@ public struct InputParser: Sendable {
     // No reply has a control character: the string was cut off, and this is a key.
     case 0..<0x20:
       state = .ground
-      take(byte)
+      parseByte(byte)
     default: keep(byte)
     }
   }

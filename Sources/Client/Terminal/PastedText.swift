@@ -11,7 +11,7 @@ struct PastedText: Sendable {
   init(limitBytes: Int) { self.limitBytes = limitBytes }
 
   /// - Returns: The text, when it is complete.
-  mutating func take(_ byte: UInt8) -> String? {
+  mutating func addByte(_ byte: UInt8) -> String? {
     if byte == Self.end[matched] {
       matched += 1
       guard matched == Self.end.count else { return nil }

@@ -37,11 +37,11 @@ struct Pen: Sendable {
     let unseen =
       style.attributes.isDisjoint(with: seen) && self.style.attributes.isDisjoint(with: seen)
     if unseen, style.background == self.style.background { return }
-    take(style, into: &bytes)
+    change(to: style, into: &bytes)
   }
 
   /// Sets the style of the next cells if it differs (ECMA-48 §8.3.117, SGR).
-  mutating func take(_ next: Style, into bytes: inout [UInt8]) {
+  mutating func change(to next: Style, into bytes: inout [UInt8]) {
     if next == style { return }
     defer { style = next }
     bytes.append(ascii: "\u{1B}[")

@@ -13,7 +13,7 @@ struct TypedText: Sendable {
 
   var isEmpty: Bool { scalars.isEmpty && partial.isEmpty }
 
-  mutating func take(_ byte: UInt8, into events: inout [InputEvent]) {
+  mutating func addByte(_ byte: UInt8, into events: inout [InputEvent]) {
     if byte < 0x80 {
       drop()
       append(Unicode.Scalar(byte), into: &events)

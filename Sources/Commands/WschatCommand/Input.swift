@@ -14,79 +14,73 @@ final class Input {
     case failed(SystemError)
   }
 
-  private let loop: EventLoop
-  private let token: UInt64
+  /// Takes what was read; returns whether more is wanted.
+  var receive: (Chunk) -> Bool = { _ in false }
+  private let dispatcher: Dispatcher
   private let descriptor: Int32
-  private var registration: Registration?
+  private var watch: Watch?
   private var isPaused = true
   private var isOver = false
   private var buffer = [UInt8](repeating: 0, count: 16 * 1024)
 
-  init(descriptor: Int32, on loop: EventLoop, token: UInt64) {
+  init(descriptor: Int32, on dispatcher: Dispatcher) {
     self.descriptor = descriptor
-    self.loop = loop
-    self.token = token
+    self.dispatcher = dispatcher
   }
 
-  /// Reads while `body` wants more and there is input; epoll reports when to continue.
-  func resume(_ body: (Chunk) -> Bool) {
+  /// Reads while more is wanted and there is input; epoll reports when to continue.
+  func resume() {
     guard isPaused, !isOver else { return }
     isPaused = false
     do {
-      if let registration {
-        try loop.change(registration, for: .readable)
+      if let watch {
+        try watch.change(for: .readable)
       } else {
-        registration = try loop.register(descriptor, for: .readable, token: token)
+        watch = try Watch(descriptor, on: dispatcher) { [unowned self] _ in
+          // The end of a terminal or pipe is reported even while reading is paused.
+          if !isPaused, !isOver { read() }
+        }
       }
     } catch {
       guard error.code == EPERM else {
         // Started without standard input (`<&-`): there is nothing to send.
-        finish(body, error.code == EBADF ? .end : .failed(error))
-        return
+        return finish(error.code == EBADF ? .end : .failed(error))
       }
-      while !isPaused, !isOver { read(body) }
+      while !isPaused, !isOver { read() }
     }
   }
 
-  /// Handles a readiness event: there is input, or the end.
-  func ready(_ body: (Chunk) -> Bool) {
-    // The end of a terminal or pipe is reported even while reading is paused.
-    if !isPaused, !isOver { read(body) }
-  }
-
-  /// Deregisters from the loop.
+  /// Stops watching it.
   func close() {
-    if let registration { loop.deregister(registration) }
-    registration = nil
+    watch = nil
     isOver = true
   }
 
-  private func read(_ body: (Chunk) -> Bool) {
+  private func read() {
     let count = unsafe buffer.withUnsafeMutableBufferPointer {
       unsafe Glibc.read(descriptor, $0.baseAddress, $0.count)
     }
     if count > 0 {
-      if !body(.bytes(buffer[..<count])) { pause() }
+      if !receive(.bytes(buffer[..<count])) { pause() }
     } else if count == 0 {
-      finish(body, .end)
+      finish(.end)
     } else if errno != EINTR, errno != EAGAIN {
       // EIO: a terminal that was closed.
-      finish(body, errno == EIO ? .end : .failed(SystemError.last("read standard input")))
+      finish(errno == EIO ? .end : .failed(SystemError.last("read standard input")))
     }
   }
 
   private func pause() {
     isPaused = true
-    guard let registration else { return }
     do {
-      try loop.change(registration, for: [])
+      try watch?.change(for: [])
     } catch {
       preconditionFailure("epoll rejected a change of events: \(error)")
     }
   }
 
-  private func finish(_ body: (Chunk) -> Bool, _ chunk: Chunk) {
+  private func finish(_ chunk: Chunk) {
     close()
-    _ = body(chunk)
+    _ = receive(chunk)
   }
 }

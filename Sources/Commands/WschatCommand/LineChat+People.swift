@@ -32,17 +32,16 @@ extension LineChat {
     if isKnown != true { search(for: peer) }
   }
 
-  func take(_ page: ServerMessage.PeoplePage) {
+  func continueSearch(with page: ServerMessage.PeoplePage) {
     guard var search, !search.awaitsList else { return }
     recordProgress()
-    switch search.take(page) {
+    switch search.advance(with: page) {
     case .ask(let request):
       client.request(request)
       self.search = search
     case .wait:
       self.search = search
-      loop.schedule(
-        afterMilliseconds: PeopleSearch.retryMilliseconds, token: Token.peopleSearch)
+      searchRetry.set(afterMilliseconds: PeopleSearch.retryMilliseconds)
     case .end(let outcome): end(search, outcome)
     }
   }

@@ -40,25 +40,25 @@ extension LineChat: ClientHandler {
       if let number = finish(send.id) { refuse(number, error.message) }
       readInput()
       finishIfDone()
-    case .message(.people(let page)): take(page)
+    case .message(.people(let page)): continueSearch(with: page)
     case .message(.error(let error)) where error.re == "people": searchFailed(error)
-    case .message(.error(let error)) where error.id == nil: take(error)
+    case .message(.error(let error)) where error.id == nil: report(error)
     case .message: break
     case .tokenWanted(let refused):
       isLockedOut = refused != nil
       parting = nil
-      if let refused { note("\(refused) (running --token-command for a new one)") }
+      if let refused { warn("\(refused) (running --token-command for a new one)") }
       renewal?.begin()
     case .disconnected(let error, retryMilliseconds: _):
       let complaint = reason(of: error)
-      if complaint != lastConnectionError { note("\(complaint); retrying") }
+      if complaint != lastConnectionError { warn("\(complaint); retrying") }
       lastConnectionError = complaint
     case .ended: break
     }
   }
 
-  func takeToken() {
-    guard let result = renewal?.take(), exitCode == nil else { return }
+  func use(_ result: TokenRenewal.Outcome) {
+    guard exitCode == nil else { return }
     switch result {
     case .success(let token):
       isLockedOut = false
@@ -88,8 +88,8 @@ extension LineChat: ClientHandler {
     client.join(name, from: options.historyCount > 0 ? .newest(options.historyCount) : .head)
   }
 
-  /// Takes an error that answers none of the lines.
-  private func take(_ error: WireError) {
+  /// Reports an error that answers none of the lines.
+  private func report(_ error: WireError) {
     // Before `welcome`, after a ban, or where a right ends, the close or `left` that follows has the
     // same reason.
     if !client.isLive || error.code == .forbidden {
@@ -112,9 +112,9 @@ extension LineChat: ClientHandler {
     switch joined.resume {
     case .ok: break
     case .truncated:
-      if wasJoined { note("entries before \(joined.after + 1) are no longer kept") }
-    case .diverged: note("the relay lost the entries after \(joined.after)")
-    case .reset: note("the relay has a new log: the entries shown before no longer exist")
+      if wasJoined { warn("entries before \(joined.after + 1) are no longer kept") }
+    case .diverged: warn("the relay lost the entries after \(joined.after)")
+    case .reset: warn("the relay has a new log: the entries shown before no longer exist")
     }
     if !wasJoined || historyEnd != nil {
       historyEnd = joined.head > joined.after ? joined.head : nil
@@ -159,6 +159,6 @@ extension LineChat: ClientHandler {
       complain(reason(of: error))
       exitCode = error.isAccessDenied ? Self.accessDenied : Self.noConnection
     }
-    loop.stop()
+    stop()
   }
 }

@@ -20,26 +20,20 @@ final class LineChat {
   static let lineLimitBytes = 1 << 20
   static let pendingBytes = 1 << 20
 
-  enum Token {
-    static let input: UInt64 = 0
-    static let output: UInt64 = 1
-    static let signals: UInt64 = 2
-    static let timeout: UInt64 = 3
-    static let renewal: UInt64 = 4
-    static let peopleSearch: UInt64 = 5
-  }
-
   struct Pending {
     let number: Int
     let bytes: Int
   }
 
   let options: Options
-  let loop: EventLoop
-  private let clients: ClientLoop
+  private let dispatcher: Dispatcher
   let client: Client
   private let input: Input
-  private let signals: SignalSource
+  /// Reports a closed reader while there is nothing to write; a file cannot be watched.
+  private var outputWatch: Watch?
+  private var signals: SignalWatch?
+  private lazy var timeout = Alarm(on: dispatcher) { [unowned self] in checkTimeout() }
+  private(set) lazy var searchRetry = Alarm(on: dispatcher) { [unowned self] in searchAgain() }
   let renewal: TokenRenewal?
   /// The relay refuses the user, unless there is another token.
   var isLockedOut = false
@@ -79,33 +73,39 @@ final class LineChat {
     _ configuration: Client.Configuration, _ options: Options, tokens: TokenCommand? = nil
   ) throws(SystemError) {
     self.options = options
-    loop = try EventLoop()
-    clients = try ClientLoop(loop)
-    client = Client(configuration, on: clients)
-    input = Input(descriptor: STDIN_FILENO, on: loop, token: Token.input)
-    signals = try SignalSource([SIGINT, SIGTERM])
-    if let tokens {
-      renewal = try TokenRenewal(tokens, on: loop, token: Token.renewal)
-    } else {
-      renewal = nil
+    let dispatcher = try Dispatcher()
+    self.dispatcher = dispatcher
+    client = Client(configuration, on: dispatcher.clients)
+    input = Input(descriptor: STDIN_FILENO, on: dispatcher)
+    renewal = try tokens.map { command throws(SystemError) in
+      try TokenRenewal(command, on: dispatcher)
     }
-    progressAt = loop.now
+    progressAt = dispatcher.loop.now
+
+    client.handler = self
+    input.receive = { [unowned self] in receive($0) }
+    renewal?.ended = { [unowned self] in use($0) }
+    dispatcher.endTurn = { [unowned self] in if exitCode == nil { flushAndMark() } }
   }
 
   /// Runs until the chat ends.
   func run() -> ExitCode {
     do {
-      _ = try loop.register(signals.descriptor, for: .readable, token: Token.signals)
+      signals = try SignalWatch([SIGINT, SIGTERM], on: dispatcher) { [unowned self] _ in
+        // The second signal ends the program at once.
+        if exitCode != nil { stop() }
+        finish(outcome)
+      }
     } catch {
       complain("\(error)")
       return Self.refused
     }
-    // Reports a closed reader while there is nothing to write; a file cannot be watched.
-    _ = try? loop.register(STDOUT_FILENO, for: [], token: Token.output)
-    client.handler = self
+    outputWatch = try? Watch(STDOUT_FILENO, for: [], on: dispatcher) { [unowned self] _ in
+      readerClosed()
+    }
     client.start()
     scheduleTimeout()
-    loop.run(self)
+    dispatcher.run()
     return exitCode ?? Self.refused
   }
 
@@ -137,22 +137,25 @@ final class LineChat {
     client.close()
   }
 
-  func recordProgress() { progressAt = loop.now }
+  func stop() { dispatcher.loop.stop() }
+
+  func recordProgress() { progressAt = dispatcher.loop.now }
 
   private func scheduleTimeout() {
     timeoutDue = progressAt.adding(milliseconds: options.timeoutMilliseconds)
-    loop.schedule(at: timeoutDue, token: Token.timeout)
+    timeout.set(at: timeoutDue)
   }
 
   private func checkTimeout() {
     let limit = options.timeoutMilliseconds
-    let late = loop.now.milliseconds(since: timeoutDue)
+    let now = dispatcher.loop.now
+    let late = now.milliseconds(since: timeoutDue)
     if late > ClientSession.pauseMilliseconds {
       // The process did not run; what has arrived meanwhile is read first.
       progressAt = progressAt.adding(milliseconds: late + ClientSession.pauseMilliseconds)
     }
     if isWaiting, exitCode == nil {
-      if loop.now.milliseconds(since: progressAt) >= limit {
+      if now.milliseconds(since: progressAt) >= limit {
         if search != nil, wasJoined {
           // The answer would only have been a warning.
           search = nil
@@ -165,7 +168,7 @@ final class LineChat {
         return finish(isStored ? outcome : wasWelcomed ? Self.refused : Self.noConnection)
       }
     } else {
-      progressAt = loop.now
+      progressAt = now
     }
     scheduleTimeout()
   }
@@ -193,14 +196,14 @@ final class LineChat {
 
   func readInput() {
     guard wasJoined, exitCode == nil else { return }
-    if wantsInput { input.resume(take) }
+    if wantsInput { input.resume() }
   }
 
   private var wantsInput: Bool {
     pending.count < Self.pendingLines && pendingBytes < Self.pendingBytes
   }
 
-  private func take(_ chunk: Input.Chunk) -> Bool {
+  private func receive(_ chunk: Input.Chunk) -> Bool {
     switch chunk {
     case .bytes(let bytes):
       unsafe splitter.append(bytes.span.bytes)
@@ -274,7 +277,7 @@ final class LineChat {
   }
 
   /// Complains about what may still turn out well.
-  func note(_ text: String) {
+  func warn(_ text: String) {
     if !options.isQuiet { complain(text) }
   }
 
@@ -315,35 +318,5 @@ final class LineChat {
     }
     output.append("\n")
     if output.isFull { flushOutput() }
-  }
-}
-
-extension LineChat: EventHandler {
-  func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
-    switch token {
-    case Token.input: input.ready(take)
-    case Token.output: readerClosed()
-    case Token.signals:
-      while signals.next() != nil {
-        // The second signal ends the program at once.
-        if exitCode != nil { loop.stop() }
-        finish(outcome)
-      }
-    case Token.renewal: takeToken()
-    default: clients.ready(registration, token: token, readiness)
-    }
-  }
-
-  func timerFired(_ timer: TimerID, token: UInt64) {
-    switch token {
-    case Token.timeout: checkTimeout()
-    case Token.peopleSearch: searchAgain()
-    default: clients.timerFired(timer, token: token)
-    }
-  }
-
-  func beforeSleep() {
-    if exitCode == nil { flushAndMark() }
-    clients.beforeSleep()
   }
 }

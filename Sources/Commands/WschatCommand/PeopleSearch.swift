@@ -61,8 +61,8 @@ struct PeopleSearch {
       .init(query: name, cursor: cursor, limit: ClientMessage.PeopleRequest.limits.upperBound))
   }
 
-  /// Takes a page of the answer.
-  mutating func take(_ page: ServerMessage.PeoplePage) -> Step {
+  /// Handles a page of the answer.
+  mutating func advance(with page: ServerMessage.PeoplePage) -> Step {
     pages += 1
     for person in page.people where person.user == folded || person.name.lowercased() == folded {
       if isUserName, person.user == name { return .end(.found(person.user)) }

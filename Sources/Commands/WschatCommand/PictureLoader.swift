@@ -1,5 +1,4 @@
 import Client
-import EventLoop
 import Pictures
 import Platform
 import Wire
@@ -24,17 +23,20 @@ final class PictureLoader {
 
   private let orders: Mailbox<Order>
   private let results: Mailbox<Result>
+  private var watch: Watch?
   private var thread: WorkerThread?
   /// Whoever was asked for.
   private var asked: Set<String> = []
   private var requests = 0
   private var waiting = 0
 
-  /// - Parameter token: The loop's token for the event that results can be taken.
-  init(stateFolder: String, on loop: EventLoop, token: UInt64) throws(SystemError) {
+  /// - Parameter loaded: Called when results can be taken.
+  init(
+    stateFolder: String, on dispatcher: Dispatcher, loaded: @escaping () -> Void
+  ) throws(SystemError) {
     let (orders, results) = (try Mailbox<Order>(), try Mailbox<Result>())
     (self.orders, self.results) = (orders, results)
-    _ = try loop.register(results.descriptor, for: .readable, token: token)
+    watch = try Watch(results.descriptor, on: dispatcher) { _ in loaded() }
     thread = try WorkerThread(name: "pictures") {
       let cache = PictureCache(stateFolder: stateFolder, side: Self.side)
       var posted: [Order] = []
@@ -75,7 +77,7 @@ final class PictureLoader {
   /// Allows to ask for a person again.
   func forget(_ person: String) { asked.remove(person) }
 
-  func take() -> [Result] {
+  func takeResults() -> [Result] {
     var news: [Result] = []
     results.drain(into: &news)
     waiting -= news.count

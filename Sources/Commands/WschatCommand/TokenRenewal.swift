@@ -1,17 +1,26 @@
-import EventLoop
 import Platform
 
 /// Runs a token command in a thread while the chat continues.
 final class TokenRenewal {
-  private let command: TokenCommand
-  private let results: Mailbox<Result<String, TokenCommand.Failure>>
-  private(set) var isRunning = false
+  typealias Outcome = Result<String, TokenCommand.Failure>
 
-  /// - Parameter token: The loop's token for the event that a result can be taken.
-  init(_ command: TokenCommand, on loop: EventLoop, token: UInt64) throws(SystemError) {
+  /// Called when the command has ended.
+  var ended: (Outcome) -> Void = { _ in }
+  private let command: TokenCommand
+  private let results: Mailbox<Outcome>
+  private var watch: Watch?
+  private var isRunning = false
+
+  init(_ command: TokenCommand, on dispatcher: Dispatcher) throws(SystemError) {
     self.command = command
     results = try Mailbox()
-    _ = try loop.register(results.descriptor, for: .readable, token: token)
+    watch = try Watch(results.descriptor, on: dispatcher) { [unowned self] _ in
+      var news: [Outcome] = []
+      results.drain(into: &news)
+      guard let outcome = news.first else { return }
+      isRunning = false
+      ended(outcome)
+    }
   }
 
   func begin() {
@@ -28,12 +37,5 @@ final class TokenRenewal {
       results.post(
         .failure(TokenCommand.Failure(description: "--token-command cannot run: \(error)")))
     }
-  }
-
-  func take() -> Result<String, TokenCommand.Failure>? {
-    var news: [Result<String, TokenCommand.Failure>] = []
-    results.drain(into: &news)
-    if !news.isEmpty { isRunning = false }
-    return news.first
   }
 }

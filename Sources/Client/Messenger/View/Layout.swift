@@ -78,15 +78,15 @@ extension Chat {
     layout.list = pane
     layout.rowHeight = pane.rows >= 15 && settings.list == .full ? 2 : 1
     var rest = pane
-    func take() -> Rect {
+    func takeRow() -> Rect {
       guard rest.rows > 1 else { return .none }
       let line = rest.line(0)
       rest.row += 1
       rest.rows -= 1
       return line
     }
-    layout.listHeader = take()
-    if isFiltering { layout.filter = take() }
+    layout.listHeader = takeRow()
+    if isFiltering { layout.filter = takeRow() }
     if directory != .complete, directory != .partial, rest.rows > 1 {
       rest.rows -= 1
       layout.listFoot = Rect(
@@ -101,22 +101,22 @@ extension Chat {
     let written = composer.rows(wrappedAt: composerColumns(in: pane.columns)).count
     let composer = min(written, most, pane.rows)
     var bottom = pane.row + pane.rows
-    func take(_ rows: Int) -> Rect {
+    func takeRows(_ rows: Int) -> Rect {
       bottom -= rows
       return Rect(column: pane.column, row: bottom, columns: pane.columns, rows: rows)
     }
-    layout.composer = take(composer)
+    layout.composer = takeRows(composer)
     var left = pane.rows - composer
     if left >= 3 {
       layout.title = pane.line(0)
       left -= 1
     }
     if composition != .new ? left >= 2 : left >= 8 {
-      layout.banner = take(1)
+      layout.banner = takeRows(1)
       left -= 1
     }
     if search != nil, left >= 2 {
-      layout.search = take(1)
+      layout.search = takeRows(1)
       left -= 1
     }
     layout.messages = Rect(

@@ -19,7 +19,7 @@ extension MessageLayout {
   /// Returns the rows within a bubble: those of the body, the time and the state.
   func content(of message: Message, _ look: Theme.Bubble) -> [Row] {
     var rows = body(of: message, look)
-    let note = self.note(on: message, look)
+    let note = footnote(on: message, look)
     let last = rows.count - 1
     if rows[last].columns + 2 + note.columns <= textColumns {
       rows[last].columns += 2 + note.columns
@@ -125,7 +125,7 @@ extension MessageLayout {
   }
 
   /// Returns the edit mark, the time and the state.
-  private func note(on message: Message, _ look: Theme.Bubble) -> Row {
+  private func footnote(on message: Message, _ look: Theme.Bubble) -> Row {
     var row = Row()
     if message.isEdited, !message.isDeleted { row.append("edited ", look.faint) }
     row.append(chat.moment(message.at).clock, look.faint)

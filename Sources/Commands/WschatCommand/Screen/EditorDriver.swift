@@ -1,29 +1,37 @@
-import EventLoop
 import Glibc
 import Messenger
 import Platform
-import Terminal
 
-/// Writing in the user's editor, which has the terminal meanwhile. The loop goes on: messages arrive,
-/// are stored, and notify.
-extension ScreenChat {
+/// The user's editor, which has the terminal while a text is written in it. The loop goes on: messages
+/// arrive, are stored, and notify.
+final class EditorDriver {
   /// An editor that is running.
-  struct Editing {
+  private struct Editing {
     let file: EditedFile
     let command: String
     let limitBytes: Int
     let process: Int32
-    let registration: Registration
   }
 
   /// How long an editor may take to end after it was told to.
-  private static let editorEndMilliseconds = 2000
+  private static let endMilliseconds = 2000
+
+  private let terminal: TerminalDriver
+  private let host: ChatHost
+  private var editing: Editing?
+  /// SIGCHLD, while there is an editor.
+  private var children: SignalWatch?
+
+  init(_ terminal: TerminalDriver, _ host: ChatHost) {
+    self.terminal = terminal
+    self.host = host
+  }
 
   func edit(_ text: String, limitBytes: Int) {
     guard editing == nil else { return }
     let commands = ["VISUAL", "EDITOR"].compactMap { Environment[$0] }.filter { !$0.isEmpty }
     guard let command = commands.first else {
-      return take(
+      return host.post(
         .notEdited(
           "Neither $VISUAL nor $EDITOR is set. Set one to your editor: export EDITOR=nano"))
     }
@@ -31,23 +39,20 @@ extension ScreenChat {
       let file = try EditedFile(text)
       do {
         // Before the program starts: its end may be soon.
-        let source = try SignalSource([SIGCHLD])
-        let children = try loop.register(
-          source.descriptor, for: .readable, token: Token.children)
-        self.children = consume source
-        leaveTerminal()
+        children = try SignalWatch([SIGCHLD], on: host.dispatcher) { [unowned self] _ in
+          childEnded()
+        }
+        terminal.lend()
         let process = try ChildProgram.start(Self.words(for: command) + [file.path])
-        editing = Editing(
-          file: file, command: command, limitBytes: limitBytes, process: process,
-          registration: children)
+        editing = Editing(file: file, command: command, limitBytes: limitBytes, process: process)
       } catch {
         file.remove()
         throw error
       }
     } catch {
-      children = nil
-      returnToTerminal()
-      take(.notEdited("The editor was not started: \(error)"))
+      unwatch()
+      terminal.takeBack()
+      host.post(.notEdited("The editor was not started: \(error)"))
     }
   }
 
@@ -60,67 +65,42 @@ extension ScreenChat {
   }
 
   /// A child has ended: perhaps the editor.
-  func childEnded() {
-    while children?.next() != nil {}
+  private func childEnded() {
     guard let editing, let outcome = ChildProgram.outcome(of: editing.process) else { return }
-    endEditing(outcome)
-    returnToTerminal()
+    finish(editing, outcome)
+    terminal.takeBack()
   }
 
-  private func endEditing(_ outcome: ChildProgram.Outcome) {
-    guard let editing else { return }
+  private func finish(_ editing: Editing, _ outcome: ChildProgram.Outcome) {
     self.editing = nil
-    loop.deregister(editing.registration)
-    children = nil
+    unwatch()
     do throws(EditedFile.Refusal) {
       let text = try editing.file.text(
         after: outcome, of: editing.command, limitBytes: editing.limitBytes)
       editing.file.remove()
-      take(.edited(text))
+      host.post(.edited(text))
     } catch {
       if !error.keepsFile { editing.file.remove() }
-      take(.notEdited(error.text), isUrgent: true)
+      host.post(.notEdited(error.text), isUrgent: true)
     }
   }
 
+  private func unwatch() {
+    children?.end()
+    children = nil
+  }
+
   /// Ends the editor because the program ends, and restores the terminal.
-  func stopEditing() {
+  func end() {
     guard let editing else { return }
     kill(editing.process, SIGTERM)
     var outcome = ChildProgram.outcome(of: editing.process)
-    for _ in 0..<Self.editorEndMilliseconds / 10 where outcome == nil {
+    for _ in 0..<Self.endMilliseconds / 10 where outcome == nil {
       usleep(10_000)
       outcome = ChildProgram.outcome(of: editing.process)
     }
     if outcome == nil { kill(editing.process, SIGKILL) }
-    endEditing(outcome ?? ChildProgram.wait(for: editing.process))
-    device.reclaim()
-  }
-
-  // MARK: The terminal
-
-  private func leaveTerminal() {
-    output.removeAll()
-    // Its keys are the editor's, also Ctrl+Z.
-    unwatchStops()
-    if let registration { loop.deregister(registration) }
-    registration = nil
-    isBlocked = false
-    device.leave()
-  }
-
-  private func returnToTerminal() {
-    guard exitCode == nil, registration == nil else { return }
-    shownTitle = ""
-    do {
-      device.reclaim()
-      registration = try loop.register(device.descriptor, for: .readable, token: Token.terminal)
-      try watchForStops()
-      try device.enter(into: &output)
-      resize()
-    } catch {
-      exitMessage = "\(error)"
-      quit(LineChat.refused)
-    }
+    finish(editing, outcome ?? ChildProgram.wait(for: editing.process))
+    terminal.reclaim()
   }
 }
