@@ -34,11 +34,11 @@ enum Layer: String {
 
   func module(
     _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = strict,
-    plugins: [Target.PluginUsage] = []
+    resources: [Resource] = [], plugins: [Target.PluginUsage] = []
   ) -> Target {
     .target(
-      name: name, dependencies: dependencies, path: folder(name), swiftSettings: settings,
-      plugins: plugins)
+      name: name, dependencies: dependencies, path: folder(name), resources: resources,
+      swiftSettings: settings, plugins: plugins)
   }
 }
 
@@ -156,7 +156,9 @@ let package = Package(
       "Archive", ["Wire", "Platform", "Mixing", "Folding", "SQLite", "CSQLite"]),
     Layer.client.module("Pictures", ["CZlib"]),
     Layer.client.module("Terminal", ["CTerminal", "CUtf8proc", "Platform"]),
-    Layer.client.module("Messenger", ["Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"]),
+    Layer.client.module(
+      "Messenger", ["Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"],
+      resources: [.embedInCode("emoji-table.js")]),
 
     // The `main` that all commands share.
     Layer.commands.module("CommandMain", ["Platform", argumentParser]),

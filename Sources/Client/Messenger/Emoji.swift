@@ -8,11 +8,14 @@ public struct Emoji: Equatable, Sendable {
   public static let quick = ["👍", "❤️", "😂", "🎉", "😮", "😢", "🙏", "🔥", "👀", "👎"]
 
   /// All emoji with their short codes, the most likely of a kind first.
-  public static let all: [Emoji] = [table, furtherTable].flatMap { $0.split(separator: ",") }
-    .flatMap { entry -> [Emoji] in
-      let words = entry.split(whereSeparator: \.isWhitespace).map(String.init)
-      return words.dropFirst().map { Emoji(emoji: words[0], code: $0) }
-    }
+  public static let all: [Emoji] = table.split(separator: ",").flatMap { entry in
+    let words = entry.prefix { $0 != "|" }.split(whereSeparator: \.isWhitespace).map(String.init)
+    return words.dropFirst().map { Emoji(emoji: words[0], code: $0) }
+  }
+
+  /// The text between the backticks of emoji-table.js, which the web page has as well.
+  private static let table = String(decoding: PackageResources.emoji_table_js, as: UTF8.self)
+    .split(separator: "`")[1]
 
   /// Returns the emoji whose code begins with these letters, then those in which a later word does;
   /// each emoji with one of its codes.

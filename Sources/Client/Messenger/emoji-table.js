@@ -1,0 +1,1 @@
+../../Web/page/emoji-table.js
