@@ -5,15 +5,24 @@ import Testing
 
 /// The budget of a user on several nodes, which tell each other what was spent.
 @Suite struct SharedBudgetTests {
+  private struct Node {
+    let ledger = SpendingLedger()
+    let budgets: Budgets<String>
+
+    init(_ limits: UserBudget.Limits) { budgets = ledger.budgets(limits) }
+
+    func apply(_ told: NodeSpending, now: Int64) { ledger.apply(told, to: budgets, now: now) }
+  }
+
   /// Nodes whose reports arrive after a delay, and scripts that take each token as it comes.
   private struct Cluster {
-    let nodes: [SpendingLedger]
+    let nodes: [Node]
     private(set) var now: Int64 = 0
     private var arriving: [(at: Int64, NodeSpending)] = []
     private(set) var reported = 0
 
     init(_ count: Int, _ limits: UserBudget.Limits = .init()) {
-      nodes = (0..<count).map { _ in SpendingLedger(limits) }
+      nodes = (0..<count).map { _ in Node(limits) }
     }
 
     /// Lets time pass.
@@ -24,7 +33,7 @@ import Testing
         turn(now)
         // As a loop does, at moments of its own.
         for (index, node) in nodes.enumerated() where (now + Int64(index) * 83) % 250 == 0 {
-          let spending = node.take(now: now)
+          let spending = node.ledger.take(now: now)
           guard !spending.isEmpty else { continue }
           reported += 1
           arriving.append((now + 20, NodeSpending(node: Int64(index), spending: spending)))
@@ -39,7 +48,7 @@ import Testing
     }
   }
 
-  private func send(_ node: SpendingLedger, _ now: Int64, as user: String = "ada") -> Bool {
+  private func send(_ node: Node, _ now: Int64, as user: String = "ada") -> Bool {
     node.budgets.take(.send, bytes: 10, from: user, now: now) == nil
   }
 
@@ -130,7 +139,7 @@ import Testing
   @Test func `connections on a node that says nothing more are forgotten`() {
     var limits = UserBudget.Limits()
     limits.connections = 10
-    let node = SpendingLedger(limits)
+    let node = Node(limits)
     var spending = Spending(user: "ada")
     spending.connections = 10
     node.apply(NodeSpending(node: 7, spending: [spending]), now: 0)
@@ -141,13 +150,13 @@ import Testing
   @Test func `a report names a thousand users, and the others in the next ones`() {
     var limits = UserBudget.Limits()
     limits.connections = 0
-    let node = SpendingLedger(limits)
+    let node = Node(limits)
     for user in 0..<2500 { for _ in 0..<5 { _ = send(node, 0, as: "user-\(user)") } }
     var users: [String] = []
     for second: Int64 in 1...4 {
-      let report = node.take(now: second * 1000)
+      let report = node.ledger.take(now: second * 1000)
       #expect(report.count <= SpendingLedger.usersLimit)
-      #expect(node.take(now: second * 1000 + 999).isEmpty)
+      #expect(node.ledger.take(now: second * 1000 + 999).isEmpty)
       users += report.map(\.user)
     }
     #expect(Set(users).count == 2500)
@@ -155,7 +164,7 @@ import Testing
   }
 
   @Test func `absurd reports bound the debt`() {
-    let node = SpendingLedger(.init())
+    let node = Node(.init())
     for other in 0..<1000 {
       var spending = Spending(user: "ada")
       (spending.sends, spending.bytes) = (other == 3 ? -5 : .max, .max)

@@ -62,13 +62,13 @@ final class SharedAccount: BudgetObserver {
   }
 
   private let limits: UserBudget.Limits
-  private let listed: ListedAccounts
+  private let ledger: SpendingLedger
   private let state: Mutex<State>
 
-  /// - Parameter listed: where the account is added when there is something to tell.
-  init(user: String, _ limits: UserBudget.Limits, _ listed: ListedAccounts) {
+  /// - Parameter ledger: where the account is listed when there is something to tell.
+  init(user: String, _ limits: UserBudget.Limits, _ ledger: SpendingLedger) {
     self.limits = limits
-    self.listed = listed
+    self.ledger = ledger
     state = Mutex(State(untold: Spending(user: user)))
   }
 
@@ -82,12 +82,12 @@ final class SharedAccount: BudgetObserver {
       state.isListed = true
       return true
     }
-    if isNew { listed.append(self) }
+    if isNew { ledger.list(self) }
   }
 
   func record(sends: Int, requests: Int, bytes: Int) {
     change { state in
-      state.untold.sends += sends
+      state.untold.sends = max(0, state.untold.sends + sends)
       state.untold.requests += requests
       state.untold.bytes += bytes
       func isMuch(_ count: Int, _ perSecond: Int) -> Bool {
@@ -98,8 +98,6 @@ final class SharedAccount: BudgetObserver {
         || isMuch(state.untold.bytes, limits.bytesPerSecond)
     }
   }
-
-  func recordRefund() { state.withLock { $0.untold.sends = max(0, $0.untold.sends - 1) } }
 
   func record(connections: Int) {
     change { state in

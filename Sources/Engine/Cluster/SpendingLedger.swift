@@ -26,8 +26,9 @@ package struct NodeSpending: Equatable, Sendable {
   }
 }
 
-/// The budgets of users who may be connected to several nodes. Collects what a node has to report to the
-/// others: the users who have spent more than a little. Users who rest cost nothing. Thread-safe.
+/// What users spend on several nodes: collects what a node has to report to the others, of the users who
+/// have spent more than a little, and charges what they report. Users who rest cost nothing.
+/// Thread-safe.
 package final class SpendingLedger: Sendable {
   /// The minimum time between two reports.
   package static let intervalMilliseconds: Int64 = 1000
@@ -37,63 +38,54 @@ package final class SpendingLedger: Sendable {
   private static let connectionsMilliseconds: Int64 = 10_000
 
   private struct State {
-    var nextReport = Int64.min
-    var nextConnections = Int64.min
+    var listed: [SharedAccount] = []
     /// Whose connections are told again.
     var connected: [SharedAccount] = []
+    var nextReport = Int64.min
+    var nextConnections = Int64.min
   }
 
-  /// The budgets of this node.
-  package let budgets: Budgets<String>
-  private let listed: ListedAccounts
   private let state = Mutex(State())
 
-  package init(_ limits: UserBudget.Limits) {
-    let listed = ListedAccounts()
-    self.listed = listed
-    budgets = Budgets(limits) { SharedAccount(user: $0, limits, listed) }
+  package init() {}
+
+  /// Returns budgets that observe what is spent on this node.
+  package func budgets(_ limits: UserBudget.Limits) -> Budgets<String> {
+    Budgets(limits) { SharedAccount(user: $0, limits, self) }
   }
+
+  func list(_ account: SharedAccount) { state.withLock { $0.listed.append(account) } }
 
   /// Returns what the others have to be told now: nothing more often than once per interval.
   /// - Parameter now: milliseconds of the monotonic clock.
   package func take(now: Int64) -> [Spending] {
-    state.withLock { state in
-      guard now >= state.nextReport else { return [] }
+    // An account is called without the lock: it may list itself.
+    let connected: [SharedAccount]? = state.withLock { state in
+      guard now >= state.nextReport else { return nil }
       state.nextReport = now + Self.intervalMilliseconds
-      if now >= state.nextConnections {
-        state.nextConnections = now + Self.connectionsMilliseconds
-        for account in state.connected { account.tellAgain() }
-        state.connected = []
-      }
-      return listed.take(Self.usersLimit).map { account in
-        let (spending, isConnected) = account.take()
-        if isConnected { state.connected.append(account) }
-        return spending
-      }
+      guard now >= state.nextConnections else { return [] }
+      state.nextConnections = now + Self.connectionsMilliseconds
+      defer { state.connected = [] }
+      return state.connected
+    }
+    guard let connected else { return [] }
+    for account in connected { account.tellAgain() }
+    let listed = state.withLock { state in
+      defer { state.listed.removeFirst(min(Self.usersLimit, state.listed.count)) }
+      return Array(state.listed.prefix(Self.usersLimit))
+    }
+    return listed.map { account in
+      let (spending, isConnected) = account.take()
+      if isConnected { state.withLock { $0.connected.append(account) } }
+      return spending
     }
   }
 
   /// Charges for what users have spent on another node.
-  package func apply(_ told: NodeSpending, now: Int64) {
+  package func apply(_ told: NodeSpending, to budgets: Budgets<String>, now: Int64) {
     for spending in told.spending {
       let account = budgets.observer(of: spending.user, now: now) as? SharedAccount
       account?.apply(spending, of: told.node, now: now)
-    }
-  }
-}
-
-/// The accounts of which the next reports tell.
-final class ListedAccounts: Sendable {
-  private let accounts = Mutex<[SharedAccount]>([])
-
-  func append(_ account: SharedAccount) { accounts.withLock { $0.append(account) } }
-
-  /// Removes the first ones.
-  func take(_ limit: Int) -> ArraySlice<SharedAccount> {
-    accounts.withLock { accounts in
-      let taken = accounts.prefix(limit)
-      accounts = Array(accounts.dropFirst(limit))
-      return taken
     }
   }
 }

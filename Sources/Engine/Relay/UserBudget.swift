@@ -250,7 +250,7 @@ public final class UserBudget: Sendable {
   func refundDuplicate() {
     state.withLock { state in
       state.buckets.sends.refund(at: state.terms.sends)
-      state.terms.observer?.recordRefund()
+      state.terms.observer?.record(sends: -1, requests: 0, bytes: 0)
       state.charge(requests: 1)
     }
   }
@@ -306,10 +306,8 @@ public final class UserBudget: Sendable {
 /// Observes what one user spends, and may charge the user's budget as well. The budget calls it with
 /// its lock held. Times are milliseconds of the monotonic clock.
 package protocol BudgetObserver: AnyObject, Sendable {
+  /// Records what is charged; -1 takes a send back.
   func record(sends: Int, requests: Int, bytes: Int)
-
-  /// The last send was charged as something else, which follows.
-  func recordRefund()
 
   /// Records the number of connections after a change.
   func record(connections: Int)

@@ -57,7 +57,9 @@ public final class PostgresLog: Log {
   private let reads = WorkQueue<(loop: Int, request: ReadRequest)>()
   private let meter: LogMeter
   private let nodeMeter = NodeMeter()
-  private let spending: SpendingLedger
+  private let spending = SpendingLedger()
+  /// The budgets of users, of which the nodes tell each other.
+  public let budgets: Budgets<String>
   private let end: @Sendable (String) -> Void
   private let lead: @Sendable (Bool) -> Void
   private let listener = Mutex<FeedListener?>(nil)
@@ -101,7 +103,7 @@ public final class PostgresLog: Log {
     self.end = end
     node = state.node
     meter = LogMeter(rooms: Int(registration.lastRoom))
-    spending = SpendingLedger(options.budget)
+    budgets = spending.budgets(options.budget)
     self.registration = Handover(registration)
   }
 
@@ -134,8 +136,8 @@ public final class PostgresLog: Log {
         })
       self.listener.withLock { $0 = listener }
       let writer = PostgresWriter(
-        publishers: publishers, listener: listener, progress: progress, spending: spending,
-        report: report)
+        publishers: publishers, listener: listener, progress: progress, budgets: budgets,
+        spending: spending, report: report)
       started.append(
         try WorkerThread(name: "log-write") { [registration, submissions, meter, end] in
           guard let registration = registration.take() else { return }
@@ -191,9 +193,6 @@ public final class PostgresLog: Log {
   }
 
   public func statistics() -> LogStatistics { meter.statistics }
-
-  /// The budgets of users, of which the nodes tell each other.
-  public var budgets: Budgets<String> { spending.budgets }
 
   /// Returns the counters of this node since the start.
   public func nodeStatistics() -> NodeStatistics { nodeMeter.statistics }

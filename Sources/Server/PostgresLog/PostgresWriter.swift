@@ -9,6 +9,7 @@ struct PostgresWriter: Sendable {
   var listener: FeedListener
   /// For the reader.
   var progress: ShownProgress
+  var budgets: Budgets<String>
   var spending: SpendingLedger
   var report: @Sendable (String) -> Void
 
@@ -28,7 +29,7 @@ struct PostgresWriter: Sendable {
       }
       for (loop, delivery) in result.deliveries { publishers[loop].post(delivery) }
       let now = Int64(Instant.now().nanoseconds / 1_000_000)
-      for told in result.spending { spending.apply(told, now: now) }
+      for told in result.spending { spending.apply(told, to: budgets, now: now) }
       progress.record(node.lineage, position: store.state.shownPosition)
       if let failure = result.failure {
         outage.update(failure)
