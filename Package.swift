@@ -155,7 +155,8 @@ let package = Package(
       "Archive", ["Wire", "Platform", "Mixing", "Folding", "SQLite", "CSQLite"]),
     Layer.client.module("Pictures", ["CZlib"]),
     Layer.client.module("Terminal", ["CTerminal", "CUtf8proc", "Platform"]),
-    Layer.client.module("Messenger", ["Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"]),
+    Layer.client.module(
+      "Messenger", ["Archive", "Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"]),
 
     // The `main` that all commands share.
     Layer.commands.module("CommandMain", ["Platform", argumentParser]),
@@ -266,8 +267,8 @@ let package = Package(
     tests(
       "Messenger",
       [
-        "Messenger", "Terminal", "Client", "Platform", "Wire", "YAML", "Mixing", "Folding",
-        "TestSupport",
+        "Messenger", "Archive", "Terminal", "Client", "Platform", "Wire", "YAML", "Mixing",
+        "Folding", "TestSupport",
       ]),
     tests("Archive", ["Archive", "Relay", "Wire", "Platform", "Mixing", "CSQLite", "TestSupport"]),
     tests("Bots", ["Bots", "Wire", logging]),

@@ -31,7 +31,7 @@ import Testing
     "Client/Archive": ["Wire", "Platform", "Mixing", "Folding", "SQLite", "CSQLite"],
     "Client/Pictures": ["CZlib"],
     "Client/Terminal": ["CTerminal", "CUtf8proc", "Platform"],
-    "Client/Messenger": ["Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"],
+    "Client/Messenger": ["Archive", "Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"],
     "Commands/CommandMain": ["Platform", "ArgumentParser"],
     "Commands/RelayCommand": [
       "CommandMain", "Server", "RelayConfiguration", "Directories", "SQLiteLog", "Relay",
