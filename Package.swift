@@ -157,7 +157,7 @@ let package = Package(
     Layer.client.module("Pictures", ["CZlib"]),
     Layer.client.module("Terminal", ["CTerminal", "CUtf8proc", "Platform"]),
     Layer.client.module(
-      "Messenger", ["Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"],
+      "Messenger", ["Archive", "Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"],
       resources: [.embedInCode("emoji-table.js")]),
 
     // The `main` that all commands share.
@@ -275,8 +275,8 @@ let package = Package(
     tests(
       "Messenger",
       [
-        "Messenger", "Terminal", "Client", "Platform", "Wire", "YAML", "Mixing", "Folding",
-        "TestSupport",
+        "Messenger", "Archive", "Terminal", "Client", "Platform", "Wire", "YAML", "Mixing",
+        "Folding", "TestSupport",
       ]),
     tests("Archive", ["Archive", "Relay", "Wire", "Platform", "Mixing", "CSQLite", "TestSupport"]),
     tests("Bots", ["Bots", "Wire", logging]),

@@ -1,3 +1,4 @@
+import Archive
 import Client
 import Terminal
 import Testing
@@ -8,8 +9,8 @@ import Wire
 @Suite struct `Drafts that two instances share` {
   private let altD = Key(.character("d"), .alt)
 
-  private func draft(_ text: String, _ branch: Int64, _ number: Int64) -> Draft {
-    Draft(version: .init(branch: branch, number: number), text: text)
+  private func draft(_ text: String, _ branch: Int64, _ number: Int64) -> Archive.Draft {
+    Archive.Draft(version: .init(branch: branch, number: number), text: text)
   }
 
   private func savings(_ harness: Harness) -> [String] {
@@ -19,7 +20,7 @@ import Wire
   }
 
   /// Stores what is typed, as the driver does.
-  private func store(_ harness: inout Harness, as version: Draft.Version) {
+  private func store(_ harness: inout Harness, as version: Archive.Draft.Version) {
     harness.now += 1000
     harness.take(.tick)
     guard
@@ -176,7 +177,8 @@ import Wire
     harness.take(
       .shared([
         .init(
-          room: Harness.room, read: 4, notifications: .none, isPinned: true,
+          room: Harness.room, read: 4, unread: 0,
+          notifications: Conversation.Notifications.none.rawValue, isPinned: true,
           isMarkedUnread: false)
       ]))
     let conversation = harness.chat.conversations[Harness.room]

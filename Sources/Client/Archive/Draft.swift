@@ -18,6 +18,11 @@ extension Archive {
 
     public var version: Version
     public var text: String
+
+    public init(version: Version, text: String) {
+      self.version = version
+      self.text = text
+    }
   }
 
   /// The maximum number of drafts of a room; beyond it the one that was changed first is deleted.

@@ -17,7 +17,7 @@ extension Archive {
         isPinned: room.isPinned, isMarkedUnread: room.isMarkedUnread)
     }
 
-    init(
+    public init(
       room: String, read: Int64, unread: Int64, notifications: Int64, isPinned: Bool,
       isMarkedUnread: Bool
     ) {

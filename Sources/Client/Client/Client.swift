@@ -118,7 +118,7 @@ extension Client: LinkExecutor {
 
   package func report(_ event: ClientEvent) { handler?.client(self, event) }
 
-  package func observe(_ message: ServerMessage?, _ json: Span<UInt8>, isNews: Bool) {
+  package func didReceive(_ message: ServerMessage?, _ json: Span<UInt8>, isNews: Bool) {
     if isNews { handler?.client(self, received: json) }
   }
 }

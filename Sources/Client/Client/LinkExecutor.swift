@@ -8,14 +8,14 @@ package import Wire
 package protocol LinkExecutor: LinkOwner, SessionExecutor {
   var executors: LinkLoop<Self> { get }
   /// Observes a message that is sent.
-  func observe(transmitted message: ClientMessage)
+  func didTransmit(_ message: ClientMessage)
   /// Observes a message as received.
   /// - Parameters:
   ///   - message: `nil` for one of an unknown type.
   ///   - isNews: See `ClientSession.receive`.
-  func observe(_ message: ServerMessage?, _ json: Span<UInt8>, isNews: Bool)
+  func didReceive(_ message: ServerMessage?, _ json: Span<UInt8>, isNews: Bool)
   /// Observes that a connection has ended or could not be established.
-  func observe(lost error: ClientError)
+  func didLoseConnection(_ error: ClientError)
   /// Handles a timer that is not the session's.
   func ownTimerFired(_ timer: TimerID)
   /// Translates the end of a connection.
@@ -85,7 +85,7 @@ extension LinkExecutor {
   /// Drops the connection or the attempt, and tells the session.
   package func lose(_ error: ClientError) {
     connection.drop()
-    observe(lost: error)
+    didLoseConnection(error)
     perform { $0.disconnected(error, at: $1, &$2) }
   }
 
@@ -103,9 +103,13 @@ extension LinkExecutor {
   package var now: Instant { connection.loop.now }
 
   package func transmit(_ message: ClientMessage) {
+    let connection = connection
     guard connection.link.isOpen else { return }
-    connection.append(.text) { message.append(to: &$0) }
-    observe(transmitted: message)
+    connection.resources.withScratch { json in
+      message.append(to: &json)
+      connection.link.append(.text, json.span, with: connection.resources)
+    }
+    didTransmit(message)
     outputWaits()
   }
 
@@ -124,7 +128,7 @@ extension LinkExecutor {
     connection.link.close(code, with: connection.resources)
     connection.link.flush()
     connection.drop()
-    if wasOpen { observe(lost: .lost(nil)) }
+    if wasOpen { didLoseConnection(.lost(nil)) }
   }
 
   package func follow(_ deadline: Instant?) {
@@ -149,7 +153,7 @@ extension LinkExecutor {
   package func received(_ opcode: Opcode, _ json: Span<UInt8>) {
     guard opcode == .text else { return }
     let message = try? ServerMessage(decoding: json)
-    receive(message) { observe(message, json, isNews: $0) }
+    receive(message) { didReceive(message, json, isNews: $0) }
   }
 
   package func outputWaits() {
@@ -160,8 +164,8 @@ extension LinkExecutor {
 
   // MARK: What most executors do
 
-  package func observe(transmitted message: ClientMessage) {}
-  package func observe(lost error: ClientError) {}
+  package func didTransmit(_ message: ClientMessage) {}
+  package func didLoseConnection(_ error: ClientError) {}
   package func ownTimerFired(_ timer: TimerID) {}
   package func error(of end: LinkEnd) -> ClientError { ClientError(end) }
 }

@@ -58,14 +58,6 @@ package final class LinkState {
     link = Link(limits: limits)
   }
 
-  /// Appends a message, encoded in a buffer that all links share.
-  package func append(_ opcode: Opcode, _ encode: (inout [UInt8]) -> Void) {
-    resources.withScratch { bytes in
-      encode(&bytes)
-      link.append(opcode, bytes.span, with: resources)
-    }
-  }
-
   /// Begins to connect; see `Link.connect`.
   package func connect(
     to address: Address, from source: Address? = nil, rest: ArraySlice<Address> = [],

@@ -1,3 +1,4 @@
+import Archive
 import Wire
 
 /// Drafts, and what else another instance of wschat may change.
@@ -32,7 +33,7 @@ extension Chat {
   }
 
   mutating func draftKept(
-    in room: String, inPlaceOf base: Draft.Version?, as version: Draft.Version?
+    in room: String, inPlaceOf base: Archive.Draft.Version?, as version: Archive.Draft.Version?
   ) {
     // Otherwise another draft was chosen meanwhile.
     guard let conversation = conversations[room], conversation.draftVersion == base else { return }
@@ -46,14 +47,14 @@ extension Chat {
   // MARK: Drafts of other instances
 
   /// Takes the stored drafts of all conversations, each list with the newest first.
-  mutating func adoptDrafts(_ drafts: [String: [Draft]]) {
+  mutating func adoptDrafts(_ drafts: [String: [Archive.Draft]]) {
     // There may be thousands of conversations, few of which have a draft.
     let rooms = Set(drafts.keys).union(self.drafts.keys)
     self.drafts = drafts
     for room in rooms { merge(drafts[room] ?? [], into: room) }
   }
 
-  mutating func merge(_ list: [Draft], into room: String) {
+  mutating func merge(_ list: [Archive.Draft], into room: String) {
     guard var conversation = conversations[room] else { return }
     let isOpen = timeline?.room == room
     let isTyped = isOpen && draftIsUnsaved
@@ -102,7 +103,7 @@ extension Chat {
     // Its text is stored with the effect above, and read with its version after that.
     let text = draftText
     if let version = conversation.draftVersion, !text.isEmpty {
-      rest.append(Draft(version: version, text: text))
+      rest.append(Archive.Draft(version: version, text: text))
     }
     endRecall()
     conversations[room]?.draft = next.text
@@ -117,10 +118,11 @@ extension Chat {
   // MARK: The rest
 
   /// Takes what another instance has changed.
-  mutating func adoptShared(_ states: [SharedState], _ effects: inout [Effect]) {
+  mutating func adoptShared(_ states: [Archive.SharedState], _ effects: inout [Effect]) {
     for state in states {
       guard let conversation = conversations[state.room] else { continue }
-      conversations[state.room]?.notifications = state.notifications
+      conversations[state.room]?.notifications =
+        Conversation.Notifications(rawValue: state.notifications) ?? .all
       conversations[state.room]?.isPinned = state.isPinned
       conversations[state.room]?.isMarkedUnread = state.isMarkedUnread
       if state.read > conversation.read {

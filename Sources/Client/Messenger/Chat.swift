@@ -1,3 +1,4 @@
+internal import Archive
 public import Terminal
 public import Wire
 
@@ -165,7 +166,7 @@ public struct Chat: Sendable {
   /// acknowledged.
   var forwarded: [String: Message] = [:]
   /// The stored drafts, for conversations that are added later.
-  var drafts: [String: [Draft]] = [:]
+  var drafts: [String: [Archive.Draft]] = [:]
   /// The prefix of message ids: at least 96 random bits.
   var idPrefix = ""
   var idCount = 0

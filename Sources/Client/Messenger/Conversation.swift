@@ -1,3 +1,4 @@
+public import Archive
 public import Wire
 
 /// A user or a room to write to: a row of the list. Includes users without
@@ -81,9 +82,9 @@ public struct Conversation: Equatable, Sendable {
   /// What is written in the composer, or was when another conversation was opened.
   public var draft = ""
   /// The stored version of the draft; `nil` if none is stored.
-  public var draftVersion: Draft.Version?
+  public var draftVersion: Archive.Draft.Version?
   /// Drafts that were written at the same time by other instances of wschat.
-  public var otherDrafts: [Draft] = []
+  public var otherDrafts: [Archive.Draft] = []
   /// The highest number of a draft's version that is known here.
   var draftSeen: Int64 = 0
   /// Whether the relay sends its entries.

@@ -1,3 +1,4 @@
+public import Archive
 public import Wire
 
 /// A request to the driver, to be performed in order.
@@ -38,9 +39,9 @@ public enum Effect: Equatable, Sendable {
   case save(String)
   /// Store a draft in place of the version that it was made from; answer with `draftKept`. An empty
   /// one is deleted.
-  case saveDraft(room: String, String, inPlaceOf: Draft.Version?)
+  case saveDraft(room: String, String, inPlaceOf: Archive.Draft.Version?)
   /// The draft becomes the message that the next effect sends: delete it when that is stored.
-  case endDraft(room: String, Draft.Version)
+  case endDraft(room: String, Archive.Draft.Version)
   case saveNames([String: String])
   /// Let the user change a text in an editor. Answer with `edited` or `notEdited`; until then the
   /// screen is not seen.

@@ -1,3 +1,4 @@
+public import Archive
 public import Client
 public import Terminal
 public import Wire
@@ -29,11 +30,11 @@ public enum Event: Sendable {
   case quoted(room: String, Entry)
   /// The stored drafts, by room, the newest first: at the start, and when another instance of wschat
   /// may have changed them.
-  case drafts([String: [Draft]])
+  case drafts([String: [Archive.Draft]])
   /// A draft was stored; `nil` for an empty one.
-  case draftKept(room: String, inPlaceOf: Draft.Version?, Draft.Version?)
+  case draftKept(room: String, inPlaceOf: Archive.Draft.Version?, Archive.Draft.Version?)
   /// Another instance has changed these.
-  case shared([SharedState])
+  case shared([Archive.SharedState])
   /// Messages of an instance that has ended; `originals` as in `Restored`.
   case takenOver([Chat.Outgoing], originals: [String: Entry])
   /// A message will not be sent; with `edits`, its text goes back into the composer.

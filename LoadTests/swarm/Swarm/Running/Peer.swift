@@ -78,7 +78,7 @@ final class Peer {
     guard !isAsleep, !hasEnded else { return }
     isAsleep = true
     connection.drop()
-    observe(lost: .lost(nil))
+    didLoseConnection(.lost(nil))
   }
 
   /// Breaks the connection by a reset, like a middlebox: the session reconnects immediately.
@@ -184,15 +184,17 @@ extension Peer: LinkExecutor {
     }
   }
 
-  func observe(transmitted message: ClientMessage) {
+  func didTransmit(_ message: ClientMessage) {
     shared.observer?.peer(self, transmits: message)
   }
 
-  func observe(_ message: ServerMessage?, _ json: Span<UInt8>, isNews: Bool) {
+  func didReceive(_ message: ServerMessage?, _ json: Span<UInt8>, isNews: Bool) {
     if let message { shared.observer?.peer(self, received: message, json) }
   }
 
-  func observe(lost error: ClientError) { shared.observer?.peer(self, lostConnection: error) }
+  func didLoseConnection(_ error: ClientError) {
+    shared.observer?.peer(self, lostConnection: error)
+  }
 
   func report(_ event: ClientEvent) { shared.observer?.peer(self, event) }
 }

@@ -18,7 +18,8 @@ final class PeerLoop {
   /// Whether the addresses are those of equal relays, which share the clients; otherwise they are one
   /// relay's, and the first is preferred.
   let isBalanced: Bool
-  weak var observer: (any PeerObserver)?
+  /// Sees every message of the peers.
+  weak var observer: Run?
   /// When the bytes that are being handled arrived.
   var readAt = Instant(nanoseconds: 0)
   let executors = LinkLoop<Peer>()

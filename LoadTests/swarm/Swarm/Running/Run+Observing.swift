@@ -2,8 +2,10 @@ internal import Client
 import Terminal
 internal import Wire
 
-/// Passes the traffic of all connections to the oracle and the time measurements.
-extension Run: PeerObserver {
+/// Passes the traffic of all connections to the oracle and the time measurements: the relay's messages
+/// as they were received, with duplicates and in any order.
+extension Run {
+  /// The peer begins to connect.
   func peerConnects(_ peer: Peer) {
     guard peer.receiver < members.count, let member = members[peer.receiver] else { return }
     // Measured from the first attempt: the wait before it is the client's choice, but further attempts
@@ -75,12 +77,15 @@ extension Run: PeerObserver {
     recorder.delivered(intended: intended, happened: now)
   }
 
+  /// Returns how many of the bytes, which begin with a frame, are whole frames that need not be
+  /// decoded, because they are known entries in the expected order.
   func peer(_ peer: Peer, knows bytes: Span<UInt8>) -> Oracle.KnownRun? {
     // Fresh readers check everything again, and track their own progress.
     guard peer.receiver < timedSince.count, stage != .leaving else { return nil }
     return oracle.known(bytes, to: peer.receiver)
   }
 
+  /// The session has accepted them.
   func peer(_ peer: Peer, passed run: Oracle.KnownRun) {
     memory.add(run)
     oracle.pass(run)
@@ -108,6 +113,7 @@ extension Run: PeerObserver {
     timedSince[member] = isSlow ? .max : since ?? .max
   }
 
+  /// The connection has ended or could not be established; `cut` also causes this.
   func peer(_ peer: Peer, lostConnection error: ClientError) {
     let receiver = peer.receiver
     oracle.disconnected(receiver)

@@ -87,7 +87,7 @@ final class RelayDriver {
   // MARK: Messages
 
   /// The next message was written in this draft.
-  func end(_ draft: Draft.Version) { endedDraft = .init(draft) }
+  func end(_ draft: Archive.Draft.Version) { endedDraft = draft }
 
   func send(_ send: ClientMessage.Send, at: Int64) {
     // Stored first: a message that was displayed as sent is not lost, and what was its draft is

@@ -8,7 +8,7 @@ final class SharingDriver {
   private struct WaitingDraft {
     var room: String
     var text: String
-    var base: Draft.Version?
+    var base: Archive.Draft.Version?
   }
 
   /// Changes of others are collected for this long.
@@ -64,7 +64,7 @@ final class SharingDriver {
         if waiting.isEmpty {
           othersHaveWritten = false
           try takeDrafts(archive)
-          host.post(.shared(try archive.changedStates().map(SharedState.init)))
+          host.post(.shared(try archive.changedStates()))
         } else {
           polls = true
         }
@@ -79,16 +79,12 @@ final class SharingDriver {
   // MARK: Drafts
 
   private func takeDrafts(_ archive: Archive) throws(ArchiveError) {
-    host.post(
-      .drafts(
-        try archive.drafts().mapValues { drafts in
-          drafts.map { Draft(version: .init($0.version), text: $0.text) }
-        }))
+    host.post(.drafts(try archive.drafts()))
   }
 
-  func save(_ text: String, of room: String, inPlaceOf base: Draft.Version?) {
+  func save(_ text: String, of room: String, inPlaceOf base: Archive.Draft.Version?) {
     forget(room, base)
-    var version = base.map(Archive.Draft.Version.init)
+    var version = base
     var isStored = false
     store.use { archive throws(ArchiveError) in
       isStored = try archive.keep(draft: text, of: room, version: &version)
@@ -98,17 +94,16 @@ final class SharingDriver {
       waiting.append(.init(room: room, text: text, base: base))
       return next.setEarliest(afterMilliseconds: Self.pollMilliseconds)
     }
-    let kept = version.map(Draft.Version.init)
-    host.post(.draftKept(room: room, inPlaceOf: base, kept))
+    host.post(.draftKept(room: room, inPlaceOf: base, version))
     // Another process has changed it, or another draft was chosen here: there is more than one.
-    let isOther = base != nil && kept != nil && kept?.branch != base?.branch
-    if isOther || host.chat.conversations[room]?.draftVersion != kept {
+    let isOther = base != nil && version != nil && version?.branch != base?.branch
+    if isOther || host.chat.conversations[room]?.draftVersion != version {
       store.use { archive throws(ArchiveError) in try takeDrafts(archive) }
     }
   }
 
   /// Saves no longer what was to replace this version.
-  func forget(_ room: String, _ base: Draft.Version?) {
+  func forget(_ room: String, _ base: Archive.Draft.Version?) {
     waiting.removeAll { $0.room == room && $0.base == base }
   }
 
@@ -116,26 +111,5 @@ final class SharingDriver {
     let drafts = waiting
     waiting = []
     for draft in drafts { save(draft.text, of: draft.room, inPlaceOf: draft.base) }
-  }
-}
-
-extension Draft.Version {
-  init(_ version: Archive.Draft.Version) {
-    self.init(branch: version.branch, number: version.number)
-  }
-}
-
-extension Archive.Draft.Version {
-  init(_ version: Draft.Version) {
-    self.init(branch: version.branch, number: version.number)
-  }
-}
-
-extension SharedState {
-  init(_ state: Archive.SharedState) {
-    self.init(
-      room: state.room, read: state.read,
-      notifications: Conversation.Notifications(rawValue: state.notifications) ?? .all,
-      isPinned: state.isPinned, isMarkedUnread: state.isMarkedUnread)
   }
 }
