@@ -69,13 +69,7 @@ final class FragmentingRelay {
   }
 
   /// Ends the relay, and returns what it saw.
-  func seen() -> [String] {
-    process.closeInput()
-    var lines: [String] = []
-    while let line = process.readLine() { lines.append(line) }
-    _ = try? process.wait()
-    return lines
-  }
+  func seen() -> [String] { process.end() }
 
   private static let script = #"""
     'use strict';

@@ -23,11 +23,5 @@ final class ScriptedRelay {
   var url: String { "\(scheme)://127.0.0.1:\(port)/ws" }
 
   /// Ends the relay, and returns what it saw: one JSON array each.
-  func seen() -> [String] {
-    process.closeInput()
-    var lines: [String] = []
-    while let line = process.readLine() { lines.append(line) }
-    _ = try? process.wait()
-    return lines
-  }
+  func seen() -> [String] { process.end() }
 }

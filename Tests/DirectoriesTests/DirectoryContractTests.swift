@@ -12,9 +12,8 @@ import Testing
   ) throws {
     try conformer.run { place in
       let observer = try Observer()
-      let directory = try place.directory(observer)
+      let directory = try observer.start(place.directory(observer))
       defer { directory.stop() }
-      directory.start(publish: observer.publish)
       let first = try observer.wait { _ in true }
       #expect(first.people.asOf == 0)
       #expect(first.people.people.isEmpty)
@@ -29,9 +28,8 @@ import Testing
     try conformer.run { place in
       try place.setPeople(1234, [])
       let observer = try Observer()
-      let directory = try place.directory(observer)
+      let directory = try observer.start(place.directory(observer))
       defer { directory.stop() }
-      directory.start(publish: observer.publish)
       let list = try observer.waitForPeople()
       #expect(list.people.map(\.user) == (1...1234).map(place.user))
       #expect(list.leftOut == 0)
@@ -47,9 +45,8 @@ import Testing
     try conformer.run { place in
       try place.setPeople(6, ["AdaL", "x[bot]", "no one", "ADAl", "b[x]", "zoë"])
       let observer = try Observer()
-      let directory = try place.directory(observer)
+      let directory = try observer.start(place.directory(observer))
       defer { directory.stop() }
-      directory.start(publish: observer.publish)
       let list = try observer.waitForPeople()
       #expect(list.people.map(\.user) == ["adal", "x.bot"])
       #expect(list.leftOut == 3)
@@ -66,9 +63,8 @@ import Testing
   func `a failure leaves the last good list, and passes by itself`(_ conformer: Conformer) throws {
     try conformer.run { place in
       let observer = try Observer()
-      let directory = try place.directory(observer)
+      let directory = try observer.start(place.directory(observer))
       defer { directory.stop() }
-      directory.start(publish: observer.publish)
       let good = try observer.waitForPeople()
       try place.breakDown()
       let bad = try observer.waitForProblem()
@@ -87,17 +83,15 @@ import Testing
   func `the last good list outlives the process, with its time`(_ conformer: Conformer) throws {
     try conformer.run { place in
       let before = try Observer()
-      let first = try place.directory(before)
-      first.start(publish: before.publish)
+      let first = try before.start(place.directory(before))
       try before.waitForPeople()
       first.stop()
       let good = try #require(before.seen.last).people
       try place.breakDown()
 
       let after = try Observer()
-      let second = try place.directory(after)
+      let second = try after.start(place.directory(after))
       defer { second.stop() }
-      second.start(publish: after.publish)
       let kept = try after.wait { _ in true }.people
       #expect(kept.people == good.people)
       #expect(kept.asOf == good.asOf)
@@ -114,17 +108,15 @@ import Testing
   ) throws {
     try conformer.run { place in
       let observer = try Observer()
-      let directory = try place.directory(observer)
-      directory.start(publish: observer.publish)
+      let directory = try observer.start(place.directory(observer))
       try observer.waitForPeople()
       directory.stop()
       #expect(place.folder.names.contains("directory.json"))
       for name in place.folder.names { #expect(try place.folder.permissions(of: name) == 0o600) }
 
       let other = try Observer()
-      let another = try place.otherDirectory(other)
+      let another = try other.start(place.otherDirectory(other))
       defer { another.stop() }
-      another.start(publish: other.publish)
       #expect(try other.wait { _ in true }.people.asOf == 0)
     }
   }
@@ -135,9 +127,8 @@ import Testing
       try place.folder.write(#"{"version":1,"identity":"#, to: "directory.json")
       try place.folder.write("[]", to: "directory-token.json")
       let observer = try Observer()
-      let directory = try place.directory(observer)
+      let directory = try observer.start(place.directory(observer))
       defer { directory.stop() }
-      directory.start(publish: observer.publish)
       #expect(try observer.waitForPeople().people.count == 3)
       #expect(observer.told.contains { $0.contains("directory.json is damaged") })
     }
@@ -147,8 +138,7 @@ import Testing
   func `without a folder nothing is stored, and all else is equal`(_ conformer: Conformer) throws {
     try conformer.run { place in
       let observer = try Observer()
-      let directory = try place.directory(observer, keeping: false)
-      directory.start(publish: observer.publish)
+      let directory = try observer.start(place.directory(observer, keeping: false))
       try observer.waitForPeople()
       directory.stop()
       #expect(place.folder.names.isEmpty)
@@ -162,9 +152,8 @@ import Testing
     try conformer.run { place in
       _ = unsafe rmdir(place.folder.path)
       let observer = try Observer()
-      let directory = try place.directory(observer)
+      let directory = try observer.start(place.directory(observer))
       defer { directory.stop() }
-      directory.start(publish: observer.publish)
       try observer.waitForPeople()
       let complaints = observer.told.filter { $0.contains("cannot be written") }
       #expect(complaints.count == 1)
@@ -175,8 +164,7 @@ import Testing
   func `after stop nothing is published, and stop does not wait`(_ conformer: Conformer) throws {
     try conformer.run { place in
       let observer = try Observer()
-      let directory = try place.directory(observer)
-      directory.start(publish: observer.publish)
+      let directory = try observer.start(place.directory(observer))
       try observer.waitForPeople()
       #expect(returnsSoon(directory.stop))
       let count = observer.seen.count

@@ -4,24 +4,11 @@ import Testing
 
 @testable import Directories
 
-@Suite struct `GitHub with errors` {
+@Suite struct `GitHub with errors`: GitHubSuite {
   let place: ServicePlace
   let observer: Observer
-  var service: FakeService { place.service }
 
-  init() throws {
-    place = try ServicePlace(.gitHub)
-    observer = try Observer()
-    place.options.refreshMilliseconds = 3_600_000
-  }
-
-  private func start(
-    _ source: String = "org:acme", token: TokenSource = .none
-  ) throws -> RemoteDirectory {
-    let directory = try place.make(source, observer, token: token)
-    directory.start(publish: observer.publish)
-    return directory
-  }
+  init() throws { (place, observer) = try Self.gitHub() }
 
   @Test func `a refused token is reported with the id for support, and without the token`() throws {
     try service.control(#"{"token":"right"}"#)
@@ -112,8 +99,7 @@ import Testing
     try observer.waitForProblem()
     first.stop()
     let after = try Observer()
-    let second = try place.make("org:acme", after)
-    second.start(publish: after.publish)
+    let second = try after.start(place.make("org:acme", after))
     #expect(try after.waitForPeople().people.count == 450)
     second.stop()
     #expect(try service.log().count == 6)

@@ -5,25 +5,11 @@ import Testing
 
 @testable import Directories
 
-@Suite struct `People from GitHub` {
+@Suite struct `People from GitHub`: GitHubSuite {
   let place: ServicePlace
   let observer: Observer
-  var service: FakeService { place.service }
 
-  init() throws {
-    place = try ServicePlace(.gitHub)
-    observer = try Observer()
-    // No request is sent without a reason.
-    place.options.refreshMilliseconds = 3_600_000
-  }
-
-  private func start(
-    _ source: String = "org:acme", token: TokenSource = .none
-  ) throws -> RemoteDirectory {
-    let directory = try place.make(source, observer, token: token)
-    directory.start(publish: observer.publish)
-    return directory
-  }
+  init() throws { (place, observer) = try Self.gitHub() }
 
   @Test func `1,234 members in pages of 100 cost 13 requests, and a refresh 13 conditional ones`()
     throws
@@ -60,16 +46,14 @@ import Testing
     #expect(try service.log().count == 2)
 
     let idle = try Observer()
-    let second = try place.make("org:acme", idle)
-    second.start(publish: idle.publish)
+    let second = try idle.start(place.make("org:acme", idle))
     #expect(try idle.waitForPeople().people.count == 150)
     second.stop()
     #expect(try service.log().count == 2)
 
     place.options.refreshMilliseconds = 0
     let busy = try Observer()
-    let third = try place.make("org:acme", busy)
-    third.start(publish: busy.publish)
+    let third = try busy.start(place.make("org:acme", busy))
     try busy.waitForPeople(from: 1)
     third.stop()
     #expect(try service.log()[2...3].map(\.status) == [304, 304])

@@ -28,8 +28,7 @@ import Testing
     let reset = soon()
     try place.service.control(
       #"{"remaining":3,"limit":null,"reset":\#(reset),"refusal":\#(refusal)}"#)
-    let directory = try place.directory(observer)
-    directory.start(publish: observer.publish)
+    let directory = try observer.start(place.directory(observer))
     let limited = try observer.waitForProblem()
     #expect(limited.problem == .limited(until: reset * 1000))
     #expect(limited.people.asOf == 0)
@@ -50,8 +49,7 @@ import Testing
     let place = try place(conformer)
     place.options.refreshMilliseconds = 800
     let observer = try Observer()
-    let directory = try place.directory(observer)
-    directory.start(publish: observer.publish)
+    let directory = try observer.start(place.directory(observer))
     let good = try observer.waitForPeople()
     // Another client with this token has used it up.
     let reset = soon()
@@ -72,15 +70,13 @@ import Testing
     let reset = soon(5)
     try place.service.control(#"{"remaining":3,"limit":null,"reset":\#(reset)}"#)
     let before = try Observer()
-    let first = try place.directory(before)
-    first.start(publish: before.publish)
+    let first = try before.start(place.directory(before))
     try before.waitForProblem()
     first.stop()
     let count = try place.service.log().count
 
     let after = try Observer()
-    let second = try place.directory(after)
-    second.start(publish: after.publish)
+    let second = try after.start(place.directory(after))
     #expect(try after.waitForProblem().problem == .limited(until: reset * 1000))
     #expect(try place.service.log().count == count)
     #expect(try after.waitForPeople().people.count == 450)
@@ -100,8 +96,7 @@ import Testing
         "refusal_form":"retry-after"}
       """)
     let asked = WallClock.milliseconds
-    let directory = try place.directory(observer)
-    directory.start(publish: observer.publish)
+    let directory = try observer.start(place.directory(observer))
     let problem = try observer.waitForProblem().problem
     guard case .limited(let until?)? = problem else {
       throw Unexpected("\(String(describing: problem))")
@@ -122,8 +117,7 @@ import Testing
     let observer = try Observer()
     try place.service.control(
       #"{"remaining":0,"limit":null,"reset":\#(soon()),"refusal_form":"\#(form)"}"#)
-    let directory = try place.directory(observer)
-    directory.start(publish: observer.publish)
+    let directory = try observer.start(place.directory(observer))
     #expect(try observer.waitForProblem().problem == .limited(until: nil))
     try observer.waitForPeople()
     directory.stop()
@@ -141,8 +135,7 @@ import Testing
     let reset = soon()
     try place.service.control(
       #"{"remaining":0,"limit":null,"reset":\#(reset),"date_offset":3600}"#)
-    let directory = try place.directory(observer)
-    directory.start(publish: observer.publish)
+    let directory = try observer.start(place.directory(observer))
     let problem = try observer.waitForProblem().problem
     guard case .limited(let until?)? = problem else {
       throw Unexpected("\(String(describing: problem))")
@@ -158,8 +151,7 @@ import Testing
     let observer = try Observer()
     let reset = soon()
     try place.service.control(#"{"remaining":5,"limit":null,"reset":\#(reset)}"#)
-    let directory = try place.directory(observer)
-    directory.start(publish: observer.publish)
+    let directory = try observer.start(place.directory(observer))
     let list = try observer.waitForPeople()
     try observer.waitForPeople(after: list.asOf)
     directory.stop()
@@ -173,8 +165,7 @@ import Testing
     let place = try place(.gitHub)
     let observer = try Observer()
     try place.service.control(#"{"remaining":0,"limit":null,"reset":\#(soon(3000))}"#)
-    let directory = try place.directory(observer)
-    directory.start(publish: observer.publish)
+    let directory = try observer.start(place.directory(observer))
     try observer.waitForProblem()
     #expect(returnsSoon(directory.stop))
   }

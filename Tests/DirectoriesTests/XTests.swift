@@ -19,8 +19,7 @@ import Testing
     place.options.refreshMilliseconds = 1500
     try place.service.control(#"{"people":1234,"page_limit":100}"#)
     let observer = try Observer()
-    let directory = try place.directory(observer)
-    directory.start(publish: observer.publish)
+    let directory = try observer.start(place.directory(observer))
     let first = try observer.waitForPeople()
     let second = try observer.waitForPeople(after: first.asOf)
     directory.stop()
@@ -41,8 +40,7 @@ import Testing
     let place = try place(.x)
     try place.service.control(#"{"people":1234}"#)
     let observer = try Observer()
-    let directory = try place.directory(observer)
-    directory.start(publish: observer.publish)
+    let directory = try observer.start(place.directory(observer))
     #expect(try observer.waitForPeople().people.count == 1234)
     directory.stop()
     #expect(
@@ -59,8 +57,7 @@ import Testing
       let place = try place(conformer)
       try place.service.control(#"{"people":0}"#)
       let observer = try Observer()
-      let directory = try place.directory(observer)
-      directory.start(publish: observer.publish)
+      let directory = try observer.start(place.directory(observer))
       #expect(try observer.waitForPeople().people.isEmpty)
       directory.stop()
     }
@@ -74,8 +71,7 @@ import Testing
     place.options.refreshMilliseconds = 0
     func readOnce() throws {
       let observer = try Observer()
-      let directory = try place.directory(observer)
-      directory.start(publish: observer.publish)
+      let directory = try observer.start(place.directory(observer))
       try observer.waitForPeople(from: 1)
       directory.stop()
     }
@@ -105,8 +101,7 @@ import Testing
     try place.folder.write(
       #"{"owner":"\#(place.service.url) other","token":"bearer-0"}"#, to: "directory-token.json")
     let observer = try Observer()
-    let directory = try place.directory(observer)
-    directory.start(publish: observer.publish)
+    let directory = try observer.start(place.directory(observer))
     try observer.waitForPeople()
     directory.stop()
     #expect(try !place.service.log().contains { $0.status == 401 })
@@ -118,8 +113,7 @@ import Testing
     try place.service.control("{\"instead\":[\(refused),\(refused)]}")
     place.options.retryMilliseconds = 60_000...60_000
     let observer = try Observer()
-    let directory = try place.directory(observer)
-    directory.start(publish: observer.publish)
+    let directory = try observer.start(place.directory(observer))
     let problem = try observer.waitForProblem().problem
     directory.stop()
     guard case .failed("X rejected the credentials (401).", _)? = problem else {
@@ -131,8 +125,7 @@ import Testing
   @Test func `a wrong secret is reported in X's words, without the secret`() throws {
     let place = try place(.x)
     let observer = try Observer()
-    let directory = try place.make("rust", observer, secret: "wr0ng")
-    directory.start(publish: observer.publish)
+    let directory = try observer.start(place.make("rust", observer, secret: "wr0ng"))
     let problem = try observer.waitForProblem().problem
     directory.stop()
     #expect(
@@ -153,8 +146,7 @@ import Testing
       """)
     place.options.retryMilliseconds = 60_000...60_000
     let observer = try Observer()
-    let directory = try place.directory(observer)
-    directory.start(publish: observer.publish)
+    let directory = try observer.start(place.directory(observer))
     let problem = try observer.waitForProblem().problem
     directory.stop()
     #expect(
@@ -167,8 +159,7 @@ import Testing
   @Test func `a missing account is reported`() throws {
     let place = try place(.x)
     let observer = try Observer()
-    let directory = try place.make("nobody", observer)
-    directory.start(publish: observer.publish)
+    let directory = try observer.start(place.make("nobody", observer))
     let problem = try observer.waitForProblem().problem
     directory.stop()
     #expect(problem == .failed("X does not know the account nobody.", support: "tx-2"))
@@ -185,8 +176,7 @@ import Testing
     let path = conformer == .x ? "/2/users/2244994945" : "/1.1"
     try place.service.control("{\"instead\":[{\"path\":\"\(path)\",\"body\":\"\(quoted)\"}]}")
     let observer = try Observer()
-    let directory = try place.directory(observer)
-    directory.start(publish: observer.publish)
+    let directory = try observer.start(place.directory(observer))
     let problem = try observer.waitForProblem().problem
     #expect(
       problem == .failed("X returned a response that is not a list of followers.", support: nil)

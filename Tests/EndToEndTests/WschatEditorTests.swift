@@ -27,6 +27,16 @@ extension `End to end` {
       return terminal
     }
 
+    private func shell(in home: TemporaryFolder) throws -> TerminalSession {
+      let terminal = try TerminalSession(
+        ["bash", "--norc", "--noprofile"],
+        environment: [
+          "PS1=$ ", "VISUAL=", "EDITOR=\(home["editor"])", "XDG_RUNTIME_DIR=\(home["run"])",
+        ], in: home)
+      try terminal.wait(for: "$")
+      return terminal
+    }
+
     private func leftovers(_ home: TemporaryFolder) -> [String] {
       (try? fileNames(in: home["run"])) ?? ["?"]
     }
@@ -126,12 +136,7 @@ extension `End to end` {
     {
       let relay = try RelayProcess()
       let home = try home("echo saved >\"$1\"\n\(Self.spoiled)\nkill -KILL $$")
-      let terminal = try TerminalSession(
-        ["bash", "--norc", "--noprofile"],
-        environment: [
-          "PS1=$ ", "VISUAL=", "EDITOR=\(home["editor"])", "XDG_RUNTIME_DIR=\(home["run"])",
-        ], in: home)
-      try terminal.wait(for: "$")
+      let terminal = try shell(in: home)
       try terminal.type("stty -a >~/before\n")
       try terminal.type(
         "\(Programs.wschat) \(relay.url) --user ada --room general; stty -a >~/after; echo all''over\n"
@@ -190,12 +195,7 @@ extension `End to end` {
         while signal.sigwait(awaited) == signal.SIGCONT: print("continued", flush=True)
         open(sys.argv[1], "a").write("interrupted\\n")' "$1"
         """)
-      let terminal = try TerminalSession(
-        ["bash", "--norc", "--noprofile"],
-        environment: [
-          "PS1=$ ", "VISUAL=", "EDITOR=\(home["editor"])", "XDG_RUNTIME_DIR=\(home["run"])",
-        ], in: home)
-      try terminal.wait(for: "$")
+      let terminal = try shell(in: home)
       try terminal.type("\(Programs.wschat) \(relay.url) --user ada --room general\n")
       try terminal.waitForConversation("General")
       try terminal.type("text")

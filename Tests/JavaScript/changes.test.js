@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { FileStore } from "../../Sources/JavaScript/relay-client/file-store.js";
 import { client } from "./support/client.js";
 import { folder, Relay } from "./support/relay.js";
-import { Scripted } from "./support/scripted.js";
+import { joined, Scripted } from "./support/scripted.js";
 import { next, wait } from "./support/wait.js";
 
 const kinds = (message) => message.pending?.map(({ kind }) => kind);
@@ -160,18 +160,6 @@ test("changes that were not sent are shown again by the next program, also on a 
 
 test("a change that went with its log is taken back", async (t) => {
   const scripted = await Scripted.start(t);
-  const joined = {
-    type: "joined",
-    room: "general",
-    epoch: "e",
-    head: 2,
-    first: 1,
-    after: 0,
-    resume: "ok",
-    read: 0,
-    received: 0,
-    members: [],
-  };
   const entry = { type: "message", room: "general", from: "bo", at: 1, kind: "text" };
   let joins = 0;
   scripted.answer = ({ type, room, id, ref }) => {
@@ -179,8 +167,8 @@ test("a change that went with its log is taken back", async (t) => {
     if (type !== "join") return [];
     joins += 1;
     return joins === 1
-      ? [joined, { ...entry, seq: 1, id: "1", text: "one" }]
-      : [{ ...joined, head: 1, after: 1, resume: "diverged", epoch: "f" }];
+      ? [joined(2), { ...entry, seq: 1, id: "1", text: "one" }]
+      : [{ ...joined(1), after: 1, resume: "diverged", epoch: "f" }];
   };
   const room = client(t, scripted.url, { user: "ada" }).room("general", { after: 0 });
   await wait(() => room.last === 1, "it has arrived");

@@ -6,7 +6,7 @@ import { FileStore } from "../../Sources/JavaScript/relay-client/file-store.js";
 import { client } from "./support/client.js";
 import { TCPProxy } from "./support/proxy.js";
 import { folder, Relay, withoutLimits } from "./support/relay.js";
-import { Scripted } from "./support/scripted.js";
+import { joined, Scripted } from "./support/scripted.js";
 import { wait } from "./support/wait.js";
 
 const texts = (entries) => entries.map(({ text }) => text);
@@ -132,20 +132,7 @@ test("the newest 100 refused entries are kept", async (t) => {
 
 test("ids cannot be guessed, and another user's entry with the same id settles nothing", async (t) => {
   const scripted = await Scripted.start(t);
-  const joined = {
-    type: "joined",
-    room: "general",
-    epoch: "e",
-    head: 0,
-    first: 1,
-    after: 0,
-    resume: "ok",
-    read: 0,
-    received: 0,
-    members: [],
-    lineage: [],
-  };
-  scripted.answer = ({ type }) => (type === "join" ? [joined] : []);
+  scripted.answer = ({ type }) => (type === "join" ? [joined(0)] : []);
   const ada = client(t, scripted.url, { user: "ada" });
   const room = ada.room("general", { after: 0 });
   const sending = room.send("mine");

@@ -13,6 +13,17 @@ import Wire
     return (relay, ada)
   }
 
+  /// The same with another device of the user, who is a member of `r`.
+  private func secondDevice() -> (SimulatedRelay, SimulatedSocket) {
+    let (relay, ada) = client()
+    ada.send(.join(.init(room: "r")))
+    relay.run()
+    let phone = relay.connect("ada")
+    relay.run()
+    _ = phone.take()
+    return (relay, phone)
+  }
+
   private func answers(
     _ relay: SimulatedRelay, _ socket: SimulatedSocket, _ messages: (ClientMessage, String?)...
   ) -> [SimulatedSocket.Answer] {
@@ -98,23 +109,13 @@ import Wire
   // MARK: - Memberships
 
   @Test func `a read mark needs no join`() {
-    let (relay, ada) = client()
-    ada.send(.join(.init(room: "r")))
-    relay.run()
-    let phone = relay.connect("ada")
-    relay.run()
-    _ = phone.take()
+    let (relay, phone) = secondDevice()
     #expect(answers(relay, phone, (.read(room: "r", seq: 0), "1")).map(\.message) == [.ok])
     #expect(answers(relay, phone, (.read(room: "r", seq: 0), nil)).isEmpty)
   }
 
   @Test func `a user can leave a room for good that this connection has not joined`() {
-    let (relay, ada) = client()
-    ada.send(.join(.init(room: "r")))
-    relay.run()
-    let phone = relay.connect("ada")
-    relay.run()
-    _ = phone.take()
+    let (relay, phone) = secondDevice()
     let left = answers(relay, phone, (.leave(room: "r", forget: true), "1"))
     #expect(left.map(\.message) == [.left(room: "r")])
     let read = answers(relay, phone, (.read(room: "r", seq: 0), "2"))

@@ -1,4 +1,5 @@
 import TLS
+import TestSupport
 
 /// A client and a server between which a test carries the ciphertext.
 final class Pair {
@@ -7,6 +8,16 @@ final class Pair {
   /// Ciphertext on its way.
   var toServer: [UInt8] = []
   var toClient: [UInt8] = []
+
+  /// Makes certificates, and the contexts of a server with one of them and of a client that trusts it.
+  static func contexts() throws -> (Certificates, server: TLSContext, client: TLSContext) {
+    let certificates = try Certificates()
+    return (
+      certificates,
+      try TLSContext(certificate: certificates["server.pem"], key: certificates["server.key"]),
+      try TLSContext(trusting: .authorities(file: certificates.authority))
+    )
+  }
 
   init(
     _ server: TLSContext, _ client: TLSContext, host: String = "localhost",

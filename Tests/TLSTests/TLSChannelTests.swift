@@ -9,12 +9,7 @@ import Testing
   let server: TLSContext
   let client: TLSContext
 
-  init() throws {
-    certificates = try Certificates()
-    server = try TLSContext(
-      certificate: certificates["server.pem"], key: certificates["server.key"])
-    client = try TLSContext(trusting: .authorities(file: certificates["ca.pem"]))
-  }
+  init() throws { (certificates, server, client) = try Pair.contexts() }
 
   /// Both ends of a connection over loopback.
   private final class Ends {

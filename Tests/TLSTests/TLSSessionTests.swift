@@ -7,12 +7,7 @@ import Testing
   let server: TLSContext
   let client: TLSContext
 
-  init() throws {
-    certificates = try Certificates()
-    server = try TLSContext(
-      certificate: certificates["server.pem"], key: certificates["server.key"])
-    client = try TLSContext(trusting: .authorities(file: certificates["ca.pem"]))
-  }
+  init() throws { (certificates, server, client) = try Pair.contexts() }
 
   private func open() -> Pair {
     let pair = Pair(server, client)

@@ -86,6 +86,15 @@ public final class ChildProcess {
     }
   }
 
+  /// Closes its input, waits for its end, and returns the lines that it has written since.
+  public func end() -> [String] {
+    closeInput()
+    var lines: [String] = []
+    while let line = readLine() { lines.append(line) }
+    _ = try? wait()
+    return lines
+  }
+
   /// Ends its standard input.
   public func closeInput() {
     if let input { close(input) }

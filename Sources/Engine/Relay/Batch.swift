@@ -83,7 +83,7 @@ package struct Batch {
   /// When each of `entries` was received, in microseconds of the monotonic clock.
   var received: [Int64] = []
   /// Indices of `entries` by identity.
-  var identities: SlotTable
+  var identities: HashTable
   /// For each loop.
   var acks: [Acks]
   var refusals: [RefusedAppend] = []
@@ -131,7 +131,7 @@ package struct Batch {
   init(number: Int, now: Int64, requests: Int, loops: Int) {
     self.number = number
     self.now = now
-    identities = SlotTable(capacity: requests)
+    identities = HashTable(capacity: requests)
     entries.reserveCapacity(requests)
     entryRooms.reserveCapacity(requests)
     received.reserveCapacity(requests)

@@ -24,8 +24,8 @@ struct TailSegment: Sendable {
   /// The sender of each record.
   private(set) var senders: [String] = []
   private(set) var runs: [Run] = []
-  private var runsByRoom = SlotTable()
-  private var recordsByIdentity = SlotTable()
+  private var runsByRoom = HashTable()
+  private var recordsByIdentity = HashTable()
 
   var count: Int { records.count }
 

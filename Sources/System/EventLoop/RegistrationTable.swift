@@ -1,4 +1,7 @@
 /// The registered descriptors of a loop, each in a slot with a generation.
+///
+/// Not a `Slab` of Relay: the generation is in the padding of the slot, which takes 16 bytes, so that an
+/// event reads one line of the cache.
 struct RegistrationTable {
   struct Slot {
     var descriptor: Int32 = -1

@@ -15,6 +15,9 @@ public struct TimerID: Hashable, Sendable {
 /// not once per message. A hashed wheel would do the same in O(1), but rounds deadlines to its tick
 /// and has to step through empty ticks; a heap knows the next deadline to the nanosecond.
 /// Cancelling leaves a dead entry in the heap, which is rebuilt once more than half of it is dead.
+///
+/// Not a `RegistrationTable` with other elements: a slot without an entry in the heap is free, and its
+/// generation is not narrow, since a timer's name is kept for any time.
 struct TimerQueue {
   private struct Slot {
     var deadline = Instant(nanoseconds: 0)

@@ -138,6 +138,29 @@ final class ServicePlace: Place {
   }
 }
 
+/// A suite that reads people from a GitHub of its own.
+protocol GitHubSuite {
+  var place: ServicePlace { get }
+  var observer: Observer { get }
+}
+
+extension GitHubSuite {
+  var service: FakeService { place.service }
+
+  /// Returns a GitHub that is sent no request without a reason.
+  static func gitHub() throws -> (ServicePlace, Observer) {
+    let place = try ServicePlace(.gitHub)
+    place.options.refreshMilliseconds = 3_600_000
+    return (place, try Observer())
+  }
+
+  func start(
+    _ source: String = "org:acme", token: TokenSource = .none
+  ) throws -> RemoteDirectory {
+    try observer.start(place.make(source, observer, token: token))
+  }
+}
+
 /// Four digits.
 func four(_ number: Int) -> String {
   let digits = String(number)

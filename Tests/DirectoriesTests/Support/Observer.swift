@@ -1,3 +1,4 @@
+import Directories
 import Platform
 import Relay
 import Synchronization
@@ -10,6 +11,12 @@ final class Observer: Sendable {
   private let reports = Mutex<[String]>([])
 
   init() throws { updates = try Mailbox() }
+
+  /// Starts a directory, and returns it.
+  func start<Source: Directory>(_ directory: Source) -> Source {
+    directory.start(publish: publish)
+    return directory
+  }
 
   func publish(_ update: DirectoryUpdate) { updates.post(update) }
 

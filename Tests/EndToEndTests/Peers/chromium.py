@@ -90,7 +90,25 @@ class Browser:
         self.folder.__exit__(None, None, None)
 
 
-class Page:
+class Waiting:
+    """A page that can evaluate expressions."""
+
+    def wait(self, condition, patience_s=PATIENCE_S):
+        """Waits until the expression is true, and returns its value."""
+        end = time.monotonic() + patience_s
+        while True:
+            try:
+                if value := self.evaluate(f"(value => value instanceof Node ? true : value)({condition})"):
+                    return value
+            except Failure as failure:
+                if not self.is_replaced(failure) or time.monotonic() > end:
+                    raise
+            if time.monotonic() > end:
+                raise Failure(f"not in {patience_s} s: {condition}\n{self.evaluate('document.body.innerText')[:1500]}")
+            time.sleep(0.02)
+
+
+class Page(Waiting):
     least_width = 0
 
     def __init__(self, browser, target):
@@ -129,19 +147,8 @@ class Page:
             raise Failure(f"{script}: {details.get('exception', {}).get('description', details['text'])}")
         return answer["result"].get("value")
 
-    def wait(self, condition, patience_s=PATIENCE_S):
-        """Waits until the expression is true, and returns its value."""
-        end = time.monotonic() + patience_s
-        while True:
-            try:
-                if value := self.evaluate(f"(value => value instanceof Node ? true : value)({condition})"):
-                    return value
-            except Failure as failure:  # a page that is being replaced has no context
-                if "context" not in str(failure) and "navigated" not in str(failure):
-                    raise
-            if time.monotonic() > end:
-                raise Failure(f"not in {patience_s} s: {condition}\n{self.evaluate('document.body.innerText')[:1500]}")
-            time.sleep(0.02)
+    def is_replaced(self, failure):
+        return "context" in str(failure) or "navigated" in str(failure)
 
     KEYS = {"Enter": (13, "\r"), "Escape": (27, ""), "Tab": (9, ""), "F6": (117, ""), "F1": (112, ""),
             "ArrowUp": (38, ""), "ArrowDown": (40, ""), "ArrowLeft": (37, ""), "ArrowRight": (39, ""),

@@ -14,7 +14,7 @@ import time
 import urllib.error
 import urllib.request
 
-from chromium import PATIENCE_S, Failure
+from chromium import PATIENCE_S, Failure, Waiting
 
 KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004", "F1": "\ue031", "F6": "\ue036", "ArrowUp": "\ue013",
         "ArrowDown": "\ue015", "ArrowLeft": "\ue012", "ArrowRight": "\ue014", "PageUp": "\ue00e", "PageDown": "\ue00f",
@@ -24,7 +24,7 @@ MODIFIERS = {"shift": "\ue008", "ctrl": "\ue009", "alt": "\ue00a"}
 TYPED = 60
 
 
-class Page:
+class Page(Waiting):
     """What both kinds of driver have in common: `run(script)` and `act(actions)` differ."""
     least_width = 0
 
@@ -37,19 +37,8 @@ class Page:
         answer = self.run(f"Promise.resolve({script}).then(value => JSON.stringify({{ value }}))")
         return json.loads(answer).get("value")
 
-    def wait(self, condition, patience_s=PATIENCE_S):
-        """Waits until the expression is true, and returns its value."""
-        end = time.monotonic() + patience_s
-        while True:
-            try:
-                if value := self.evaluate(f"(value => value instanceof Node ? true : value)({condition})"):
-                    return value
-            except Failure:  # a page that is being replaced answers nothing, or that an element is missing
-                if time.monotonic() > end:
-                    raise
-            if time.monotonic() > end:
-                raise Failure(f"not in {patience_s} s: {condition}\n{self.evaluate('document.body.innerText')[:1500]}")
-            time.sleep(0.02)
+    def is_replaced(self, failure):
+        return True  # a page that is being replaced answers nothing, or that an element is missing
 
     def press(self, key, **modifiers):
         held = [MODIFIERS[name] for name, is_held in modifiers.items() if is_held]

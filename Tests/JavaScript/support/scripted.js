@@ -4,6 +4,21 @@ import { Sockets } from "./client.js";
 
 const limits = { frame_bytes: 65536, text_bytes: 8192, rooms: 256, sends_per_s: 0, burst: 0 };
 
+/** Answers a first join of a room that has this many entries. */
+export const joined = (head) => ({
+  type: "joined",
+  room: "general",
+  epoch: "e",
+  head,
+  first: 1,
+  after: 0,
+  resume: "ok",
+  read: 0,
+  received: 0,
+  members: [],
+  lineage: [],
+});
+
 export class Scripted {
   /** Messages of all clients, in order. */
   received = [];

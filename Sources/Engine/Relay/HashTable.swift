@@ -1,9 +1,9 @@
 /// An open-addressing table from hashes to indices of an array of its owner.
 ///
 /// The owner compares: the table has neither keys nor values, so an entry costs four bytes and no
-/// reference count. Nothing is ever removed.
+/// reference count. Nothing is ever removed. A `Slab` finds elements by place, this by content.
 @frozen
-public struct SlotTable: Sendable {
+public struct HashTable: Sendable {
   /// Index + 1; 0 = empty.
   @usableFromInline
   var slots: [UInt32]
