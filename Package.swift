@@ -222,7 +222,7 @@ let package = Package(
     // What the Autobahn suite tests of the client: see Tests/Conformance.
     command(
       "ConformanceClient", folder: "Tests/Conformance/Client",
-      ["CommandMain", "Client", "EventLoop", "WebSocket", argumentParser]),
+      ["CommandMain", "Client", "EventLoop", "Platform", "WebSocket", argumentParser]),
 
     // The fuzzer: what it checks is a module of its own, which replays its inputs as a test.
     .target(

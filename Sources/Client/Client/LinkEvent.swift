@@ -30,7 +30,7 @@ package enum LinkEnd {
 
 extension ClientError {
   /// Translates the end of a connection to a relay.
-  init(_ end: LinkEnd) {
+  package init(_ end: LinkEnd) {
     switch end {
     case .handshake(.refused(let status, let body)): self = .refused(status: status, body: body)
     case .handshake(let failure): self = .handshake(failure)

@@ -1,25 +1,26 @@
-package import EventLoop
-package import Platform
-package import WebSocket
+import Client
+import EventLoop
+import Platform
+import WebSocket
 
-/// One connection without TLS and without relay.v1: messages of either kind, as received. It uses
-/// the `Link` of a `Client` in the same way as a client does, for a conformance test.
+/// One connection without TLS and without relay.v1: messages of either kind, as received. Its
+/// link is driven by the same code as that of a `Client`.
 ///
 /// Confined to its loop. It cannot be used after `onEnd`.
-package final class MessageConnection {
+final class MessageConnection {
   /// Receives a complete message; text is valid UTF-8.
-  package var onMessage: (MessageConnection, Opcode, Span<UInt8>) -> Void = { _, _, _ in }
+  var onMessage: (MessageConnection, Opcode, Span<UInt8>) -> Void = { _, _, _ in }
   /// Receives the reason for the end of the connection.
-  package var onEnd: (ClientError) -> Void = { _ in }
+  var onEnd: (ClientError) -> Void = { _ in }
 
-  package let connection: LinkState
+  let connection: LinkState
   private let url: RelayURL
 
   /// Begins to connect.
   /// - Parameters:
   ///   - url: Its host must be numeric.
   ///   - token: The token of the loop's events, which must be passed to `ready`.
-  package init(_ url: RelayURL, limits: Limits, on loop: EventLoop, token: UInt64)
+  init(_ url: RelayURL, limits: Limits, on loop: EventLoop, token: UInt64)
     throws(ClientError)
   {
     precondition(!url.isEncrypted, "TLS is not supported")
@@ -36,7 +37,7 @@ package final class MessageConnection {
   }
 
   /// Sends a message, before the loop sleeps or as soon as the socket accepts it.
-  package func send(_ opcode: Opcode, _ payload: Span<UInt8>) {
+  func send(_ opcode: Opcode, _ payload: Span<UInt8>) {
     connection.link.append(opcode, payload, with: connection.resources)
   }
 
@@ -48,16 +49,16 @@ package final class MessageConnection {
 }
 
 extension MessageConnection: LinkOwner {
-  package func handshake() -> ClientHandshake {
+  func handshake() -> ClientHandshake {
     ClientHandshake(
       host: url.authority, target: url.target, deflate: DeflateParameters.clientOffers,
       nonce: connection.resources.nonce())
   }
 
-  package func connectingFailed(_ error: SystemError) { end(.unreachable(error)) }
-  package func received(_ opcode: Opcode, _ message: Span<UInt8>) {
+  func connectingFailed(_ error: SystemError) { end(.unreachable(error)) }
+  func received(_ opcode: Opcode, _ message: Span<UInt8>) {
     onMessage(self, opcode, message)
   }
-  package func ended(_ end: LinkEnd) { self.end(ClientError(end)) }
-  package func outputWaits() { flush() }
+  func ended(_ end: LinkEnd) { self.end(ClientError(end)) }
+  func outputWaits() { flush() }
 }
