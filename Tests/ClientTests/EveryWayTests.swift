@@ -58,4 +58,26 @@ import Wire
         == [opened] + Self.texts.map { _ in "pong between" }
         + (isCompressed ? ["inflated 2"] : []) + ["closed 1000"])
   }
+
+  @Test func `a TLS session of a relay that was not verified is not resumed by one that verifies`()
+    throws
+  {
+    let relay = try ScriptedRelay(certificates: try Certificates())
+    let watcher = try Watcher(relay.url, trust: .anyone)
+    var welcomes = 0
+    watcher.run { watcher, event in
+      if case .welcomed = event {
+        welcomes += 1
+        if welcomes == 2 { watcher.client.close() }
+        watcher.client.configuration.trust = .system
+        watcher.client.reconnect()
+      }
+      return if case .ended = event { true } else { false }
+    }
+    #expect(welcomes == 1)
+    guard case .untrusted = watcher.ended else {
+      Issue.record("\(String(describing: watcher.ended))")
+      return
+    }
+  }
 }

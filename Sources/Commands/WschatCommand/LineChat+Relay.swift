@@ -33,11 +33,11 @@ extension LineChat: ClientHandler {
       finish(Self.accessDenied)
     case .entry(let entry): show(entry)
     case .acknowledged(let ack):
-      if finish(ack.id) != nil { echoEnd = max(echoEnd, ack.seq) }
+      if completeLine(ack.id) != nil { echoEnd = max(echoEnd, ack.seq) }
       readInput()
       finishIfDone()
     case .refused(let send, let error):
-      if let number = finish(send.id) { refuse(number, error.message) }
+      if let number = completeLine(send.id) { refuse(number, error.message) }
       readInput()
       finishIfDone()
     case .message(.people(let page)): continueSearch(with: page)

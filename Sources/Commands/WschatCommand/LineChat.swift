@@ -261,7 +261,7 @@ final class LineChat {
     complain("line \(number) was refused: \(reason)")
   }
 
-  func finish(_ id: String) -> Int? {
+  func completeLine(_ id: String) -> Int? {
     guard let line = pending.removeValue(forKey: id) else { return nil }
     pendingBytes -= line.bytes
     recordProgress()

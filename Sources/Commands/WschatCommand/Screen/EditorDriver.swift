@@ -50,7 +50,7 @@ final class EditorDriver {
         throw error
       }
     } catch {
-      unwatch()
+      children?.end()
       terminal.takeBack()
       host.post(.notEdited("The editor was not started: \(error)"))
     }
@@ -73,7 +73,7 @@ final class EditorDriver {
 
   private func finish(_ editing: Editing, _ outcome: ChildProgram.Outcome) {
     self.editing = nil
-    unwatch()
+    children?.end()
     do throws(EditedFile.Refusal) {
       let text = try editing.file.text(
         after: outcome, of: editing.command, limitBytes: editing.limitBytes)
@@ -83,11 +83,6 @@ final class EditorDriver {
       if !error.keepsFile { editing.file.remove() }
       host.post(.notEdited(error.text), isUrgent: true)
     }
-  }
-
-  private func unwatch() {
-    children?.end()
-    children = nil
   }
 
   /// Ends the editor because the program ends, and restores the terminal.

@@ -86,12 +86,6 @@ final class TerminalDriver {
     try device.enter(into: &output)
   }
 
-  /// Restores the default action of SIGTSTP, as the shell expects of a job.
-  private func unwatchStops() {
-    stops?.end()
-    stops = nil
-  }
-
   // MARK: Input
 
   private func read() {
@@ -202,7 +196,8 @@ final class TerminalDriver {
 
   func suspend() {
     output.removeAll()
-    unwatchStops()
+    // The shell expects the default action of SIGTSTP of a job.
+    stops?.end()
     device.suspend()
     shownTitle = ""
     // Execution resumes here when the shell continues the job.
@@ -220,7 +215,7 @@ final class TerminalDriver {
     isLent = true
     output.removeAll()
     // Its keys are the editor's, also Ctrl+Z.
-    unwatchStops()
+    stops?.end()
     watch = nil
     isBlocked = false
     device.leave()
