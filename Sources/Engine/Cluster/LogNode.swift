@@ -78,12 +78,8 @@ package struct LogNode<Store: NodeStore> {
       switch task {
       case .submit(let loop, let requests):
         let asking = requests.filter(\.onlyAsks)
-        if asking.isEmpty {
-          changes.append((loop, requests))
-        } else {
-          changes.append((loop, requests.filter { !$0.onlyAsks }))
-          questions.append((loop, asking))
-        }
+        changes.append((loop, requests.filter { !$0.onlyAsks }))
+        if !asking.isEmpty { questions.append((loop, asking)) }
       case .tell(let spent): spending += spent
       case .follow: break
       case .beat: isBeat = true

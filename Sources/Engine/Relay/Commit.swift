@@ -104,15 +104,13 @@ public final class Commit: Sendable {
 
   /// The changes that are in no store: a log that starts again publishes them all the same.
   package var ephemera: Commit {
-    Commit(
-      SpannedEntries(), marks: [], membershipChanges: [], typing: [], audiences: audiences,
-      presences: presences, redactions: [])
+    Commit(audiences: audiences, presences: presences)
   }
 
   init(
-    _ entries: SpannedEntries, marks: [MarkChange], membershipChanges: [MembershipChange],
-    typing: [TypingChange], audiences: [AudienceChange], presences: [PresenceChange],
-    redactions: [Redaction]
+    _ entries: SpannedEntries = SpannedEntries(), marks: [MarkChange] = [],
+    membershipChanges: [MembershipChange] = [], typing: [TypingChange] = [],
+    audiences: [AudienceChange], presences: [PresenceChange], redactions: [Redaction] = []
   ) {
     spans = entries.spans
     frames = entries.frames

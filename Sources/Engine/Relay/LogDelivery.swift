@@ -6,7 +6,7 @@ public struct LogDelivery: Sendable {
   public var answers: [LogAnswer]
   /// Whether the loop may submit its next batch.
   public var completesSubmit: Bool
-  /// Set if nothing holds of what was published before, because the log has lost entries or this node
+  /// Set if nothing holds of what was published before, because the log has lost entries or this relay
   /// has missed some: clients have to join again, in this epoch. To be processed after the commit.
   public var newEpoch: String?
 

@@ -62,8 +62,8 @@ extension Sequencer {
       return change.belongs == (rooms[room].members[change.user] != nil)
     }
     let commit = Commit(
-      SpannedEntries(), marks: [], membershipChanges: changes, typing: batch.typing,
-      audiences: batch.audiences, presences: presenceChanges(batch), redactions: [])
+      membershipChanges: changes, typing: batch.typing, audiences: batch.audiences,
+      presences: presenceChanges(batch))
     return Outcome(commit: commit, answers: answers, failure: failure)
   }
 
