@@ -164,7 +164,7 @@ final class ModelClient {
       }
       accepted[ack.room, default: []].append((ack.id, ack.seq))
       outbox[ack.room]?.removeAll { $0.send.id == ack.id }
-    case .error(let error) where error.re == "rooms" && error.code == .unavailable:
+    case .error(let error) where error.re == .rooms && error.code == .unavailable:
       isListing = false
       listed = [:]
     case .error(let error): take(error, relay)
@@ -263,7 +263,7 @@ final class ModelClient {
       return
     }
     switch (error.re, error.code) {
-    case ("send", .unavailable):
+    case (.send, .unavailable):
       guard let id = error.id, let wait = error.retryAfterMilliseconds else {
         fault("a refusal without id or wait: \(error)")
         return
@@ -273,7 +273,7 @@ final class ModelClient {
       if let index = outbox[room]?.firstIndex(where: { $0.send.id == id }) {
         outbox[room]?[index].isInFlight = false
       }
-    case ("join", .unavailable):
+    case (.join, .unavailable):
       if let index = rooms[room]?.pending.firstIndex(where: \.isJoin) {
         rooms[room]?.pending.remove(at: index)
         rooms[room]?.isJoined = false
@@ -283,17 +283,16 @@ final class ModelClient {
       } else {
         fault("\(error)")
       }
-    case ("leave", .notJoined):
+    case (.leave, .notJoined):
       if let index = rooms[room]?.pending.firstIndex(of: .leave) {
         rooms[room]?.pending.remove(at: index)
       } else {
         fault("\(error)")
       }
-    case ("leave", .unavailable):
+    case (.leave, .unavailable):
       rooms[room]?.pending.removeAll { $0 == .leave }
-    case ("history", .unavailable), ("read", .unavailable), ("received", .notJoined),
-      ("read", .notJoined),
-      ("typing", .notJoined):
+    case (.history, .unavailable), (.read, .unavailable), (.received, .notJoined),
+      (.read, .notJoined), (.typing, .notJoined):
       break
     default: fault("\(error)")
     }

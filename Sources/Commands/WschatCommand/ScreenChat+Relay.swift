@@ -35,7 +35,7 @@ extension ScreenChat: ClientHandler {
       // A user who was connected before can go on reading, and write for the next time.
       if !wasWelcomed { return quit() }
     case .joinRefused(let room, _), .left(let room): joins.remove(room)
-    case .message(.error(let error)) where error.re == "history": fetching = []
+    case .message(.error(let error)) where error.re == .history: fetching = []
     case .disconnected: fetching = []
     case .message: break
     }

@@ -57,7 +57,7 @@ extension Sequencer {
       if stored.first == index {
         stored.removeFirst()
       } else if case .ack(let session, let ack) = answer {
-        let error = WireError.unavailable(re: "send", room: ack.room, id: ack.id, ref: ack.ref)
+        let error = WireError.unavailable(re: .send, room: ack.room, id: ack.id, ref: ack.ref)
         refusals.append(
           Batch.RefusedAppend(loop: loop, session: session, error: error, acksBefore: index))
       }
@@ -114,10 +114,10 @@ extension Sequencer {
     case .append(let append):
       batch.refuse(
         append.session, from: loop,
-        WireError.unavailable(re: "send", room: append.room, id: append.id, ref: append.ref))
+        WireError.unavailable(re: .send, room: append.room, id: append.id, ref: append.ref))
     case .subscribe(let subscribe):
       batch.refuse(
-        subscribe.session, from: loop, WireError.unavailable(re: "join", room: subscribe.room))
+        subscribe.session, from: loop, WireError.unavailable(re: .join, room: subscribe.room))
     case .mark(let name, _, let origin?), .forget(let name, _, let origin?):
       refuse(origin, room: name, from: loop, &batch)
     case .mark(let name, let marks, nil):

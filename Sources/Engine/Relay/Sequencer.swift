@@ -270,9 +270,9 @@ public struct Sequencer {
         if refusal.error.isAboutEntries, let room = refusal.error.room {
           // The entry that it refers to may have been of this batch: the next batch decides.
           refusal.error = WireError.unavailable(
-            re: "send", room: room, id: refusal.error.id, ref: refusal.error.ref)
+            re: .send, room: room, id: refusal.error.id, ref: refusal.error.ref)
         }
-        if refusal.error.re == "send", refusal.error.code == .unavailable,
+        if refusal.error.re == .send, refusal.error.code == .unavailable,
           let room = refusal.error.room
         {
           let key = HoldKey(loop: loop, session: refusal.session, room: room)
@@ -294,7 +294,7 @@ public struct Sequencer {
         answer = .subscribed(request.session, self.subscribed(again))
       } else {
         unsubscribe(subscribing.room, request.user)
-        answer = .refused(request.session, WireError.unavailable(re: "join", room: request.room))
+        answer = .refused(request.session, WireError.unavailable(re: .join, room: request.room))
       }
       answers[subscribing.loop].append(answer)
     }

@@ -10,7 +10,7 @@ extension Shard {
     for send in log.removeSends() {
       refused(
         send.session,
-        WireError.unavailable(re: "send", room: send.room, id: send.id, ref: send.ref), now)
+        WireError.unavailable(re: .send, room: send.room, id: send.id, ref: send.ref), now)
     }
     announceClosing(
       "the log has started again",
@@ -29,14 +29,14 @@ extension Shard {
   private mutating func refuseGathered(after answers: [LogAnswer], _ now: Moment) {
     var held: [SessionID: Set<String>] = [:]
     for case .refused(let id, let error) in answers
-    where error.re == "send" && error.code == .unavailable {
+    where error.re == .send && error.code == .unavailable {
       if let room = error.room { held[id, default: []].insert(room) }
     }
     guard !held.isEmpty else { return }
     for send in log.removeSends(held) {
       refused(
         send.session,
-        WireError.unavailable(re: "send", room: send.room, id: send.id, ref: send.ref), now)
+        WireError.unavailable(re: .send, room: send.room, id: send.id, ref: send.ref), now)
     }
   }
 
@@ -154,9 +154,9 @@ extension Shard {
     let session = id.slot
     release(
       id,
-      error.re == "join"
+      error.re == .join
         ? Self.joinedBytes : Self.owedBytes(room: error.room ?? "", id: error.id))
-    if error.re == "join", let room = error.room.flatMap({ rooms.find($0) }),
+    if error.re == .join, let room = error.room.flatMap({ rooms.find($0) }),
       let subscribing = subscribing(of: session, to: room)
     {
       let wasAbandoned = subscriptions[subscribing].state == .abandoned
@@ -165,7 +165,7 @@ extension Shard {
       if !wasAbandoned { reply(error, ref: ref, to: session) }
       return
     }
-    if error.code == .unavailable, error.re == "send", let room = error.room {
+    if error.code == .unavailable, error.re == .send, let room = error.room {
       let wait = error.retryAfterMilliseconds ?? Refusal.retryAfterMilliseconds
       hold(room, id: error.id, session, for: wait, now)
     }

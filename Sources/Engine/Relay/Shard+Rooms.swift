@@ -16,7 +16,7 @@ extension Shard {
     _ request: ClientMessage.RoomsRequest, ref: String?, _ session: Slot<Session>
   ) {
     if let cursor = request.cursor, RoomsCursor(cursor) == nil {
-      reply(.badCursor(re: "rooms"), ref: ref, to: session)
+      reply(.badCursor(re: .rooms), ref: ref, to: session)
       return
     }
     beginWatching(session)

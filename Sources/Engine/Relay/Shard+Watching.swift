@@ -256,7 +256,7 @@ extension Shard {
       lists.users[watch].state = .idle
       forEachWaiting(of: user, ticket: 0) { shard, session, _ in
         shard.reply(
-          WireError.unavailable(re: "rooms", room: nil), ref: shard.endReply(to: session),
+          WireError.unavailable(re: .rooms, room: nil), ref: shard.endReply(to: session),
           to: session)
       }
       return
