@@ -165,7 +165,7 @@ final class FakeRelay: BotHost {
           state.dropsNextSend = false
         } else if let refusal = state.refusals.popFirst() {
           var refusal = refusal
-          (refusal.re, refusal.room, refusal.id) = ("send", send.room, send.id)
+          (refusal.re, refusal.room, refusal.id) = (.send, send.room, send.id)
           connection.push(.error(refusal))
         } else {
           connection.push(.ack(append(send, from: user, &state)))

@@ -42,8 +42,8 @@ import Wire
     sim.welcome()
     let ids = ["one", "two", "three"].map { sim.send($0) }
     _ = sim.takeTransmitted()
-    sim.refuse(.unavailable, re: "send", id: ids[1], retry: 700)
-    sim.refuse(.unavailable, re: "send", id: ids[2], retry: 690)
+    sim.refuse(.unavailable, re: .send, id: ids[1], retry: 700)
+    sim.refuse(.unavailable, re: .send, id: ids[2], retry: 690)
     sim.ack(ids[0])
     sim.send("four")
     sim.advance(milliseconds: 699)
@@ -57,7 +57,7 @@ import Wire
     sim.welcome()
     let id = sim.send("one")
     _ = sim.takeTransmitted()
-    sim.refuse(.unknown, re: "send", id: id, retry: 700)
+    sim.refuse(.unknown, re: .send, id: id, retry: 700)
     #expect(sim.session.unacknowledged == 1)
     sim.advance(milliseconds: 700)
     #expect(sim.takeTransmitted().lines == ["one"])
@@ -71,8 +71,8 @@ import Wire
     let sim = SimulatedSession()
     sim.welcome()
     let id = sim.send("one")
-    sim.refuse(code, re: "send", id: id)
-    sim.refuse(code, re: "send", id: id)
+    sim.refuse(code, re: .send, id: id)
+    sim.refuse(code, re: .send, id: id)
     #expect(sim.session.unacknowledged == 0)
     let refused = sim.events.compactMap { event -> String? in
       if case .refused(let send, _) = event { send.id } else { nil }

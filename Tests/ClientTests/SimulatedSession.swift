@@ -78,7 +78,7 @@ final class SimulatedSession {
   }
 
   func refuse(
-    _ code: ErrorCode, re: String, room: String = "r", id: String? = nil, retry: Int64? = nil
+    _ code: ErrorCode, re: RequestName, room: String = "r", id: String? = nil, retry: Int64? = nil
   ) {
     receive(
       .error(WireError(code, "no", re: re, room: room, id: id, retryAfterMilliseconds: retry)))

@@ -33,7 +33,7 @@ extension `End to end` {
       }
       let refused = try sendAgain("failed")
       #expect(refused.code == .idConflict)
-      #expect(refused.re == "send")
+      #expect(refused.re == .send)
       #expect(refused.room == "builds")
       #expect(refused.id == "build-4711")
       #expect(refused.seq == 1)

@@ -116,7 +116,7 @@ extension RawClient {
   /// Waits for what keeps the list from being newer.
   fileprivate func directoryError() throws -> WireError {
     try first { message in
-      if case .error(let error) = message, error.re == "people" { error } else { nil }
+      if case .error(let error) = message, error.re == .people { error } else { nil }
     }
   }
 }

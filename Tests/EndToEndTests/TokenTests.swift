@@ -163,7 +163,7 @@ extension `End to end` {
         try ada.send(.auth(token: token))
         let error = try ada.error()
         #expect(error.code == code)
-        #expect(error.re == "auth")
+        #expect(error.re == .auth)
       }
       #expect(try ada.say("still here", in: "general", id: "1").seq == 1)
     }

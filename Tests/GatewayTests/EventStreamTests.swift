@@ -104,7 +104,7 @@ import Wire
   }
 
   private func refused(_ room: String?, _ code: ErrorCode, ref: String?) -> [UInt8] {
-    var error = WireError(code, "No.", re: "join", room: room)
+    var error = WireError(code, "No.", re: .join, room: room)
     error.ref = ref
     return ServerMessage.error(error).json
   }

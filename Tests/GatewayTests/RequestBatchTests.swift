@@ -85,7 +85,7 @@ import Wire
     let codes = try ranges.map { range in
       guard case .error(let error) = try ServerMessage(decoding: Array(json[range]).span)
       else { return "none" }
-      return "\(error.code.rawValue) \(error.re ?? "-") \(error.ref ?? "-")"
+      return "\(error.code.rawValue) \(error.type ?? "-") \(error.ref ?? "-")"
     }
     #expect(
       codes == ["unknown_type nonsense n", "none", "bad_json - -", "bad_field auth a"])

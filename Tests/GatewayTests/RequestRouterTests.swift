@@ -17,7 +17,7 @@ import Wire
   }
 
   @Test func `a taken id is a conflict that names the first entry`() {
-    var error = WireError(.idConflict, "Taken.", re: "send", room: "builds", id: "build-4711")
+    var error = WireError(.idConflict, "Taken.", re: .send, room: "builds", id: "build-4711")
     error.seq = 7
     let text = String(decoding: HTTPProblem(error).response.bytes, as: UTF8.self)
     #expect(text.hasPrefix("HTTP/1.1 409 Conflict\r\n"))

@@ -155,7 +155,7 @@ import Wire
         .subscribe("secret", "ada", mayCreate: false),
       ])
       #expect(delivery.refusals.map(\.code) == [.noSuchRoom, .noSuchRoom])
-      #expect(delivery.refusals.map(\.re) == ["send", "join"])
+      #expect(delivery.refusals.map(\.re) == [.send, .join])
       #expect(delivery.refusals.map(\.room) == ["secret", "secret"])
       #expect(delivery.refusals.map(\.id) == ["a1", nil])
       #expect(harness.entries().isEmpty)

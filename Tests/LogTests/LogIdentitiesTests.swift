@@ -27,7 +27,7 @@ import Wire
       #expect(second.acks.map(\.at) == [first.acks[0].at])
       for error in first.refusals + second.refusals {
         #expect(error.code == .idConflict)
-        #expect(error.re == "send")
+        #expect(error.re == .send)
         #expect(error.room == "general")
         #expect(error.id == "a1")
         #expect(error.seq == 1)

@@ -93,7 +93,7 @@ import Wire
         throw NotAPage()
       }
       #expect(error.code == .noSuchRoom)
-      #expect(error.re == "history")
+      #expect(error.re == .history)
       #expect(error.room == "dm:ada:bo")
     }
   }

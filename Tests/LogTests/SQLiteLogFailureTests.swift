@@ -58,7 +58,7 @@ import Wire
     var (acknowledged, refusal) = try await fill(harness, from: 3)
     acknowledged = ["1", "2"] + acknowledged
     #expect(refusal.code == .unavailable)
-    #expect(refusal.re == "send")
+    #expect(refusal.re == .send)
     #expect(refusal.room == "general")
     #expect(refusal.retryAfterMilliseconds == 1000)
     #expect(refusal.id == "\(acknowledged.count + 1)")
@@ -159,7 +159,7 @@ import Wire
       return
     }
     #expect(error.code == .unavailable)
-    #expect(error.re == "history")
+    #expect(error.re == .history)
     #expect(error.room == "general")
     #expect(error.retryAfterMilliseconds == 1000)
     let answer = await harness.read { .lastEntries($0, [(room: "general", seq: 1)]) }

@@ -164,7 +164,7 @@ import Wire
   @Test func `and a rate-limited directory are waited for`() {
     var harness = Harness()
     harness.welcome()
-    var error = WireError(.directoryLimited, "GitHub has had enough.", re: "people")
+    var error = WireError(.directoryLimited, "GitHub has had enough.", re: .people)
     error.resetAt = harness.now + 60_000
     harness.see(.error(error))
     #expect(harness.chat.directory == .limited(until: harness.now + 60_000))

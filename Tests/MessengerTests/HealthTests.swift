@@ -85,7 +85,7 @@ import Wire
     harness.now += 500
     harness.take(.tick)
     #expect(title(harness).hasSuffix("◐ waiting 2 s"))
-    harness.see(.error(WireError(.unavailable, "Later.", re: "history")))
+    harness.see(.error(WireError(.unavailable, "Later.", re: .history)))
     #expect(title(harness).hasSuffix("● 0 ms"))
   }
 
@@ -112,7 +112,7 @@ import Wire
       harness.see(
         .error(
           WireError(
-            .unavailable, "The disk is full.", re: "send", room: send.room, id: send.id,
+            .unavailable, "The disk is full.", re: .send, room: send.room, id: send.id,
             retryAfterMilliseconds: 1000)))
       harness.now += 1000
       harness.take(.tick)

@@ -22,7 +22,7 @@ import Wire
   @Test func `that is limited is not requested again and again`() {
     var harness = Harness()
     harness.welcome()
-    var limited = WireError(.directoryLimited, "Too many.", re: "people")
+    var limited = WireError(.directoryLimited, "Too many.", re: .people)
     limited.resetAt = harness.now - 1000
     harness.see(.error(limited))
     for _ in 0..<20 {
@@ -106,7 +106,7 @@ import Wire
   @Test func `that fails is reported once, with the id for support`() {
     var harness = Harness()
     harness.welcome()
-    var failed = WireError(.directoryFailed, "GitHub does not answer.", re: "people")
+    var failed = WireError(.directoryFailed, "GitHub does not answer.", re: .people)
     failed.support = "k3x9"
     harness.see(page(["bo"]))
     harness.see(.error(failed))
@@ -126,7 +126,7 @@ import Wire
     var failed = WireError(
       .directoryFailed,
       "GitHub does not answer: the token of the relay has expired on 2026-11-20; ask its operator.",
-      re: "people")
+      re: .people)
     failed.support = "k3x9"
     harness.see(.error(failed))
     harness.press(.init(.function(1)))

@@ -125,7 +125,7 @@ import Wire
     harness.press(Key(.enter))
     let send = try #require(harness.sent.first)
     let error = WireError(
-      .forbidden, "You may not send here.", re: "send", room: send.room, id: send.id)
+      .forbidden, "You may not send here.", re: .send, room: send.room, id: send.id)
     harness.take(.client(.refused(send, error)))
     #expect(harness.states == [.failed("You may not send here.")])
     harness.press(Key(.up, .control), Key(.character("R")))
@@ -146,7 +146,7 @@ import Wire
     harness.press(Key(.enter))
     let send = try #require(harness.sent.first)
     harness.entry(1, from: "ada", id: send.id, "one")
-    let error = WireError(.idConflict, "Entry 1 has this id.", re: "send", id: send.id)
+    let error = WireError(.idConflict, "Entry 1 has this id.", re: .send, id: send.id)
     harness.take(.client(.refused(send, error)))
     #expect(harness.texts == ["one"])
     #expect(harness.states == [.sent])

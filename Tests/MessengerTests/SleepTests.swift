@@ -37,7 +37,7 @@ import Wire
 
   @Test func `sleeps while the relay is gone and the list of people has failed`() {
     var harness = Harness.talking()
-    harness.see(.error(WireError(.directoryFailed, "It is away.", re: "people")))
+    harness.see(.error(WireError(.directoryFailed, "It is away.", re: .people)))
     harness.lose()
     #expect(sleeps(harness, milliseconds: 31_000))
   }

@@ -87,14 +87,15 @@ import Wire
     func user(of session: Slot<Session>) -> String { "ada" }
     func presence(of user: String) -> Presence { .online }
     func hasSubscribed(to room: String, _ session: Slot<Session>) -> Bool { isSubscribed }
-    func checkAccess(to room: String, re: String, _ session: Slot<Session>) {}
+    func checkAccess(to room: String, re: RequestName, _ session: Slot<Session>) {}
     func rightsAllowReading(_ room: String, _ session: Slot<Session>) -> Bool { true }
     mutating func reply(_ message: ServerMessage, ref: String?, to session: Slot<Session>) {}
     mutating func length(_ write: (inout [UInt8]) -> Void) -> Int { 0 }
     mutating func reply(_ error: WireError, ref: String?, to session: Slot<Session>) {
       errors.append(error.code)
     }
-    mutating func origin(_ re: String, ref: String?, _ session: Slot<Session>) -> LogRequest.Origin
+    mutating func origin(_ re: RequestName, ref: String?, _ session: Slot<Session>)
+      -> LogRequest.Origin
     {
       LogRequest.Origin(session: id(of: session), re: re, ref: ref)
     }

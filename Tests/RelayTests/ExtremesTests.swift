@@ -103,7 +103,7 @@ private let templates = [
     let errors = ada.take().errors
     #expect(errors.map(\.code) == [.badField], "\(cursor)")
     #expect(errors.first?.field == "cursor", "\(cursor)")
-    #expect(errors.first?.re == "people")
+    #expect(errors.first?.re == .people)
   }
 
   @Test func `a cursor beyond the list is its end`() throws {

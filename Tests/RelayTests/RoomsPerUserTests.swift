@@ -23,9 +23,9 @@ import Wire
     #expect(messages.errors.map(\.code) == [.limitReached, .limitReached])
     #expect(messages.errors.map(\.field) == ["rooms_per_user", "rooms_per_user"])
     #expect(
-      messages.errors.map(\.re) == ["send", "join"]
-        || messages.errors.map(\.re) == ["join", "send"])
-    #expect(messages.errors.first { $0.re == "send" }?.id == "1")
+      messages.errors.map(\.re) == [.send, .join]
+        || messages.errors.map(\.re) == [.join, .send])
+    #expect(messages.errors.first { $0.re == .send }?.id == "1")
     #expect(messages.acks.map(\.room) == ["r-1"])
     #expect(messages.joined.map(\.room) == ["r-2"])
     #expect(try relay.allRooms(ada).count == 3)

@@ -16,7 +16,7 @@ import Wire
     #expect(refused.acks.isEmpty)
     #expect(refused.refusals.map(\.code) == [.unavailable, .unavailable, .unavailable])
     #expect(refused.refusals.map(\.id) == ["2", "3", "4"])
-    #expect(refused.refusals.allSatisfy { $0.re == "send" && $0.retryAfterMilliseconds == 1000 })
+    #expect(refused.refusals.allSatisfy { $0.re == .send && $0.retryAfterMilliseconds == 1000 })
     #expect(refused.commit?.spans.isEmpty != false)
     harness.store.failsCommits = false
     harness.now += 1000
@@ -136,7 +136,7 @@ import Wire
     let ahead = harness.submit(
       .append("r", "ada", "2"), .subscribe("r", "bo", after: after, epoch: epoch))
     #expect(ahead.joined.isEmpty)
-    #expect(ahead.refusals.map(\.re) == ["send", "join"])
+    #expect(ahead.refusals.map(\.re) == [.send, .join])
     #expect(ahead.refusals.map(\.code) == [.unavailable, .unavailable])
     // What it knows to be in the log it can still serve.
     let level = harness.submit(

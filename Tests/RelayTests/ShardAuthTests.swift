@@ -108,7 +108,7 @@ import Wire
     let refused = answers.errors
     #expect(refused.allSatisfy { $0.code == .forbidden })
     #expect(
-      refused.map { "\($0.re ?? "") \($0.room ?? "")" } == [
+      refused.map { "\($0.type ?? "") \($0.room ?? "")" } == [
         "send a1", "join s", "history s", "join dm:ada:bo", "send dm:ada:bo", "history dm:ada:bo",
       ])
     #expect(refused[0].id == "a1")
@@ -210,7 +210,7 @@ import Wire
     relay.run()
     let messages = ada.take()
     #expect(messages.errors.map(\.code) == [.unauthorized, .forbidden])
-    #expect(messages.errors.first?.re == "auth")
+    #expect(messages.errors.first?.re == .auth)
     #expect(messages.acks.count == 1)
     #expect(messages.entries.count == 1)
     relay.run(forMilliseconds: 40_000)
@@ -282,7 +282,7 @@ import Wire
     let told = ada.take()
     #expect(told.first == .renewed(expiresInMilliseconds: nil))
     #expect(told.errors.map(\.room) == ["b", "d", "dm:ada:bo"])
-    #expect(told.errors.allSatisfy { $0.code == .forbidden && $0.re == "auth" })
+    #expect(told.errors.allSatisfy { $0.code == .forbidden && $0.re == .auth })
     let left = told.compactMap { if case .left(let room) = $0 { room } else { nil } }
     #expect(left == ["b", "d", "dm:ada:bo"])
     relay.logIsHeld = false

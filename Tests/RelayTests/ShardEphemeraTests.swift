@@ -176,7 +176,7 @@ import Wire
       ])
     #expect(
       messages.errors.map(\.re) == [
-        "join", "send", "history", "join", "typing", "read", "received", "leave",
+        .join, .send, .history, .join, .typing, .read, .received, .leave,
       ])
     #expect(messages.contains(.rooms([], next: nil)))
     #expect(messages.joined.isEmpty)

@@ -204,7 +204,7 @@ extension SimulatedRelay {
     let told = try #require(ada.take().errors.first)
     #expect(told.code == .directoryLimited)
     #expect(told.resetAt == 99_000)
-    #expect(told.re == "people")
+    #expect(told.re == .people)
     #expect(bo.take().errors.isEmpty)
     relay.update(directory(3, problem: .limited(until: 100_000)))
     #expect(ada.take().errors.isEmpty)

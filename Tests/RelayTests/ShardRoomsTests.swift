@@ -317,7 +317,7 @@ import Wire
     relay.run()
     let error = try #require(ada.take().errors.first)
     #expect(error.code == .unavailable)
-    #expect(error.re == "rooms")
+    #expect(error.re == .rooms)
     #expect(error.retryAfterMilliseconds == 1000)
     relay.log.store.failsReads = false
     #expect(try relay.allRooms(ada).count == 10)

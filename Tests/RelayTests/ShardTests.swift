@@ -48,7 +48,7 @@ import Wire
     #expect(counters.deliveries == 400)
     #expect(counters.acks == 400)
     #expect(counters.sends == 400)
-    #expect(counters.received == ["join": 1])
+    #expect(counters.received == [.join: 1])
     #expect(counters.refusals.isEmpty)
   }
 

@@ -16,11 +16,10 @@ import Testing
 
   @Test func `every type of message is in the reference`() throws {
     let reference = try Article("Protocol")
-    let fromClients = try Self.matches(in: "ClientMessage.swift", after: "case .", between: ": ")
-    let fromRelay = try Self.matches(
-      in: "ServerMessage+Encoding.swift", after: #""{\"type\":\""#, between: nil)
-    // Neither list can shrink unnoticed.
-    #expect(Set(fromClients).isSuperset(of: ["auth", "join", "ping", "send"]))
+    let fromClients = RequestName.allCases.filter { $0 != .trace }.map(\.rawValue)
+    let fromRelay = try Self.words(
+      in: "ServerMessage+Encoding.swift", after: #""{\"type\":\""#)
+    // The list cannot shrink unnoticed.
     #expect(Set(fromRelay).isSuperset(of: ["welcome", "joined", "closing"]))
     #expect(reference.lacks(fromClients.map { "\n### `\($0)` →\n" }) == [])
     // `message` objects are written by `Entry`.
@@ -76,19 +75,10 @@ import Testing
 
   // MARK: - Sources
 
-  /// The quoted words after `prefix` in a source file of Wire; `separator` is between them,
-  /// at whatever distance in the same line.
-  private static func matches(
-    in file: String, after prefix: String, between separator: String?
-  ) throws -> [String] {
+  /// The words after `prefix` in a source file of Wire.
+  private static func words(in file: String, after prefix: String) throws -> [String] {
     try readFile(Project["\(Article.sources)/\(file)"]).split(separator: "\n").compactMap { line in
-      guard let start = line.firstRange(of: prefix)?.upperBound else { return nil }
-      var rest = line[start...]
-      if let separator {
-        guard let end = rest.firstRange(of: "\(separator)\"")?.upperBound else { return nil }
-        rest = rest[end...]
-      }
-      return String(rest.prefix { $0.isLetter })
+      line.firstRange(of: prefix).map { String(line[$0.upperBound...].prefix { $0.isLetter }) }
     }
   }
 }

@@ -19,7 +19,7 @@ import Wire
     } catch {
       let hasExpired = error.message == "The token has expired."
       #expect(error.code == (hasExpired ? .tokenExpired : .unauthorized))
-      #expect(error.re == "auth")
+      #expect(error.re == .auth)
       return error.message
     }
   }

@@ -177,19 +177,20 @@ import Wire
   @Test func `an error names the message that it answers, its room and its id`() throws {
     let badText = try #require(
       ClientMessage.refusal(of: #"{"type":"send","room":"r","id":"a1","text":" "}"#))
-    #expect((badText.re, badText.room, badText.id) == ("send", "r", "a1"))
+    #expect((badText.type, badText.room, badText.id) == ("send", "r", "a1"))
     let badRoom = try #require(
       ClientMessage.refusal(of: #"{"type":"send","room":"R","id":"a1","text":"x"}"#))
-    #expect((badRoom.re, badRoom.room, badRoom.id) == ("send", nil, "a1"))
+    #expect((badRoom.type, badRoom.room, badRoom.id) == ("send", nil, "a1"))
     let badID = try #require(
       ClientMessage.refusal(of: #"{"type":"send","room":"r","id":"","text":"x"}"#))
-    #expect((badID.re, badID.room, badID.id) == ("send", "r", nil))
+    #expect((badID.type, badID.room, badID.id) == ("send", "r", nil))
     let badAfter = try #require(
       ClientMessage.refusal(of: #"{"type":"join","room":"r","after":-1}"#))
-    #expect((badAfter.re, badAfter.room, badAfter.id) == ("join", "r", nil))
-    #expect(ClientMessage.refusal(of: #"{"type":"persons"}"#)?.re == "persons")
+    #expect((badAfter.type, badAfter.room, badAfter.id) == ("join", "r", nil))
+    #expect(ClientMessage.refusal(of: #"{"type":"persons"}"#)?.unknownType == "persons")
     let long = String(repeating: "x", count: 1000)
-    #expect(ClientMessage.refusal(of: #"{"type":"\#(long)"}"#)?.re == String(long.prefix(64)))
+    #expect(
+      ClientMessage.refusal(of: #"{"type":"\#(long)"}"#)?.unknownType == String(long.prefix(64)))
   }
 
   /// One character may be as long as the whole message.
@@ -197,7 +198,7 @@ import Wire
     let accents = String(repeating: "\u{301}", count: 5000)
     let error = ClientMessage.refusal(of: #"{"type":"a\#(accents)"}"#)
     #expect(error?.code == .unknownType)
-    #expect(error?.re == "a" + String(repeating: "\u{301}", count: 63))
+    #expect(error?.unknownType == "a" + String(repeating: "\u{301}", count: 63))
   }
 
   @Test(

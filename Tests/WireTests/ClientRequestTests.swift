@@ -47,7 +47,7 @@ import Wire
   @Test func `is read from a message that is not JSON, up to where the error begins`() {
     let error = refusal(of: #"{"type":"send","ref":"7","room":"r","id":"a","text":'x'}"#)
     #expect(error?.code == .badJSON)
-    #expect(error?.re == "send")
+    #expect(error?.re == .send)
     #expect(error?.ref == "7")
     #expect(error?.room == "r")
     #expect(error?.id == "a")
@@ -87,7 +87,7 @@ import Wire
     #expect(error.code == .badField)
     #expect(error.room == "a")
     #expect(error.ref == "7")
-    #expect(error.re == "join")
+    #expect(error.re == .join)
   }
 
   @Test(arguments: ["[]", "7", "{}", #"["a"#])

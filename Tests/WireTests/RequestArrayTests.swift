@@ -41,7 +41,7 @@ import Wire
   }
 
   @Test func `have errors that can be renamed, wherever their ref is`() {
-    var error = WireError(.tooLarge, "too large", re: "send")
+    var error = WireError(.tooLarge, "too large", re: .send)
     error.ref = "17"
     error.support = "s"
     let renamed = ServerMessage.renamed(ServerMessage.error(error).json, to: "mine")

@@ -16,7 +16,7 @@ import Wire
 
   static var error: WireError {
     var error = WireError(
-      .rateLimited, "Wait \"a\" bit.\n", re: "send", room: "r", id: "a", field: "text",
+      .rateLimited, "Wait \"a\" bit.\n", re: .send, room: "r", id: "a", field: "text",
       retryAfterMilliseconds: 0)
     error.resetAt = 5
     error.support = "s-1"

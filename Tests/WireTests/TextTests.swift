@@ -24,7 +24,7 @@ import Wire
     let error = try #require(refusal("ééa", limit: 4))
     #expect(error.code == .tooLarge)
     #expect(error.field == "text")
-    #expect((error.re, error.room, error.id) == ("send", "r", "a"))
+    #expect((error.type, error.room, error.id) == ("send", "r", "a"))
     #expect(refusal(#"\u00e9\u00e9"#, limit: 4) == nil)
     #expect(refusal(#"\u00e9\u00e9\n"#, limit: 4)?.code == .tooLarge)
     #expect(refusal(#"\ud83d\ude00"#, limit: 4) == nil)

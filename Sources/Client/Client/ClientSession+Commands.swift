@@ -149,7 +149,7 @@ extension ClientSession {
         let error = WireError(
           .tooLarge,
           "a message of \(send.encodedBytes) bytes exceeds the relay's limit of"
-            + " \(limits.frameBytes) bytes", re: "send", room: send.room, id: send.id)
+            + " \(limits.frameBytes) bytes", re: .send, room: send.room, id: send.id)
         actions.append(.event(.refused(send, error)))
         continue
       }

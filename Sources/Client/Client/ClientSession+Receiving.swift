@@ -178,10 +178,10 @@ extension ClientSession {
       }
       return
     }
-    if error.re == "leave", error.code == .notJoined, let room = error.room {
+    if error.re == .leave, error.code == .notJoined, let room = error.room {
       _ = leaveAnswered(room)
     }
-    if error.re == "join", let room = error.room, leaving[room] == nil,
+    if error.re == .join, let room = error.room, leaving[room] == nil,
       let index = subscriptionIndex(of: room)
     {
       subscriptions[index].joinRefused()

@@ -166,16 +166,16 @@ extension Chat {
 
   private mutating func handleError(_ error: WireError, _ effects: inout [Effect]) {
     switch error.re {
-    case "people": recordAnswered(.people)
-    case "history": recordAnswered(.history)
+    case .people: recordAnswered(.people)
+    case .history: recordAnswered(.history)
     default: break
     }
     switch (error.re, error.code) {
-    case ("people", .directoryLimited):
+    case (.people, .directoryLimited):
       // The relay may need a moment longer, and its clock may differ.
       directory = .limited(
         until: max(error.resetAt ?? now + 60_000, now + Self.directoryLeastMilliseconds))
-    case ("people", _):
+    case (.people, _):
       // The list has room for the beginning only; the full text, with its id, is shown once per
       // connection.
       let reason = describe(error)
@@ -184,7 +184,7 @@ extension Chat {
       directory = .failed(reason)
       directoryCode = error.code.rawValue
       times.nextPeople = now + 30_000
-    case ("history", _):
+    case (.history, _):
       historyAsked = nil
       timeline?.isLoading = false
       takeNoOlder(&effects)
@@ -195,7 +195,7 @@ extension Chat {
       if let place = outgoing.firstIndex(where: { $0.send.id == error.id }) {
         outgoing[place].againAt = now + (error.retryAfterMilliseconds ?? 1000)
       }
-    case ("received", _), ("read", _), ("typing", _): break
+    case (.received, _), (.read, _), (.typing, _): break
     default: complain(describe(error))
     }
   }

@@ -41,7 +41,7 @@ extension LineChat: ClientHandler {
       readInput()
       finishIfDone()
     case .message(.people(let page)): continueSearch(with: page)
-    case .message(.error(let error)) where error.re == "people": searchFailed(error)
+    case .message(.error(let error)) where error.re == .people: searchFailed(error)
     case .message(.error(let error)) where error.id == nil: report(error)
     case .message: break
     case .tokenWanted(let refused):

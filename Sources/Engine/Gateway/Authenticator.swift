@@ -58,7 +58,7 @@ package final class Authenticator: Sendable {
   func identify(token: String, wall: Int64) throws(WireError) -> Identity {
     guard let verify else {
       throw WireError(
-        .unauthorized, "This relay does not use tokens; connect with ?user=NAME.", re: "auth")
+        .unauthorized, "This relay does not use tokens; connect with ?user=NAME.", re: .auth)
     }
     return try allowed(try verify(token, wall))
   }
@@ -90,7 +90,7 @@ package final class Authenticator: Sendable {
     guard bearers.count == 1 else {
       throw WireError(
         .unauthorized, "There must be at most one Authorization header with a bearer token.",
-        re: "auth")
+        re: .auth)
     }
     return String(bearer.dropFirst(scheme.utf8.count).drop { $0 == " " })
   }
@@ -98,17 +98,17 @@ package final class Authenticator: Sendable {
   private func claimedIdentity(_ request: HTTPRequest) throws(WireError) -> Answer {
     if !request.headers["Authorization"].isEmpty || request.query("token") != nil {
       throw WireError(
-        .unauthorized, "This relay does not use tokens; connect with ?user=NAME.", re: "auth")
+        .unauthorized, "This relay does not use tokens; connect with ?user=NAME.", re: .auth)
     }
     guard let user = request.query("user") else { return .unknown }
     guard UserName.isValid(user) else {
       throw WireError(
-        .unauthorized, "A user name must be 1 to 64 of a-z 0-9 . _ -, not . or ..", re: "auth")
+        .unauthorized, "A user name must be 1 to 64 of a-z 0-9 . _ -, not . or ..", re: .auth)
     }
     guard !botUsers.contains(user) else {
       throw WireError(
         .unauthorized, "\(user) is a bot of this relay; choose another name.",
-        re: "auth")
+        re: .auth)
     }
     return .known(try allowed(Identity(user: user)))
   }

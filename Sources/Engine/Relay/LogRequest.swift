@@ -27,10 +27,10 @@ public enum LogRequest: Sendable {
   /// The request of a client that awaits an answer.
   public struct Origin: Sendable {
     public var session: SessionID
-    public var re: String
+    public var re: RequestName
     public var ref: String?
 
-    public init(session: SessionID, re: String, ref: String?) {
+    public init(session: SessionID, re: RequestName, ref: String?) {
       self.session = session
       self.re = re
       self.ref = ref

@@ -20,7 +20,7 @@ extension ReadRequest {
     case .history(let session, let request, let ref, let mayCreate, let limitBytes):
       let reply = try? Self.history(request, mayCreate: mayCreate, limitBytes, lineage, &reader)
       let message =
-        reply ?? .error(WireError.unavailable(re: "history", room: request.room))
+        reply ?? .error(WireError.unavailable(re: .history, room: request.room))
       return .reply(session, json: message.json(ref: ref))
     case .lastEntries(let session, let places):
       return .lastEntries(session, Self.lastEntries(places, &reader))
@@ -61,7 +61,7 @@ extension ReadRequest {
       room: request.room, entries: [], first: 1, head: 0, more: false, epoch: lineage.current.name)
     let bounds = try reader.bounds(of: request.room)
     guard bounds != nil || mayCreate else {
-      return .error(Sequencer.noSuchRoom(re: "history", request.room))
+      return .error(Sequencer.noSuchRoom(re: .history, request.room))
     }
     if let bounds { (page.first, page.head) = (bounds.first, bounds.head) }
     if let resumption = try resumption(of: request, bounds, lineage, &reader) {

@@ -8,18 +8,18 @@ public enum Refusal {
 
 extension WireError {
   /// The connection would have to join the room first.
-  static func notJoined(_ room: String, re: String) -> WireError {
+  static func notJoined(_ room: String, re: RequestName) -> WireError {
     WireError(.notJoined, "This connection has not joined \(room).", re: re, room: room)
   }
 
   /// The user would have to become a member of the room first.
-  static func notMember(of room: String, re: String) -> WireError {
+  static func notMember(of room: String, re: RequestName) -> WireError {
     WireError(.notJoined, "You do not belong to \(room); join it first.", re: re, room: room)
   }
 
   /// The log cannot write, or cannot read what the request needs.
   static func unavailable(
-    re: String, room: String?, id: String? = nil, ref: String? = nil,
+    re: RequestName, room: String?, id: String? = nil, ref: String? = nil,
     retryAfterMilliseconds: Int64 = Refusal.retryAfterMilliseconds
   ) -> WireError {
     var error = WireError(
@@ -30,7 +30,7 @@ extension WireError {
     return error
   }
 
-  static func badCursor(re: String) -> WireError {
+  static func badCursor(re: RequestName) -> WireError {
     WireError(
       .badField, "\"cursor\" must be the \"next\" of an earlier answer.", re: re, field: "cursor")
   }

@@ -19,7 +19,7 @@ extension Sequencer {
     let member = rooms[room].members.place(of: append.user)
     if member == nil, try !mayBelong(append.user, to: room, &batch, &store) {
       refuseSend(
-        append, roomsPerUserReached(append.user, re: "send", room: append.room, id: append.id),
+        append, roomsPerUserReached(append.user, re: .send, room: append.room, id: append.id),
         loop, &batch)
       return
     }
@@ -52,12 +52,12 @@ extension Sequencer {
     _ append: LogRequest.Append, to room: Int, _ loop: Int, _ batch: inout Batch
   ) -> Bool {
     guard append.mayCreate || rooms[room].exists else {
-      refuseSend(append, Self.noSuchRoom(re: "send", append.room, id: append.id), loop, &batch)
+      refuseSend(append, Self.noSuchRoom(re: .send, append.room, id: append.id), loop, &batch)
       return false
     }
     if let wait = holds.wait(append.room, loop, append.session, now: batch.now) {
       let error = WireError.unavailable(
-        re: "send", room: append.room, id: append.id, retryAfterMilliseconds: wait)
+        re: .send, room: append.room, id: append.id, retryAfterMilliseconds: wait)
       refuseSend(append, error, loop, &batch)
       return false
     }
@@ -132,13 +132,13 @@ extension Sequencer {
     if rooms[room].head >= Entry.sequenceLimit {
       throw WireError(
         .limitReached, "Room \(append.room) has reached the maximum seq.",
-        re: "send", room: append.room, id: append.id, field: "seq")
+        re: .send, room: append.room, id: append.id, field: "seq")
     }
     if batch.hasRoom(forBody: bodyBytes, limitBytes: batchBytesLimit) { return }
     // As after a failed commit, later sends of the session to the room wait as well, which keeps
     // their order.
     holds.refuse(append.room, loop, append.session, now: batch.now)
-    throw WireError.unavailable(re: "send", room: append.room, id: append.id)
+    throw WireError.unavailable(re: .send, room: append.room, id: append.id)
   }
 
   /// Gives the room its number in the store, and schedules its existing members to be written.

@@ -7,7 +7,7 @@ extension Sequencer {
       .idConflict,
       "Entry \(seq) in \(append.room) has this id and other content. Nothing was stored; "
         + "send the new content with a new id.",
-      re: "send", room: append.room, id: append.id)
+      re: .send, room: append.room, id: append.id)
     error.seq = seq
     return error
   }

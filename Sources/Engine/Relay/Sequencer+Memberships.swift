@@ -142,7 +142,8 @@ extension Sequencer {
   }
 
   /// Returns the error for a user who cannot belong to one more room.
-  func roomsPerUserReached(_ user: String, re: String, room: String, id: String? = nil) -> WireError
+  func roomsPerUserReached(_ user: String, re: RequestName, room: String, id: String? = nil)
+    -> WireError
   {
     WireError(
       .limitReached,

@@ -37,12 +37,12 @@ extension Sequencer {
         return .failure(
           WireError(
             .forbidden, "Only \(entry.from) may change or delete entry \(target).",
-            re: "send", room: append.room, id: append.id, field: "target"))
+            re: .send, room: append.room, id: append.id, field: "target"))
       }
       if append.kind == .edit, entry.forward != nil {
         return .failure(
           WireError(
-            .forbidden, "Entry \(target) is forwarded and cannot be edited.", re: "send",
+            .forbidden, "Entry \(target) is forwarded and cannot be edited.", re: .send,
             room: append.room, id: append.id, field: "target"))
       }
       switch append.kind {
@@ -77,7 +77,7 @@ extension Sequencer {
     guard count >= limit else { return nil }
     return WireError(
       .limitReached, "Entry \(target) has reached the limit of \(limit) edits.",
-      re: "send", room: append.room, id: append.id, field: "edits_per_entry")
+      re: .send, room: append.room, id: append.id, field: "edits_per_entry")
   }
 
   /// Refuses a reaction beyond the limits. An emoji that the entry, or this user, has already does
@@ -119,7 +119,7 @@ extension Sequencer {
     given.own[append.user] = own
     return message.map {
       WireError(
-        .limitReached, $0, re: "send", room: append.room, id: append.id,
+        .limitReached, $0, re: .send, room: append.room, id: append.id,
         field: "reactions_per_entry")
     }
   }
@@ -130,7 +130,7 @@ extension Sequencer {
     WireError(
       .noSuchEntry,
       "Entry \(seq) in \(room) does not exist, was deleted, is no longer kept, or has the wrong kind.",
-      re: "send", room: append.room, id: append.id, field: field)
+      re: .send, room: append.room, id: append.id, field: field)
   }
 
   /// Returns an entry of text or data; `nil` if it does not exist, is no longer kept, or was
@@ -201,7 +201,7 @@ extension Sequencer {
 extension WireError {
   /// Whether a send was refused because of other entries, possibly of the same batch.
   var isAboutEntries: Bool {
-    guard re == "send" else { return false }
+    guard re == .send else { return false }
     return code == .noSuchEntry || code == .forbidden || code == .limitReached
       || code == .idConflict
   }

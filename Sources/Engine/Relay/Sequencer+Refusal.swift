@@ -23,9 +23,9 @@ extension Sequencer {
         if refusal.error.isAboutEntries, let room = refusal.error.room {
           // The entry that it refers to may have been of this batch: the next batch decides.
           refusal.error = WireError.unavailable(
-            re: "send", room: room, id: refusal.error.id, ref: refusal.error.ref)
+            re: .send, room: room, id: refusal.error.id, ref: refusal.error.ref)
         }
-        if refusal.error.re == "send", refusal.error.code == .unavailable,
+        if refusal.error.re == .send, refusal.error.code == .unavailable,
           let room = refusal.error.room
         {
           let wait = refusal.error.retryAfterMilliseconds ?? Refusal.retryAfterMilliseconds
@@ -47,7 +47,7 @@ extension Sequencer {
         answer = .subscribed(request.session, self.subscribed(again))
       } else {
         unsubscribe(subscribing.room, request.user)
-        answer = .refused(request.session, WireError.unavailable(re: "join", room: request.room))
+        answer = .refused(request.session, WireError.unavailable(re: .join, room: request.room))
       }
       answers[subscribing.loop].append(answer)
     }
@@ -136,7 +136,7 @@ extension Sequencer {
       if stored.first == index {
         stored.removeFirst()
       } else if case .ack(let session, let ack) = answer {
-        let error = WireError.unavailable(re: "send", room: ack.room, id: ack.id, ref: ack.ref)
+        let error = WireError.unavailable(re: .send, room: ack.room, id: ack.id, ref: ack.ref)
         refusals.append(
           Batch.RefusedAppend(loop: loop, session: session, error: error, acksBefore: index))
       }
@@ -182,10 +182,10 @@ extension Sequencer {
     case .append(let append):
       batch.refuse(
         append.session, from: loop,
-        WireError.unavailable(re: "send", room: append.room, id: append.id, ref: append.ref))
+        WireError.unavailable(re: .send, room: append.room, id: append.id, ref: append.ref))
     case .subscribe(let subscribe):
       batch.refuse(
-        subscribe.session, from: loop, WireError.unavailable(re: "join", room: subscribe.room))
+        subscribe.session, from: loop, WireError.unavailable(re: .join, room: subscribe.room))
     case .mark(let name, _, let origin?), .forget(let name, _, let origin?):
       refuseOrigin(origin, room: name, from: loop, &batch)
     case .mark(let name, let marks, nil):

@@ -90,7 +90,7 @@ extension Sequencer {
     rooms[index].isStale = false
   }
 
-  static func noSuchRoom(re: String, _ room: String, id: String? = nil) -> WireError {
+  static func noSuchRoom(re: RequestName, _ room: String, id: String? = nil) -> WireError {
     WireError(
       .noSuchRoom, "Room \(room) does not exist, and creating rooms is not allowed.", re: re,
       room: room, id: id)
@@ -110,11 +110,11 @@ extension Sequencer {
           resumption: Resumption(after: 0, resume: .ok), refusal: error))
     }
     guard request.mayCreate || rooms[room].exists else {
-      refuse(Self.noSuchRoom(re: "join", request.room))
+      refuse(Self.noSuchRoom(re: .join, request.room))
       return
     }
     guard try mayBelong(request.user, to: room, &batch, &store) else {
-      refuse(roomsPerUserReached(request.user, re: "join", room: request.room))
+      refuse(roomsPerUserReached(request.user, re: .join, room: request.room))
       return
     }
     let resumption = try resumption(of: request, room, &store)

@@ -48,7 +48,7 @@ extension Sequencer {
       }
       return .found(trace)
     } catch {
-      return .refused(WireError.unavailable(re: "trace", room: request.room))
+      return .refused(WireError.unavailable(re: .trace, room: request.room))
     }
   }
 
@@ -85,13 +85,13 @@ extension Sequencer {
       }
     return .refused(
       WireError(
-        .noSuchEntry, "There is no \(entry) in \(request.room).", re: "trace", room: request.room))
+        .noSuchEntry, "There is no \(entry) in \(request.room).", re: .trace, room: request.room))
   }
 
   private static func forbidden(_ request: LogRequest.Trace) -> TraceResult {
     .refused(
       WireError(
-        .forbidden, "Only its sender and the relay's operators may trace an entry.", re: "trace",
+        .forbidden, "Only its sender and the relay's operators may trace an entry.", re: .trace,
         room: request.room))
   }
 }

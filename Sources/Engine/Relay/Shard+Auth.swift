@@ -156,7 +156,7 @@ extension Shard {
       }
     case (.auth, nil):
       refusal = WireError(
-        .unauthorized, "This relay does not use tokens; connect with ?user=NAME.", re: "auth")
+        .unauthorized, "This relay does not use tokens; connect with ?user=NAME.", re: .auth)
     case (_, nil):
       refusal = WireError(
         .unauthorized, "Authentication is required; connect with ?user=NAME.",
@@ -175,7 +175,7 @@ extension Shard {
     _ token: String, ref: String?, _ session: Slot<Session>, _ now: Moment
   ) {
     func refusal(_ code: ErrorCode, _ text: String) -> WireError {
-      WireError(code, text, re: "auth")
+      WireError(code, text, re: .auth)
     }
     guard let verify = configuration.verifyToken, let grant = sessions[session].grant else {
       let error = refusal(
@@ -231,7 +231,7 @@ extension Shard {
       reply(
         .error(
           WireError(
-            .forbidden, "The new token does not allow you to read \(room).", re: "auth",
+            .forbidden, "The new token does not allow you to read \(room).", re: .auth,
             room: room)),
         to: session)
       leave(room, session)

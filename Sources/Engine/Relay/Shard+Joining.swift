@@ -14,7 +14,7 @@ extension Shard {
   private func check(
     _ join: ClientMessage.Join, _ session: Slot<Session>
   ) throws(WireError) {
-    try checkAccess(to: join.room, re: "join", session)
+    try checkAccess(to: join.room, re: .join, session)
     let limit = configuration.limits.roomsPerConnection
     guard limit > 0, sessions[session].subscriptionCount >= limit,
       subscription(of: session, to: join.room) == nil, joinedCount(session) >= limit
@@ -22,7 +22,7 @@ extension Shard {
     throw WireError(
       .tooManyRooms,
       "This connection has reached the limit of \(limit) rooms; leave one first.",
-      re: "join", room: join.room)
+      re: .join, room: join.room)
   }
 
   /// The number of rooms that the session has not left, without those that wait for the log.
@@ -98,9 +98,9 @@ extension Shard {
       if forget { log.append(.forget(room: room, user: user)) }
     } else if forget {
       // Only membership is required; the log checks it.
-      log.append(.forget(room: room, user: user, from: origin("leave", ref: ref, session)))
+      log.append(.forget(room: room, user: user, from: origin(.leave, ref: ref, session)))
     } else {
-      reply(.notJoined(room, re: "leave"), ref: ref, to: session)
+      reply(.notJoined(room, re: .leave), ref: ref, to: session)
     }
   }
 
@@ -126,7 +126,7 @@ extension Shard {
     let room = rooms[subscriptions[index].room].name
     reply(
       WireError(
-        .superseded, "A later join or leave of \(room) has overtaken this join.", re: "join",
+        .superseded, "A later join or leave of \(room) has overtaken this join.", re: .join,
         room: room),
       ref: ref, to: subscriptions[index].session)
   }

@@ -25,7 +25,7 @@ extension Shard {
   private mutating func refuseGathered(after answers: [LogAnswer], _ now: Moment) {
     var held: [SessionID: Set<String>] = [:]
     for case .refused(let id, let error) in answers
-    where error.re == "send" && error.code == .unavailable {
+    where error.re == .send && error.code == .unavailable {
       if let room = error.room { held[id, default: []].insert(room) }
     }
     if !held.isEmpty { refuseSends(now) { held[$0.session]?.contains($0.room) == true } }
@@ -38,7 +38,7 @@ extension Shard {
     for send in log.removeSends(where: isRefused) {
       refused(
         send.session,
-        WireError.unavailable(re: "send", room: send.room, id: send.id, ref: send.ref), now)
+        WireError.unavailable(re: .send, room: send.room, id: send.id, ref: send.ref), now)
     }
   }
 
@@ -151,9 +151,9 @@ extension Shard {
     let session = id.slot
     release(
       id,
-      error.re == "join"
+      error.re == .join
         ? Self.joinedBytes : Self.owedBytes(room: error.room ?? "", id: error.id))
-    if error.re == "join", let room = error.room.flatMap({ rooms.find($0) }),
+    if error.re == .join, let room = error.room.flatMap({ rooms.find($0) }),
       let subscribing = subscribing(of: session, to: room)
     {
       let wasAbandoned = subscriptions[subscribing].state == .abandoned
@@ -162,7 +162,7 @@ extension Shard {
       if !wasAbandoned { reply(error, ref: ref, to: session) }
       return
     }
-    if error.code == .unavailable, error.re == "send", let room = error.room {
+    if error.code == .unavailable, error.re == .send, let room = error.room {
       let wait = error.retryAfterMilliseconds ?? Refusal.retryAfterMilliseconds
       hold(room, id: error.id, session, for: wait, now)
     }

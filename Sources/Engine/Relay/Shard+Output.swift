@@ -16,7 +16,7 @@ extension Shard {
       let type = ServerMessage.place(in: message.json.span)?.type ?? "a message"
       return diagnostics.trace(connection, "is sent \(type)")
     }
-    let subject = [error.re, error.room].compactMap { $0 }.joined(separator: " in ")
+    let subject = [error.type, error.room].compactMap { $0 }.joined(separator: " in ")
     diagnostics.debug(
       connection, "is refused \(subject): \(error.code.rawValue), \(error.message)")
   }

@@ -64,9 +64,9 @@ extension Shard {
   ///
   /// Throws rather than returns the error: a `WireError?` is copied several times, also if it is nil.
   func checkAccess(
-    to room: String, re: String, _ session: Slot<Session>
+    to room: String, re: RequestName, _ session: Slot<Session>
   ) throws(WireError) {
-    let sends = re == "send"
+    let sends = re == .send
     let text: String
     if sessions[session].isInternal, RoomName.isReserved(room) {
       return
@@ -94,7 +94,7 @@ extension Shard {
     _ send: ClientMessage.Send, ref: String?, _ session: Slot<Session>, _ now: Moment
   ) {
     do throws(WireError) {
-      try checkAccess(to: send.room, re: "send", session)
+      try checkAccess(to: send.room, re: .send, session)
       try checkForward(send, session)
     } catch {
       var error = error
@@ -132,7 +132,7 @@ extension Shard {
     }
     throw WireError(
       .forbidden, "You are not allowed to read \(source.room), and cannot forward from it.",
-      re: "send", room: send.room, field: "forward")
+      re: .send, room: send.room, field: "forward")
   }
 
   /// Records that entries for the room are on their way, if this loop knows the room.
@@ -168,7 +168,7 @@ extension Shard {
     hold(send.room, id: send.id, session, for: wait, now)
     reply(
       WireError(
-        .unavailable, text, re: "send", room: send.room, id: send.id,
+        .unavailable, text, re: .send, room: send.room, id: send.id,
         retryAfterMilliseconds: wait),
       ref: ref, to: session)
   }
@@ -184,7 +184,7 @@ extension Shard {
   /// Returns the origin of a request whose answer comes from the log, and reserves its place in the
   /// queue.
   mutating func origin(
-    _ re: String, ref: String?, _ session: Slot<Session>
+    _ re: RequestName, ref: String?, _ session: Slot<Session>
   ) -> LogRequest.Origin {
     sessions[session].owedBytes += Self.originBytes
     return LogRequest.Origin(session: sessions.id(of: session), re: re, ref: ref)
@@ -196,7 +196,7 @@ extension Shard {
     _ request: ClientMessage.HistoryRequest, ref: String?, _ session: Slot<Session>
   ) {
     do throws(WireError) {
-      try checkAccess(to: request.room, re: "history", session)
+      try checkAccess(to: request.room, re: .history, session)
     } catch {
       reply(error, ref: ref, to: session)
       return

@@ -3,7 +3,7 @@ public import Wire
 /// What a shard has done since the start: plain numbers, since a shard is one thread's.
 public struct ShardCounters: Sendable {
   /// Messages that were understood, by type, but for sends.
-  public internal(set) var received: [String: Int] = [:]
+  public internal(set) var received: [RequestName: Int] = [:]
   public internal(set) var sends = 0
   /// Entries handed to connections, each as often as there are recipients.
   public internal(set) var deliveries = 0

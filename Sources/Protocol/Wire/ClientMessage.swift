@@ -178,20 +178,20 @@ public enum ClientMessage: Equatable, Sendable {
   }
 
   /// The `type` on the wire.
-  public var type: String {
+  public var type: RequestName {
     switch self {
-    case .auth: "auth"
-    case .join, .joinRooms: "join"
-    case .leave: "leave"
-    case .send: "send"
-    case .received: "received"
-    case .read: "read"
-    case .typing: "typing"
-    case .history: "history"
-    case .rooms: "rooms"
-    case .people: "people"
-    case .presence: "presence"
-    case .ping: "ping"
+    case .auth: .auth
+    case .join, .joinRooms: .join
+    case .leave: .leave
+    case .send: .send
+    case .received: .received
+    case .read: .read
+    case .typing: .typing
+    case .history: .history
+    case .rooms: .rooms
+    case .people: .people
+    case .presence: .presence
+    case .ping: .ping
     }
   }
 }
@@ -211,7 +211,7 @@ extension ClientMessage {
 
   /// Appends the JSON text of this message.
   public func append(to json: inout [UInt8]) {
-    json.append(member: "{\"type\":", type)
+    json.append(member: "{\"type\":", type.rawValue)
     switch self {
     case .auth(let token):
       json.append(member: ",\"token\":", token)

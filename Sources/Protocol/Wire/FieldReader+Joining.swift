@@ -31,7 +31,7 @@ extension FieldReader {
         joins.append(.success(join))
       } catch {
         var error = error
-        error.re = "join"
+        error.type = RequestName.join.rawValue
         error.ref = ref
         joins.append(.failure(error))
       }

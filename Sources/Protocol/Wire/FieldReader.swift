@@ -15,32 +15,32 @@ struct FieldReader {
     if json.jsonEquals(fields[.type], "send") {
       return .send(try send(json, textLimitBytes: textLimitBytes))
     }
-    switch json.jsonString(fields[.type]) {
-    case "join":
+    switch RequestName(rawValue: json.jsonString(fields[.type])) {
+    case .join:
       guard fields[.rooms].isAbsent else { return .joinRooms(try joins(json, limit: roomsLimit)) }
       return .join(try join(json))
-    case "leave":
+    case .leave:
       return .leave(room: try room(json), forget: try flag(.forget, json) ?? false)
-    case "received":
+    case .received:
       return .received(room: try room(json), seq: try sequence(.seq, json))
-    case "read":
+    case .read:
       return .read(room: try room(json), seq: try sequence(.seq, json))
-    case "typing":
+    case .typing:
       guard let on = try flag(.on, json) else { throw bad(.on, "true or false", json) }
       return .typing(room: try room(json), on: on)
-    case "history": return .history(try history(json))
-    case "rooms": return .rooms(try rooms(json))
-    case "people": return .people(try people(json))
-    case "presence": return .presence(isAway: try isAway(json))
-    case "ping":
+    case .history: return .history(try history(json))
+    case .rooms: return .rooms(try rooms(json))
+    case .people: return .people(try people(json))
+    case .presence: return .presence(isAway: try isAway(json))
+    case .ping:
       let t = fields[.t]
       return .ping(t: t.kind == .absent ? nil : json.extracting(t.range).bytes)
-    case "auth":
+    case .auth:
       guard let token = try optionalString(.token, json) else {
         throw bad(.token, "a string", json)
       }
       return .auth(token: token)
-    default: throw named(WireError(.unknownType, "Unknown message type."), json)
+    case .send, .trace, nil: throw named(WireError(.unknownType, "Unknown message type."), json)
     }
   }
 
@@ -60,7 +60,7 @@ struct FieldReader {
     if fields[.type].isString {
       // Scalars, because a character may be of any length: it can have any number of accents.
       let type = json.jsonString(fields[.type]).unicodeScalars.prefix(64)
-      error.re = String(String.UnicodeScalarView(type))
+      error.type = String(String.UnicodeScalarView(type))
     }
     error.ref = valid(.ref, Self.isValidID, json)
     error.room = valid(.room, RoomName.isValid, json)

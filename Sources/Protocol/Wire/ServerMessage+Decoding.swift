@@ -185,10 +185,10 @@ extension WireError: WireObject {
     self.init(
       ErrorCode(rawValue: name) ?? .unknown,
       reader.optionalString(.message, json) ?? "The relay answered \(name).",
-      re: reader.optionalString(.re, json),
       room: reader.optionalString(.room, json), id: reader.optionalString(.id, json),
       field: reader.optionalString(.field, json),
       retryAfterMilliseconds: json.jsonSequence(reader.fields[.retryAfter]))
+    type = reader.optionalString(.re, json)
     resetAt = json.jsonSequence(reader.fields[.resetAt])
     ref = reader.optionalString(.ref, json)
     support = reader.optionalString(.support, json)

@@ -249,7 +249,7 @@ extension WireError {
   fileprivate func append(to json: inout [UInt8]) {
     json.append(member: "{\"type\":\"error\",\"code\":", code.rawValue)
     json.append(member: ",\"message\":", message)
-    if let re { json.append(member: ",\"re\":", re) }
+    if let type { json.append(member: ",\"re\":", type) }
     if let room { json.append(member: ",\"room\":", room) }
     if let id { json.append(member: ",\"id\":", id) }
     if let field { json.append(member: ",\"field\":", field) }

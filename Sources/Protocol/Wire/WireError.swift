@@ -3,8 +3,10 @@ public struct WireError: Error, Equatable, Sendable {
   public var code: ErrorCode
   /// For a person: what happened, to what, and what to do.
   public var message: String
-  /// The type of the message that it answers.
-  public var re: String?
+  /// The request that it answers.
+  public var re: RequestName?
+  /// The type of the request that it answers, if that is none of `RequestName`.
+  public var unknownType: String?
   public var room: String?
   public var id: String?
   public var field: String?
@@ -19,7 +21,7 @@ public struct WireError: Error, Equatable, Sendable {
   public var seq: Int64?
 
   public init(
-    _ code: ErrorCode, _ message: String, re: String? = nil, room: String? = nil,
+    _ code: ErrorCode, _ message: String, re: RequestName? = nil, room: String? = nil,
     id: String? = nil, field: String? = nil, retryAfterMilliseconds: Int64? = nil
   ) {
     self.code = code
@@ -29,5 +31,14 @@ public struct WireError: Error, Equatable, Sendable {
     self.id = id
     self.field = field
     self.retryAfterMilliseconds = retryAfterMilliseconds
+  }
+
+  /// The type of the request that it answers, as on the wire.
+  public internal(set) var type: String? {
+    get { re?.rawValue ?? unknownType }
+    set {
+      re = newValue.flatMap { RequestName(rawValue: $0) }
+      unknownType = re == nil ? newValue : nil
+    }
   }
 }

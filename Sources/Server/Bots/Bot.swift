@@ -177,9 +177,9 @@ extension Bot {
     let refused = replies.keys.filter { request in
       switch request {
       case .send(let room, let id):
-        error.re == "send" && (error.room ?? room) == room && (error.id ?? id) == id
-      case .join(let room): error.re == "join" && (error.room ?? room) == room
-      case .history(let room): error.re == "history" && (error.room ?? room) == room
+        error.re == .send && (error.room ?? room) == room && (error.id ?? id) == id
+      case .join(let room): error.re == .join && (error.room ?? room) == room
+      case .history(let room): error.re == .history && (error.room ?? room) == room
       }
     }
     if refused.isEmpty {

@@ -83,7 +83,8 @@ struct Metrics {
     let counters = loops.counters
     text.counters(
       "relay_messages_received_total", "Valid messages received, by type.", by: "type",
-      [("send", counters.sends)] + counters.received.sorted { $0.key < $1.key }.map { ($0, $1) })
+      [("send", counters.sends)]
+        + counters.received.map { ($0.rawValue, $1) }.sorted { $0.0 < $1.0 })
     text.counters(
       "relay_messages_sent_total",
       "Messages sent: entries to their recipients, acks, errors, other replies, and ephemeral "

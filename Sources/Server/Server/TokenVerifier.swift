@@ -42,12 +42,12 @@ struct TokenVerifier: Sendable {
     let rights = try rights(in: claims)
     // Last: a client renews an expired token and offers the new one, so nothing else may be wrong.
     if let expires, expires + Identity.clockSkewMilliseconds <= wall {
-      throw WireError(.tokenExpired, "The token has expired.", re: "auth")
+      throw WireError(.tokenExpired, "The token has expired.", re: .auth)
     }
     return Identity(user: user, name: name, rights: rights, expires: expires)
   }
 
-  private func refusal(_ text: String) -> WireError { WireError(.unauthorized, text, re: "auth") }
+  private func refusal(_ text: String) -> WireError { WireError(.unauthorized, text, re: .auth) }
 
   // MARK: - Claims
 

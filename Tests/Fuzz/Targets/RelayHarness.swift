@@ -121,9 +121,9 @@ struct RelayHarness {
     for json in clients[client].socket.received {
       do throws(WireError) {
         let message = try ClientMessage(decoding: json.span, textLimitBytes: 8192)
-        clients[client].due[message.type, default: 0] += 1
+        clients[client].due[message.type.rawValue, default: 0] += 1
       } catch {
-        clients[client].due[error.re ?? "", default: 0] += 1
+        clients[client].due[error.type ?? "", default: 0] += 1
       }
     }
     clients[client].socket.received = []
@@ -256,7 +256,7 @@ struct RelayHarness {
       clients[client].came["people", default: 0] += 1
       if let next = page.next { grammar.cursors.append(next) }
     case .pong: clients[client].came["ping", default: 0] += 1
-    case .error(let error): clients[client].came[error.re ?? "", default: 0] += 1
+    case .error(let error): clients[client].came[error.type ?? "", default: 0] += 1
     default: break
     }
   }

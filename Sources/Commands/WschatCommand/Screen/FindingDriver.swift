@@ -43,7 +43,7 @@ final class FindingDriver {
   func record(_ event: ClientEvent) {
     switch event {
     case .message(.history(let page)): fetching.remove(page.room)
-    case .message(.error(let error)) where error.re == "history": fetching = []
+    case .message(.error(let error)) where error.re == .history: fetching = []
     case .disconnected, .ended: fetching = []
     default: break
     }

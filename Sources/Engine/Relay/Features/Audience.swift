@@ -23,7 +23,7 @@ protocol Audience: ~Copyable {
   /// Whether the session has joined the room, or has asked the log for it, and has not left.
   func hasSubscribed(to room: String, _ session: Slot<Session>) -> Bool
   /// Throws if the room's name or the client's rights do not allow a request.
-  func checkAccess(to room: String, re: String, _ session: Slot<Session>) throws(WireError)
+  func checkAccess(to room: String, re: RequestName, _ session: Slot<Session>) throws(WireError)
   /// Whether the client's token, if any, allows it to read the room.
   func rightsAllowReading(_ room: String, _ session: Slot<Session>) -> Bool
 
@@ -35,7 +35,8 @@ protocol Audience: ~Copyable {
   mutating func length(_ write: (inout [UInt8]) -> Void) -> Int
   /// Returns the origin of a request that the log answers, and reserves the answer's place in the
   /// session's queue.
-  mutating func origin(_ re: String, ref: String?, _ session: Slot<Session>) -> LogRequest.Origin
+  mutating func origin(_ re: RequestName, ref: String?, _ session: Slot<Session>)
+    -> LogRequest.Origin
   /// Sends a request to the log with the next batch.
   mutating func submit(_ request: LogRequest)
   /// Sends a request to storage at the end of the turn.

@@ -189,7 +189,7 @@ final class Adversary: Participant {
         world.referee.fault(fault)
       }
     case .error(let error):
-      if error.re == "send" { unanswered = max(0, unanswered - 1) }
+      if error.re == .send { unanswered = max(0, unanswered - 1) }
       if error.code == .noSuchEntry, error.room == plot.room { plot.beginAnew() }
       awaitsReply = false
     case .people(let page):

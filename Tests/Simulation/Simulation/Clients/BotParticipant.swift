@@ -133,8 +133,8 @@ final class BotParticipant: Participant {
       if acts, entry.from != user, world.chance(10) { answer(entry) }
     case .ack(let ack): unanswered.remove(ack.id)
     case .error(let error):
-      if error.re == "send", let id = error.id { unanswered.remove(id) }
-      if error.re == "join", error.retryAfterMilliseconds != nil, let room = error.room {
+      if error.re == .send, let id = error.id { unanswered.remove(id) }
+      if error.re == .join, error.retryAfterMilliseconds != nil, let room = error.room {
         say(.join(.init(room: room)))
       }
     default: break

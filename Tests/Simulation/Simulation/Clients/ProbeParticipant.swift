@@ -130,12 +130,12 @@ final class ProbeParticipant: Participant {
       }
     case .error(let error):
       guard let room = error.room else { return }
-      if error.re == "send", error.retryAfterMilliseconds == nil {
+      if error.re == .send, error.retryAfterMilliseconds == nil {
         outbox[room]?.removeAll { $0.send.id == error.id }
       }
       guard let wait = error.retryAfterMilliseconds else { return }
-      if error.re == "join" { joined.remove(room) }
-      guard error.re == "send", let id = error.id else { return }
+      if error.re == .join { joined.remove(room) }
+      guard error.re == .send, let id = error.id else { return }
       waitUntil[room] = max(waitUntil[room] ?? 0, world.now.monotonic + wait)
       if let line = outbox[room]?.firstIndex(where: { $0.send.id == id && $0.isInFlight }) {
         outbox[room]?[line].isInFlight = false

@@ -116,7 +116,7 @@ final class StreamParticipant: Participant {
     case .message(let entry):
       world.referee.tally.count(.streamed)
       set(entry.room, Place(seq: entry.seq, epoch: place(of: entry.room)?.epoch))
-    case .error(let error) where error.re == "join": drop()
+    case .error(let error) where error.re == .join: drop()
     default: break
     }
   }

@@ -206,10 +206,10 @@ final class ClusterClient: CustomStringConvertible {
     world.trace("\(user) is refused: \(error.code) \(error.room ?? "") \(error.id ?? "")")
     guard let room = error.room else { return }
     switch (error.code, error.re) {
-    case (.unavailable, "send"):
+    case (.unavailable, .send):
       world.tally.count(.refusedUnavailable)
       underWay.remove(room)
-    case (.unavailable, "join"): views[room]?.isJoining = false
+    case (.unavailable, .join): views[room]?.isJoining = false
     default: world.fault("\(user) was refused with \(error)")
     }
   }

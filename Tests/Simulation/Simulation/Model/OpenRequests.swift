@@ -4,7 +4,7 @@ internal import Wire
 /// as the protocol says; nothing else may carry it.
 struct OpenRequests {
   fileprivate struct Request {
-    let type: String
+    let type: RequestName
     let rooms: [String]
     let id: String?
     var answers: Int
@@ -41,14 +41,14 @@ struct OpenRequests {
 extension OpenRequests.Request {
   fileprivate func mayBeAnswered(by message: ServerMessage) -> Bool {
     switch message {
-    case .joined(let joined): type == "join" && rooms.contains(joined.room)
-    case .left(let room): type == "leave" && rooms == [room]
-    case .ack(let ack): type == "send" && rooms == [ack.room] && id == ack.id
-    case .history(let page): type == "history" && rooms == [page.room]
-    case .rooms: type == "rooms"
-    case .people: type == "people"
-    case .pong: type == "ping"
-    case .ok: ["leave", "received", "read", "typing", "presence"].contains(type)
+    case .joined(let joined): type == .join && rooms.contains(joined.room)
+    case .left(let room): type == .leave && rooms == [room]
+    case .ack(let ack): type == .send && rooms == [ack.room] && id == ack.id
+    case .history(let page): type == .history && rooms == [page.room]
+    case .rooms: type == .rooms
+    case .people: type == .people
+    case .pong: type == .ping
+    case .ok: [.leave, .received, .read, .typing, .presence].contains(type)
     case .error(let error):
       error.re == type && error.id == id && (error.room.map(rooms.contains) ?? rooms.isEmpty)
     default: false

@@ -331,7 +331,7 @@ final class Witness {
   }
 
   private func take(_ error: WireError) {
-    if error.re == "rooms", error.code == .unavailable, !roomsAsked.isEmpty {
+    if error.re == .rooms, error.code == .unavailable, !roomsAsked.isEmpty {
       // The list could not be read.
       roomsAsked.removeFirst()
       return
@@ -341,14 +341,14 @@ final class Witness {
       return
     }
     switch (error.re, error.code) {
-    case ("send", .unavailable):
+    case (.send, .unavailable):
       referee.tally.count(.refusedUnavailable)
       guard let id = error.id, let wait = error.retryAfterMilliseconds, wait > 0 else {
         fault("a refusal without id or wait: \(error)")
         return
       }
       answer(room, id, .refused(retryAfter: wait))
-    case ("send", .noSuchEntry), ("send", .forbidden):
+    case (.send, .noSuchEntry), (.send, .forbidden):
       referee.tally.count(.changeRefused)
       guard let id = error.id else {
         fault("a refusal without id: \(error)")
@@ -369,18 +369,18 @@ final class Witness {
         }
       }
       answer(room, id, .rejected)
-    case ("send", .idConflict): takeConflict(error, in: room)
-    case ("send", .limitReached):
+    case (.send, .idConflict): takeConflict(error, in: room)
+    case (.send, .limitReached):
       referee.tally.count(.changeRefused)
       guard let id = error.id else {
         fault("a refusal without id: \(error)")
         return
       }
       answer(room, id, .rejected)
-    case ("join", .superseded):
+    case (.join, .superseded):
       // Pending joins that are overtaken may have no answer, so it stays among them.
       referee.tally.count(.joinSuperseded)
-    case ("join", .unavailable):
+    case (.join, .unavailable):
       referee.tally.count(.joinRefused)
       // If the log handles several joins together, those that fail are answered first.
       let joins =
@@ -393,24 +393,24 @@ final class Witness {
       // If the room was being subscribed again without a request, that may be what failed: then the
       // join is still to be answered.
       rooms[room]?.isJoined = false
-    case ("leave", .notJoined):
+    case (.leave, .notJoined):
       if let index = rooms[room]?.pending.firstIndex(where: { !$0.isJoin }) {
         rooms[room]?.pending.remove(at: index)
       } else {
         fault("\(error)")
       }
-    case ("history", .unavailable):
+    case (.history, .unavailable):
       referee.tally.count(.historyFailed)
       if histories.isEmpty { fault("\(error)") } else { histories.removeFirst() }
-    case ("leave", .unavailable):
+    case (.leave, .unavailable):
       // It was to be forgotten as well, which the log does.
       if let index = rooms[room]?.pending.firstIndex(where: { !$0.isJoin }) {
         rooms[room]?.pending.remove(at: index)
       } else {
         fault("\(error)")
       }
-    case ("received", .notJoined), ("read", .notJoined), ("typing", .notJoined): break
-    case ("received", .unavailable), ("read", .unavailable), ("typing", .unavailable): break
+    case (.received, .notJoined), (.read, .notJoined), (.typing, .notJoined): break
+    case (.received, .unavailable), (.read, .unavailable), (.typing, .unavailable): break
     default: fault("\(error)")
     }
   }

@@ -31,10 +31,10 @@ struct SimulatedToken {
   /// Verifies a token like a relay.
   static func verify(_ text: String, wall: Int64) throws(WireError) -> Identity {
     guard let token = SimulatedToken(text) else {
-      throw WireError(.unauthorized, "The token is invalid.", re: "auth")
+      throw WireError(.unauthorized, "The token is invalid.", re: .auth)
     }
     guard token.end > wall else {
-      throw WireError(.tokenExpired, "The token has expired.", re: "auth")
+      throw WireError(.tokenExpired, "The token has expired.", re: .auth)
     }
     return Identity(user: token.user, expires: token.expires)
   }

@@ -39,7 +39,7 @@ final class People: Feature {
   ) {
     let cursor = request.cursor.flatMap { PeopleCursor($0) }
     if request.cursor != nil, cursor == nil {
-      audience.reply(.badCursor(re: "people"), ref: ref, to: session)
+      audience.reply(.badCursor(re: .people), ref: ref, to: session)
       return
     }
     let answer = roster.page(request.query, after: cursor, limit: request.limit)
@@ -111,11 +111,11 @@ extension DirectoryProblem {
     case .limited(let until):
       var error = WireError(
         code, "The directory has reached its rate limit; the list is the last that it returned.",
-        re: "people")
+        re: .people)
       error.resetAt = until
       return error
     case .failed(let text, let support):
-      var error = WireError(code, text, re: "people")
+      var error = WireError(code, text, re: .people)
       error.support = support
       return error
     }

@@ -17,11 +17,11 @@ final class Receipts: Feature {
     in audience: inout some Audience & ~Copyable
   ) {
     guard audience.hasSubscribed(to: room, session) else {
-      audience.reply(.notJoined(room, re: "received"), ref: ref, to: session)
+      audience.reply(.notJoined(room, re: .received), ref: ref, to: session)
       return
     }
     let marks = Marks(user: audience.user(of: session), read: 0, received: seq)
-    let origin = ref == nil ? nil : audience.origin("received", ref: ref, session)
+    let origin = ref == nil ? nil : audience.origin(.received, ref: ref, session)
     audience.submit(.mark(room: room, marks, from: origin))
   }
 
@@ -32,13 +32,13 @@ final class Receipts: Feature {
   ) {
     let hasSubscribed = audience.hasSubscribed(to: room, session)
     do throws(WireError) {
-      if !hasSubscribed { try audience.checkAccess(to: room, re: "read", session) }
+      if !hasSubscribed { try audience.checkAccess(to: room, re: .read, session) }
     } catch {
       audience.reply(error, ref: ref, to: session)
       return
     }
     let marks = Marks(user: audience.user(of: session), read: seq, received: seq)
-    let origin = hasSubscribed && ref == nil ? nil : audience.origin("read", ref: ref, session)
+    let origin = hasSubscribed && ref == nil ? nil : audience.origin(.read, ref: ref, session)
     audience.submit(.mark(room: room, marks, from: origin))
   }
 

@@ -38,7 +38,7 @@ final class RoomLists: Feature {
     in audience: inout some ListsAudience & ~Copyable
   ) {
     if let cursor = request.cursor, RoomsCursor(cursor) == nil {
-      audience.reply(.badCursor(re: "rooms"), ref: ref, to: session)
+      audience.reply(.badCursor(re: .rooms), ref: ref, to: session)
       return
     }
     let watch = begin(session, in: audience)
@@ -349,7 +349,7 @@ final class RoomLists: Feature {
       table.users[watch].state = .idle
       for (session, _) in takeWaiting(of: user, ticket: 0, in: &audience) {
         let ref = audience.endReply(to: session)
-        audience.reply(WireError.unavailable(re: "rooms", room: nil), ref: ref, to: session)
+        audience.reply(WireError.unavailable(re: .rooms, room: nil), ref: ref, to: session)
       }
       return
     }

@@ -14,10 +14,10 @@ final class Typing: Feature {
     in audience: inout some Audience & ~Copyable
   ) {
     guard audience.hasSubscribed(to: room, session) else {
-      audience.reply(.notJoined(room, re: "typing"), ref: ref, to: session)
+      audience.reply(.notJoined(room, re: .typing), ref: ref, to: session)
       return
     }
-    let origin = ref == nil ? nil : audience.origin("typing", ref: ref, session)
+    let origin = ref == nil ? nil : audience.origin(.typing, ref: ref, session)
     audience.submit(.typing(room: room, user: audience.user(of: session), on: on, from: origin))
   }
 
