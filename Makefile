@@ -93,8 +93,8 @@ test test-times:
 TEST := SWIFT=$(SWIFT) Tests/run --skip-build
 SIDE_BY_SIDE = TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" Tests/side-by-side \
   "$$($(SWIFT) build --show-bin-path)"/relayPackageTests.xctest
-SEEDS := --run '.build/debug/simulate --store sqlite --seeds 40 --jobs 1' \
-  --run '.build/debug/simulate --store memory --seeds 20 --jobs 1' \
+SEEDS := --run '.build/debug/simulate --store sqlite --seeds 20 --jobs 1' \
+  --run '.build/debug/simulate --store memory --seeds 10 --jobs 1' \
   --run '.build/debug/simulate --store cluster --seeds 1000 --jobs 1'
 
 # What takes minutes: more seeds, with optimization.

@@ -6,7 +6,8 @@ import Wire
 @Suite struct `The simulation` {
   @Test(arguments: StoreKind.allCases)
   func `some seeds keep every promise`(_ store: StoreKind) {
-    for seed in 1...6 as ClosedRange<UInt64> {
+    // `make test` plays more of them; these are for the sanitizers.
+    for seed in 1...2 as ClosedRange<UInt64> {
       let verdict = Simulation.Verdict.of(seed: seed, store: store)
       #expect(verdict.faults.isEmpty, "seed \(seed): \(verdict.faults.prefix(3))")
     }
@@ -14,12 +15,10 @@ import Wire
 
   @Test(arguments: StoreKind.allCases)
   func `a seed replays to the byte, in another process as well`(_ store: StoreKind) throws {
-    for seed in [2, 5] {
-      let command = "--store \(store.rawValue) --seed \(seed)"
-      let first = try SimulateProcess.output(command)
-      #expect(first.contains("digest"))
-      #expect(try SimulateProcess.output(command) == first)
-    }
+    let command = "--store \(store.rawValue) --seed 2"
+    let first = try SimulateProcess.output(command)
+    #expect(first.contains("digest"))
+    #expect(try SimulateProcess.output(command) == first)
     let trace = try SimulateProcess.output("--store \(store.rawValue) --seed 2 --trace")
     #expect(trace.contains(store == .cluster ? "batch 2 of" : "durable"))
   }

@@ -203,7 +203,8 @@ private final class OutputStream {
 
   func takeNews(_ deadline: Deadline) -> [UInt8] {
     take()
-    if bytes.isEmpty, !isOver {
+    // A wait may end without a message.
+    while bytes.isEmpty, !isOver, !deadline.hasPassed {
       _ = chunks.wait(timeoutMilliseconds: deadline.milliseconds)
       take()
     }

@@ -41,7 +41,8 @@ def control_characters(browser, folder):
         page.press("Enter")
         sent.append(expected)
         until(lambda: relay.texts("general") == sent, f"{text!r} was not sent")
-    # An edit, too.
+    # An edit, too, once the page has been told that the last one is stored.
+    page.wait("[...document.querySelectorAll('.row.own .mark')].filter(mark => mark.textContent === '✓').length === 6")
     page.press("ArrowUp")
     page.wait(f"{COMPOSER}.value === 'page'")
     put(page, "an\x1b edit\x0b")
