@@ -47,7 +47,8 @@ extension ConnectionLoop {
         case .message(let opcode, .input(let range)):
           echo(opcode, input.span.extracting(range), connection.webSocket)
         case .message(let opcode, .assembled):
-          echo(opcode, connection.webSocket.assembled.span, connection.webSocket)
+          let message = connection.webSocket.assembled
+          echo(opcode, message.span, connection.webSocket)
         case .close(let code, _): return .closedByPeer(code)
         case .ping, .pong:
           guard mayTakeControlFrame(connection) else { return .tooManyControlFrames }

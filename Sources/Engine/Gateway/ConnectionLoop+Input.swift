@@ -237,8 +237,9 @@ extension ConnectionLoop {
           shard.receive(session, input.span.extracting(range), now: now)
           if !connection.isAuthenticated { recordIfAuthenticated(session, connection) }
         case .message(.text, .assembled):
-          observer?.loopTakes(connection.webSocket.assembled.span, from: connection.stream, session)
-          shard.receive(session, connection.webSocket.assembled.span, now: now)
+          let message = connection.webSocket.assembled
+          observer?.loopTakes(message.span, from: connection.stream, session)
+          shard.receive(session, message.span, now: now)
           if !connection.isAuthenticated { recordIfAuthenticated(session, connection) }
         case .message: return .binary
         case .close(let code, _): return .closedByPeer(code)
