@@ -105,7 +105,7 @@ let package = Package(
     Layer.protocol.module("Wire"),
     Layer.engine.module("Mixing"),
     Layer.engine.module("Folding", ["CUtf8proc"]),
-    Layer.engine.module("Relay", ["Wire", "Mixing", "Folding", deque, heap, ordered]),
+    Layer.engine.module("Relay", ["Wire", "Mixing", "Folding", deque, heap, ordered], confined),
     Layer.engine.module("Cluster", ["Relay", "Wire"]),
     Layer.engine.module("Gateway", ["WebSocket", "Wire", "Relay", "Mixing"], confined),
 

@@ -12,6 +12,6 @@ import WebSocket
     let connection = ServerConnection(
       .opening, limits: WebSocket.Limits(frameBytes: 0, messageBytes: 0, fragments: 0))
     let bytes = unsafe usableSize(Unmanaged.passUnretained(connection).toOpaque())
-    #expect(bytes <= 168)
+    #expect(bytes <= 152)
   }
 }

@@ -144,9 +144,7 @@ extension ConnectionLoop {
     sweptAt = now.monotonic
     guard stalled > Int64(Self.sweepMilliseconds) + Self.stallMilliseconds else { return }
     for connection in connections.all {
-      connection.heardAt += stalled
-      connection.takenAt += stalled
-      if connection.deadline > 0 { connection.deadline += stalled }
+      connection.prolong(by: stalled)
       connection.exchange?.prolong(by: stalled)
       if case .canary(let run) = connection.state { run.deadline += stalled }
     }

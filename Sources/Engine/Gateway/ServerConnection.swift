@@ -32,16 +32,16 @@ package final class ServerConnection {
   var state: State {
     willSet { assert(mayBecome(newValue), "\(state) cannot become \(newValue)") }
   }
-  /// The number of its stream, as the world and the shard know the connection; its place in the table.
-  fileprivate(set) var stream = -1
   var webSocket: WebSocket.Connection
   // Small fields are in this order so that no space is left between them: there is one of these for
   // each idle connection.
   var isReadable = false
   /// The peer has stopped sending, so the connection is read until the end of the stream.
   var sawEnd = false
-  /// Pings and pongs in the second that began at `controlFramesSince`.
-  var controlFrames: Int32 = 0
+  /// Pings and pongs in the second that began at `controlFramesSince`, in milliseconds modulo 2^32.
+  private var controlFrames: UInt16 = 0
+  private var controlFramesSince: UInt32 = 0
+  fileprivate var slot: Int32 = -1
   var host: HostKey?
   var isPaused = false
   var isAuthenticated = false
@@ -72,10 +72,28 @@ package final class ServerConnection {
   }
   /// In milliseconds of the loop's clock.
   var heardAt: Int64 = 0
-  var takenAt: Int64 = 0
-  var controlFramesSince: Int64 = 0
+  private var moment: Int64 = 0
   /// The deadline of the state; 0 = no limit.
-  var deadline: Int64 = 0
+  var deadline: Int64 {
+    get { recordsWrites ? 0 : moment }
+    set { moment = newValue }
+  }
+  /// When the socket last took bytes, of a connection that `recordsWrites`. It is where the deadline
+  /// is otherwise: such a connection has none until it closes.
+  var takenAt: Int64 {
+    get { moment }
+    set { if recordsWrites { moment = newValue } }
+  }
+  private var recordsWrites: Bool {
+    switch state {
+    case .open, .echo: isAuthenticated
+    case .exchange(let exchange): exchange.recordsWrites
+    default: false
+    }
+  }
+
+  /// The number of its stream, as the world and the shard know the connection; its place in the table.
+  var stream: Int { Int(slot) }
 
   /// The other end of a connection.
   package enum Peer {
@@ -168,17 +186,26 @@ package final class ServerConnection {
   /// Counts a ping or a pong; returns `false` beyond the limit. They cost the peer next to nothing,
   /// and the rate limits of the session do not cover them.
   func mayTakeControlFrame(limit: Int, now: Int64) -> Bool {
-    if now - controlFramesSince >= 1000 {
+    let now = UInt32(truncatingIfNeeded: now)
+    if now &- controlFramesSince >= 1000 {
       controlFramesSince = now
       controlFrames = 0
     }
-    controlFrames += 1
+    if controlFrames < .max { controlFrames += 1 }
     return !isFlooding(limit: limit)
   }
 
   /// Whether the connection was closed, or is about to be, for too many pings and pongs.
-  /// - Parameter limit: per second; 0 = none.
-  func isFlooding(limit: Int) -> Bool { limit > 0 && controlFrames > limit }
+  /// - Parameter limit: per second; 0 = none. More than 65,534 count as that many.
+  func isFlooding(limit: Int) -> Bool {
+    limit > 0 && Int(controlFrames) > min(limit, Int(UInt16.max) - 1)
+  }
+
+  /// Prolongs what waits by a time in which the loop did not run.
+  func prolong(by milliseconds: Int64) {
+    heardAt += milliseconds
+    if moment > 0 { moment += milliseconds }
+  }
 }
 
 /// The connections of a loop, by the number of their stream. The number of a removed one is used
@@ -199,12 +226,12 @@ struct ConnectionTable: ~Copyable {
   }
 
   mutating func insert(_ connection: ServerConnection) {
-    assert(connection.stream < 0, "a connection is in one table, once")
-    connection.stream = Int(slots.insert(connection).place)
+    assert(connection.slot < 0, "a connection is in one table, once")
+    connection.slot = slots.insert(connection).place
   }
 
   mutating func remove(_ connection: ServerConnection) {
-    slots.remove(Slot(connection.stream))
+    slots.remove(Slot(connection.slot))
     connection.state = .gone
   }
 

@@ -31,6 +31,8 @@ class HTTPExchange {
   unowned let loop: ConnectionLoop
   /// The connection has the exchange only until it is answered, so this cycle ends.
   let connection: ServerConnection
+  /// Whether the connection records when its socket takes bytes, and has no deadline.
+  var recordsWrites: Bool { false }
   private var state = State.reading
   private var content: [UInt8] = []
   /// The response, until it can be sent.

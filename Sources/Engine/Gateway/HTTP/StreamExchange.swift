@@ -12,6 +12,7 @@ final class StreamExchange: SessionExchange {
   private var stream: EventStream?
   /// Whether the stream has begun: it is the answer.
   private var isStreaming = false
+  override var recordsWrites: Bool { isStreaming && closing == nil }
   /// The events that the socket has not taken.
   private var events: [UInt8] = []
   private var sent = 0
