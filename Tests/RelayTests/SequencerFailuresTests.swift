@@ -49,6 +49,21 @@ import Wire
       harness.submit(.append("r", "ada", "1"), .append("r", "ada", "2")).acks.map(\.seq) == [2, 3])
   }
 
+  @Test func `a request that awaits an answer gets one, also if its room cannot be read`() {
+    let origin = LogRequest.Origin(session: SequencerHarness.session, re: .typing, ref: "1")
+    let requests: [LogRequest] = [
+      .typing(room: "r", user: "ada", on: true, from: origin),
+      .mark(room: "r", Marks(user: "ada", read: 1, received: 1), from: origin),
+      .forget(room: "r", user: "ada", from: origin),
+    ]
+    for request in requests {
+      var harness = SequencerHarness()
+      harness.store.failsReads = true
+      let answers = harness.submit(request).answers[0]
+      #expect(answers.count == 1)
+    }
+  }
+
   @Test func `a reference is not refused because of a change that the batch failed to store`() {
     var harness = SequencerHarness()
     harness.submit(.append("r", "ada", "1"))

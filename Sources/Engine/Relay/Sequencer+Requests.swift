@@ -33,8 +33,8 @@ extension Sequencer {
         answerMember(origin, .left(room: name), ifMember: user, of: room, from: loop, &batch)
         removeMember(user, from: room, &batch)
       case .typing(let name, let user, let on, let origin):
-        if let origin { batch.answers.append((loop, .answer(origin, .ok))) }
         let room = try room(name, &store)
+        if let origin { batch.answers.append((loop, .answer(origin, .ok))) }
         if rooms[room].members.count <= SequencedRoom.memberListLimit {
           batch.typing.append(Commit.TypingChange(room: name, user: user, on: on))
         }

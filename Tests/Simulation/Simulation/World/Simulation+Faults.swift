@@ -171,7 +171,9 @@ extension Simulation {
     guard scenario.store == .sqlite, relay != nil, refusedSinceCommit.isEmpty else { return }
     referee.tally.count(.backupTaken)
     backups.append(
-      Backup(files: disk.snapshot(), ledger: referee.ledger, inDoubt: refusedSinceCommit))
+      Backup(
+        files: disk.snapshot(), ledger: referee.ledger, inDoubt: refusedSinceCommit,
+        unstoredEpoch: relay?.log.unstoredEpoch))
     if backups.count > 3 { backups.removeFirst() }
   }
 
@@ -194,6 +196,7 @@ extension Simulation {
     referee.ledger = backup.ledger
     mayHaveLost = false
     inDoubt = backup.inDoubt
+    unstoredEpoch = backup.unstoredEpoch
     forgetWhatIsOnItsWay()
   }
 

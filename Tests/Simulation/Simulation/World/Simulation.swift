@@ -54,6 +54,8 @@ public final class Simulation {
     var files: SimulatedDisk.Snapshot
     var ledger: Ledger
     var inDoubt: Set<Ledger.Identity>
+    /// The epoch that the ledger has and the files do not.
+    var unstoredEpoch: String?
   }
 
   private let seed: UInt64
