@@ -479,7 +479,7 @@ export class RoomView extends HTMLElement {
     const last = items.findLast(
       (item) => item.from === this.#messenger.user && item.kind === "text" && !item.deleted,
     );
-    if (last) this.#act("edit", last.seq);
+    if (last?.seq) this.#act("edit", last.seq); // not before it is stored
   }
 
   /** Keeps what one writes: a message for all tabs, an edit for this one. */

@@ -43,8 +43,7 @@ def control_characters(browser, folder):
         until(lambda: relay.texts("general") == sent, f"{text!r} was not sent")
     # An edit, too, once the page has been told that the last one is stored.
     page.wait("[...document.querySelectorAll('.row.own .mark')].filter(mark => mark.textContent === '✓').length === 6")
-    page.press("ArrowUp")
-    page.wait(f"{COMPOSER}.value === 'page'")
+    until(lambda: page.press("ArrowUp") or page.evaluate(f"{COMPOSER}.value === 'page'"), "it is edited")
     put(page, "an\x1b edit\x0b")
     page.press("Enter")
     until(lambda: relay.texts("general")[-1] == "an edit", "the edit")
