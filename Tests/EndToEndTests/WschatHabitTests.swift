@@ -85,7 +85,13 @@ extension `End to end` {
         let terminal = try TerminalSession.wschat(
           relay, ["--room", "general"], columns: columns, rows: rows)
         try terminal.waitForConversation("General")
-        let before = conversation(try terminal.wait(for: "the last one"))
+        var before: [Substring?] = []
+        try terminal.wait(for: "a screen that stays") { screen in
+          let earlier = before
+          before = conversation(screen)
+          return screen.contains("the last one") && screen.contains("Message General")
+            && before == earlier
+        }
         try terminal.type("/")
         try terminal.press("Tab")
         try terminal.wait(for: " more")
