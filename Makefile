@@ -93,9 +93,9 @@ test test-times:
 TEST := SWIFT=$(SWIFT) Tests/run --skip-build
 SIDE_BY_SIDE = TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" Tests/side-by-side \
   "$$($(SWIFT) build --show-bin-path)"/relayPackageTests.xctest
-SEEDS := --run '.build/debug/simulate --store sqlite --seeds 20 --jobs 1' \
-  --run '.build/debug/simulate --store memory --seeds 10 --jobs 1' \
-  --run '.build/debug/simulate --store cluster --seeds 1000 --jobs 1'
+SEEDS := --run '.build/debug/simulate --store sqlite --seeds 8 --jobs 1' \
+  --run '.build/debug/simulate --store memory --seeds 4 --jobs 1' \
+  --run '.build/debug/simulate --store cluster --seeds 400 --jobs 1'
 
 # What takes minutes: more seeds, with optimization.
 test-long:

@@ -4,12 +4,23 @@ import Testing
 
 extension `End to end` {
   /// The tests of Sources/JavaScript, which are in JavaScript: Tests/JavaScript, beside a relay that they
-  /// start, and in Chromium. Several at once would wait for each other's browsers.
+  /// start.
   @Suite(.serialized) struct `The JavaScript library` {
-    @Test(arguments: JavaScriptTest.all)
+    @Test(arguments: JavaScriptTest.inNode)
     func `passes its tests`(test: JavaScriptTest) throws { try test.run() }
 
-    @Test func `has tests`() { #expect(JavaScriptTest.all.count >= 9) }
+    @Test func `has no test that is not run`() throws {
+      let files = try Shell.run("ls '\(Project["Tests/JavaScript"])'/*.test.js | xargs -n 1 basename")
+      #expect(
+        files.output.split(separator: "\n").map(String.init)
+          == (JavaScriptTest.inNode + JavaScriptTest.inChromium).map(\.file).sorted())
+    }
+  }
+
+  /// Several at once would wait for each other's browsers.
+  @Suite(.serialized) struct `The JavaScript library in Chromium` {
+    @Test(arguments: JavaScriptTest.inChromium)
+    func `passes its tests`(test: JavaScriptTest) throws { try test.run() }
   }
 
   @Suite struct `Measured: the JavaScript library` {
@@ -25,10 +36,13 @@ struct JavaScriptTest: CustomTestStringConvertible {
 
   var testDescription: String { file }
 
-  static let all = [
-    "backlog", "browser", "changes", "chaos", "closing", "documents", "ladder", "library", "lint",
-    "outbox", "page", "pauses", "react", "reload", "resume", "rooms",
+  static let inNode = [
+    "backlog", "changes", "closing", "documents", "ladder", "library", "lint", "outbox", "page",
+    "pauses", "react", "resume", "rooms",
   ].map { JavaScriptTest(file: "\($0).test.js") }
+  static let inChromium = ["browser", "chaos", "reload"].map {
+    JavaScriptTest(file: "\($0).test.js")
+  }
 
   func run(environment: [String] = []) throws {
     let node = try ChildProcess(

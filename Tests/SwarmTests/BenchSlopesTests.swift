@@ -40,11 +40,12 @@ import YAML
   }
 
   /// With small sizes; the figures mean nothing.
-  @Test func `every slope is measured with one loop and with two, without a fault`() throws {
+  @Test func `every slope is measured, and one with two loops, without a fault`() throws {
     let folder = try TemporaryFolder()
     try Floor.build(in: folder.path)
     let json = folder["bench.json"]
-    let names = BenchItem.slopes.flatMap(\.ids)
+    let all = BenchItem.slopes.flatMap(\.ids)
+    let names = all.filter { !$0.hasPrefix("two-") || $0 == all.last }
     let run = try Shell.run(
       "'\(Programs.swarm)' bench --quick --no-peers --rows \(names.joined(separator: ","))"
         + " --built '\(folder.path)' --json '\(json)' --peers '\(Project["LoadTests/peers"])'")

@@ -76,7 +76,7 @@ with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page, bind_and_activate=F
     port = server.socket.getsockname()[1]
     query = urllib.parse.quote(json.dumps([RUN, URL, ROOMS]), safe="")
     browser = subprocess.Popen(
-        ["setpriv", "--pdeathsig", "KILL", "chromium", "--headless=new", "--no-sandbox", "--disable-gpu",
+        ["setpriv", "--pdeathsig", "KILL", "/usr/lib/chromium/chromium-headless-shell", "--no-sandbox", "--disable-gpu",
          "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run", "--no-proxy-server",
          f"--user-data-dir={PROFILE}", f"http://127.0.0.1:{port}/page?{query}"],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

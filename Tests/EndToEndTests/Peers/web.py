@@ -13,8 +13,8 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from web_support import (ECHO, ONLINE, RELAY, WITHOUT_LIMITS, Failure, Relay, check, play, quiet, rows,
-                         until, wait_for_text, write)
+from web_support import (ECHO, ONLINE, RELAY, WITHOUT_LIMITS, Failure, Relay, check, in_whole_browser, play, quiet,
+                         rows, until, wait_for_text, write)
 
 
 def first_chat(browser, folder):
@@ -338,6 +338,7 @@ NOTICED = """window.noticed = [];
   AudioContext.prototype.createOscillator = function () { tones++; return create.call(this); }"""
 
 
+@in_whole_browser
 def notifications(browser, folder):
     """What is urgent notifies and sounds, once for two tabs, and not while one looks, nor where it is muted."""
     relay = Relay(RELAY, folder, "")
@@ -1072,6 +1073,7 @@ def accessibility(browser, folder):
 # MARK: What measures: on an idle machine
 
 
+@in_whole_browser
 def budgets(browser, folder):
     """Paint, memory, frames and long tasks."""
     relay = Relay(RELAY, folder, WITHOUT_LIMITS)

@@ -257,7 +257,7 @@ def blocked(browser, folder):
         default = pathlib.Path(profile) / "Default"
         default.mkdir()
         (default / "Preferences").write_text(json.dumps({"profile": {"default_content_setting_values": {"cookies": 2}}}))
-        with Browser(profile=profile) as strict:
+        with Browser(profile=profile, is_whole=True) as strict:
             page = strict.page(f"{relay.url}/")
             check("SecurityError" in page.evaluate("(() => { try { return localStorage.length; } catch (error) { return error.name; } })()"), "nothing is blocked")
             page.wait("document.activeElement?.id === 'sign-in-name'")

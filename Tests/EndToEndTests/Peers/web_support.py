@@ -43,10 +43,18 @@ def write(page, text):
     page.press("Enter")
 
 
+def in_whole_browser(case):
+    """Marks a case that needs more than the engine of Chromium."""
+    case.needs_whole_browser = True
+    return case
+
+
 def play(cases):
     """Plays the case that the command line names, and prints "good"."""
     case = sys.argv[1]
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, Browser("--enable-precise-memory-info") as browser:
+    is_whole = hasattr(cases[case], "needs_whole_browser")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, \
+            Browser("--enable-precise-memory-info", is_whole=is_whole) as browser:
         try:
             cases[case](browser, folder)
         except Failure as failure:

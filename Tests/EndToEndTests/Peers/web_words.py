@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 
-from web_support import ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, play, quiet, rows, until, wait_for_text, write
+from web_support import ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, in_whole_browser, play, quiet, rows, until, wait_for_text, write
 
 NOTE = "document.querySelector('relay-composer .note:not([hidden])')?.textContent"
 COMPOSER = "document.querySelector('relay-composer textarea').value"
@@ -358,6 +358,7 @@ def days(browser, folder):
     relay.stop()
 
 
+@in_whole_browser
 def refusals(browser, folder):
     """What the page cannot do is said where one tries it, with what to do; and nothing leads away from the page."""
     relay = Relay(RELAY, folder, WITHOUT_LIMITS)

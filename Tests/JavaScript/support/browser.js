@@ -45,8 +45,7 @@ export class Browser {
       [
         "--pdeathsig",
         "KILL",
-        "chromium",
-        "--headless=new",
+        "/usr/lib/chromium/chromium-headless-shell",
         "--no-sandbox",
         "--disable-gpu",
         "--disable-dev-shm-usage",
