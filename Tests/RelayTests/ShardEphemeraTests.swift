@@ -35,6 +35,32 @@ import Wire
     #expect(relay.shard { $0.timerCount } < 5)
   }
 
+  @Test func `a message waits for a bounded part of the thousands that leave at the same moment`() {
+    let relay = SimulatedRelay { unlimited(&$0) }
+    let ada = relay.connect("ada")
+    ada.join("r")
+    let crowd = (1...2 * Shard.timersPerTurn).map { relay.connect("\($0)") }
+    relay.run()
+    for client in crowd { relay.disconnect(client) }
+    relay.run()
+    relay.logIsHeld = true
+    relay.advance(Shard.departureMilliseconds)
+    relay.turn(0)
+    #expect(relay.shard { $0.timerCount } == Shard.timersPerTurn)
+    #expect(relay.submitted.map(\.requests.count) == [LogQueue.othersPerBatch])
+    ada.post("r", "1")
+    relay.turn(0)
+    relay.process()
+    relay.turn(0)
+    #expect(relay.submitted.map(\.requests.count) == [LogQueue.othersPerBatch + 1])
+    relay.process()
+    relay.turn(0)
+    #expect(ada.take().acks.count == 1)
+    relay.logIsHeld = false
+    relay.run()
+    #expect(relay.shard { $0.timerCount } == 0)
+  }
+
   @Test func `receipts of one user come at most every 100 ms, and the last is the latest`() {
     let relay = SimulatedRelay { unlimited(&$0) }
     let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))

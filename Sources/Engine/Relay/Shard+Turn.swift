@@ -62,10 +62,15 @@ extension Shard {
   /// As `nextWake`, in milliseconds.
   public var nextDeadline: Int64? { nextWake().map { ($0 + 999) / 1000 } }
 
-  /// Does what is due.
+  /// How many timers expire in one turn: all clients may have left at the same moment, and others wait
+  /// for the end of the turn.
+  static let timersPerTurn = 1024
+
+  /// Does what is due, or the part of it that one turn has time for.
   public mutating func tick(now: Moment) {
     waitForDepartures(now)
-    while let next = timers.min, next.at <= now.monotonic {
+    for _ in 0..<Self.timersPerTurn {
+      guard let next = timers.min, next.at <= now.monotonic else { break }
       timers.removeMin()
       switch next.kind {
       case .budget(let user):
