@@ -17,21 +17,10 @@ struct HTTPHead {
 
   /// Reads a whole head that a scanner has checked.
   private init(scanned bytes: Span<UInt8>) {
-    var firstLine: String?
-    var headers = HTTPHeaders()
-    var start = 0
-    for end in bytes.indices where bytes[end] == UInt8(ascii: "\r") {
-      let line = String(decoding: bytes.extracting(start..<end))
-      start = end + 2
-      if firstLine == nil {
-        firstLine = line
-      } else if let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) {
-        let value = Substring(line[colon...].utf8.dropFirst().trimmed)
-        headers.append(String(line[..<colon]), String(value))
-      }
-    }
-    self.firstLine = firstLine ?? ""
-    self.headers = headers
+    var end = 0
+    while bytes[end] != UInt8(ascii: "\r") { end += 1 }
+    firstLine = String(decoding: bytes.extracting(..<end))
+    headers = HTTPHeaders(scanned: bytes, from: end + 2)
     length = bytes.count
   }
 }

@@ -1,4 +1,6 @@
 /// Header fields in the order of arrival (RFC 9110 §5); names are case-insensitive.
+///
+/// They are kept as they arrived, and a value becomes a string when it is asked for: most are not.
 public struct HTTPHeaders: Equatable, Sendable {
   /// One field.
   public struct Field: Equatable, Sendable {
@@ -6,39 +8,79 @@ public struct HTTPHeaders: Equatable, Sendable {
     public let name: String
     /// Without surrounding white space.
     public let value: String
-    fileprivate let key: String
   }
 
-  /// All fields, in order.
-  public private(set) var fields: [Field] = []
+  /// The head that has the fields.
+  private let bytes: [UInt8]
+  private var places: [(name: Range<Int>, value: Range<Int>)] = []
 
-  /// Creates an empty list.
-  public init() {}
+  /// Finds the fields of a head that a scanner has checked.
+  /// - Parameter start: where the first one begins.
+  init(scanned head: Span<UInt8>, from start: Int) {
+    bytes = Array(copying: head)
+    var start = start
+    for end in start..<bytes.count where bytes[end] == UInt8(ascii: "\r") {
+      let line = bytes[start..<end]
+      start = end + 2
+      guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+      places.append((line.startIndex..<colon, line[(colon + 1)...].trimmed.indices))
+    }
+  }
+
+  /// Whether the fields have the same names, as they were spelled, and values, in the same order.
+  public static func == (a: Self, b: Self) -> Bool { a.fields == b.fields }
+
+  /// All fields, in order.
+  public var fields: [Field] {
+    places.map { Field(name: text($0.name), value: text($0.value)) }
+  }
 
   /// The values of all fields with a name, in order.
   public subscript(name: String) -> [String] {
-    let key = name.lowercased()
-    return fields.lazy.filter { $0.key == key }.map(\.value)
+    var values: [String] = []
+    for field in places where equals(field.name, name) { values.append(text(field.value)) }
+    return values
   }
 
   /// Returns the only value of a name; `nil` if there is none or more than one.
   public func only(_ name: String) -> String? {
-    let values = self[name]
-    return values.count == 1 ? values[0] : nil
+    var found: Range<Int>?
+    for field in places where equals(field.name, name) {
+      if found != nil { return nil }
+      found = field.value
+    }
+    return found.map(text)
   }
 
   /// Returns the elements of a comma-separated list, over all fields with the name (RFC 9110
   /// §5.6.1).
-  public func list(_ name: String) -> [String] {
-    self[name].flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
-      .map { String(Substring($0.trimmed)) }
-      .filter { !$0.isEmpty }
-  }
+  public func list(_ name: String) -> [String] { elements(name).map(text) }
 
   /// Whether a comma-separated list contains a token, ignoring case.
   public func contains(_ token: String, in name: String) -> Bool {
-    let token = token.lowercased()
-    return list(name).contains { $0.lowercased() == token }
+    elements(name).contains { equals($0, token) }
+  }
+
+  private func elements(_ name: String) -> [Range<Int>] {
+    var elements: [Range<Int>] = []
+    for field in places where equals(field.name, name) {
+      for element in bytes[field.value].split(separator: UInt8(ascii: ",")) {
+        let element = element.trimmed
+        if !element.isEmpty { elements.append(element.indices) }
+      }
+    }
+    return elements
+  }
+
+  private func text(_ range: Range<Int>) -> String {
+    String(decoding: bytes.span.extracting(range))
+  }
+
+  /// Whether the bytes are a token, ignoring the case of ASCII letters.
+  private func equals(_ range: Range<Int>, _ token: String) -> Bool {
+    let token = token.utf8
+    return range.count == token.count
+      && zip(range, token).allSatisfy { bytes[$0].lowercased == $1.lowercased }
   }
 
   /// Whether the text is a valid name of a field (RFC 9110 §5.6.2: a token).
@@ -50,11 +92,6 @@ public struct HTTPHeaders: Equatable, Sendable {
   /// sending it.
   public static func isValue(_ text: String) -> Bool {
     text.utf8.allSatisfy(\.isFieldCharacter)
-  }
-
-  /// Adds a field whose parts have been validated.
-  mutating func append(_ name: String, _ value: String) {
-    fields.append(Field(name: name, value: value, key: name.lowercased()))
   }
 }
 
@@ -76,13 +113,17 @@ extension UInt8 {
   /// Whether a field's value may contain the byte, including white space (RFC 9110 §5.5).
   var isFieldCharacter: Bool { self >= 0x20 && self != 0x7F || self == UInt8(ascii: "\t") }
 
+  fileprivate var lowercased: UInt8 {
+    UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self
+  }
+
   /// Whether the byte is optional white space (RFC 9110 §5.6.3).
   var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }
 
-extension Substring.UTF8View {
-  /// The text without surrounding optional white space.
-  var trimmed: Substring.UTF8View {
+extension ArraySlice<UInt8> {
+  /// The bytes without surrounding optional white space.
+  fileprivate var trimmed: Self {
     var rest = self
     while let byte = rest.first, byte.isBlank { rest.removeFirst() }
     while let byte = rest.last, byte.isBlank { rest.removeLast() }

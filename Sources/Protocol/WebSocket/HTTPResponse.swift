@@ -51,16 +51,22 @@ public struct HTTPResponse: Equatable, Sendable {
     headers.append(Field(name: name, value: value))
   }
 
+  private static let usualHeadBytes = 256
+
   /// The bytes to send. A 1xx always leaves the connection open (RFC 9110 §15.2); 1xx, 204 and 304
   /// have no content (RFC 9110 §6.4.1).
   public var bytes: [UInt8] { head + (hasContent && !answersHEAD ? body : []) }
 
   private var head: [UInt8] {
-    var text = "HTTP/1.1 \(status) \(Self.phrase(status))\r\n"
-    for field in headers { text += "\(field.name): \(field.value)\r\n" }
-    if hasContent, !endsWithConnection { text += "Content-Length: \(body.count)\r\n" }
-    if status >= 200, !keepsAlive { text += "Connection: close\r\n" }
-    return Array("\(text)\r\n".utf8)
+    var head: [UInt8] = []
+    head.reserveCapacity(Self.usualHeadBytes)
+    func add(_ texts: String...) { for text in texts { head += text.utf8 } }
+    add("HTTP/1.1 \(status) ", Self.phrase(status), "\r\n")
+    for field in headers { add(field.name, ": ", field.value, "\r\n") }
+    if hasContent, !endsWithConnection { add("Content-Length: \(body.count)\r\n") }
+    if status >= 200, !keepsAlive { add("Connection: close\r\n") }
+    add("\r\n")
+    return head
   }
 
   private var hasContent: Bool { status >= 200 && status != 204 && status != 304 }
