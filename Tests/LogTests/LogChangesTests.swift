@@ -340,4 +340,22 @@ import Wire
       #expect(seen.at == ["ada": at])
     }
   }
+
+  @Test(arguments: Conformer.allCases)
+  func `the time at which a user came is stored soon, also if nothing else happens`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run(loops: 1) { harness in
+      let came = await harness.submit([.presence(user: "ada", from: .offline, to: .online)])
+      let at = try #require(came.commit?.presences.first?.at)
+      var stored: [String: Int64] = [:]
+      let end = ContinuousClock.now + .seconds(60)
+      while stored.isEmpty, ContinuousClock.now < end {
+        try await Task.sleep(for: .milliseconds(20))
+        let answer = await harness.read { .lastSeen($0, ["ada"], for: .people) }
+        if case .lastSeen(_, let seen) = answer { stored = seen.at }
+      }
+      #expect(stored == ["ada": at])
+    }
+  }
 }

@@ -26,8 +26,12 @@ struct SequencerHarness {
   @discardableResult
   mutating func submit(_ requests: LogRequest...) -> Sequencer.Outcome { submit(requests) }
 
-  mutating func submit(_ requests: [LogRequest]) -> Sequencer.Outcome {
-    sequencer.process([(0, requests)], store: &store, now: now, framing: SimulatedSocket.framing)
+  mutating func submit(
+    _ requests: [LogRequest], defersArrivals: Bool = false
+  ) -> Sequencer.Outcome {
+    sequencer.process(
+      [(0, requests)], defersArrivals: defersArrivals, store: &store, now: now,
+      framing: SimulatedSocket.framing)
   }
 
   @discardableResult

@@ -202,4 +202,29 @@ import Wire
     #expect(joined.head == 10)
     #expect(joined.first == first)
   }
+
+  @Test func `when a user came is stored with another change, and when one left at once`() {
+    var harness = SequencerHarness()
+    harness.store.keepsCommits = true
+    func came(_ user: String) -> LogRequest { .presence(user: user, from: .offline, to: .online) }
+    func submit(_ request: LogRequest, defers: Bool = true) -> [String]? {
+      let commits = harness.store.commits.count
+      _ = harness.submit([request], defersArrivals: defers)
+      guard harness.store.commits.count > commits else { return nil }
+      return harness.store.commits.last?.seen.map(\.user).sorted()
+    }
+    #expect(submit(came("ada")) == nil)
+    #expect(submit(came("bo")) == nil)
+    #expect(harness.sequencer.hasDeferredArrivals)
+    #expect(submit(.append("r", "cy", "1")) == ["ada", "bo"])
+    #expect(!harness.sequencer.hasDeferredArrivals)
+    #expect(submit(came("cy")) == nil)
+    #expect(submit(.presence(user: "ada", from: .online, to: .offline)) == ["ada", "cy"])
+    #expect(submit(came("di")) == nil)
+    #expect(submit(.typing(room: "r", user: "cy", on: true), defers: false) == ["di"])
+    harness.store.failsCommits = true
+    #expect(submit(came("ed"), defers: false) == nil)
+    harness.store.failsCommits = false
+    #expect(submit(.append("r", "cy", "2")) == ["ed"])
+  }
 }

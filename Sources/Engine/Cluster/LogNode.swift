@@ -186,10 +186,10 @@ package struct LogNode<Store: NodeStore> {
       presences.shift(user, from: from, to: to)
     }
     var store = store
-    let batch = sequencer.prepare(batches, store: &store, now: now)
+    var batch = sequencer.prepare(batches, store: &store, now: now)
     var failure = batch.failure
     if failure == nil {
-      let sequenced = sequencer.sequenced(batch)
+      let sequenced = sequencer.sequenced(&batch)
       var news = presences.news
       news.spending = spending
       do throws(StoreFailure) {

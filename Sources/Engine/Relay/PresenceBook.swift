@@ -40,16 +40,32 @@ package struct PresenceBook {
   }
 }
 
-/// The last time that a user came or went.
-struct Seen {
-  /// Milliseconds since 1970.
-  var at: Int64
-  var isOnline: Bool
+/// When users last came or went, if that is not stored yet.
+struct UnstoredSeen {
+  /// A time in milliseconds since 1970.
+  private typealias Seen = (at: Int64, isOnline: Bool)
+
+  /// Beyond it further users are not recorded.
+  private static let limit = 100_000
+
+  private var users: [String: Seen] = [:]
+  private var hasDepartures = false
+
+  var isEmpty: Bool { users.isEmpty }
+  /// Whether nobody reads it before the users have gone: until then they are online, not last seen.
+  var mayWait: Bool { !hasDepartures }
+  var stored: [(user: String, at: Int64, isOnline: Bool)] {
+    users.map { (user: $0.key, at: $0.value.at, isOnline: $0.value.isOnline) }
+  }
+
+  mutating func record(_ user: String, at: Int64, isOnline: Bool) {
+    guard users.count < Self.limit || users[user] != nil else { return }
+    users[user] = (at, isOnline)
+    if !isOnline { hasDepartures = true }
+  }
 }
 
 extension Sequencer {
-  private static let seenToRetryLimit = 100_000
-
   mutating func shiftPresence(
     of user: String, from: Presence, to: Presence, _ batch: inout Batch
   ) {
@@ -59,11 +75,10 @@ extension Sequencer {
 
   /// Records when users came or went, for the store; it does not record whether a user is away.
   mutating func recordSeen(_ batch: Batch) {
-    for (user, before) in batch.presences
-    where seenToRetry.count < Self.seenToRetryLimit || seenToRetry[user] != nil {
+    for (user, before) in batch.presences {
       let presence = presences[user]
       guard presence != before, presence == .offline || before == .offline else { continue }
-      seenToRetry[user] = Seen(at: batch.now, isOnline: presence != .offline)
+      unstoredSeen.record(user, at: batch.now, isOnline: presence != .offline)
     }
   }
 

@@ -2,7 +2,9 @@ import Wire
 
 /// The changes of a batch to the store, and the eviction of rooms from memory.
 extension Sequencer {
-  func changes(of batch: Batch) -> StoreChanges {
+  /// - Parameter defersArrivals: whether the times at which users came may wait for a batch that has
+  ///   other changes.
+  func changes(of batch: inout Batch, defersArrivals: Bool = false) -> StoreChanges {
     var changes = StoreChanges()
     for index in batch.newRooms {
       if let number = rooms[index].number { changes.newRooms.append((number, rooms[index].name)) }
@@ -25,7 +27,8 @@ extension Sequencer {
         changes.redactions.append((number, redaction.seq, redaction.body))
       }
     }
-    changes.seen = seenToRetry.map { (user: $0.key, at: $0.value.at, isOnline: $0.value.isOnline) }
+    batch.defersSeen = defersArrivals && changes.isEmpty && unstoredSeen.mayWait
+    if !batch.defersSeen { changes.seen = unstoredSeen.stored }
     return changes
   }
 

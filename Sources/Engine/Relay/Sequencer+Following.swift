@@ -31,8 +31,8 @@ package struct SequencedBatch: Sendable {
 /// all that the module Cluster needs of a sequencer; a sequencer that is alone uses none of it.
 extension Sequencer {
   /// Returns a prepared batch as the other sequencers apply it.
-  package func sequenced(_ batch: Batch) -> SequencedBatch {
-    var sequenced = SequencedBatch(changes: changes(of: batch))
+  package func sequenced(_ batch: inout Batch) -> SequencedBatch {
+    var sequenced = SequencedBatch(changes: changes(of: &batch))
     func name(_ room: Int) {
       if let number = rooms[room].number { sequenced.rooms[number] = rooms[room].name }
     }

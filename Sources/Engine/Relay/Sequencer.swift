@@ -42,8 +42,7 @@ public struct Sequencer {
   var holds = SessionHolds()
   var retries = MemberRetries()
   var presences = PresenceBook()
-  /// When users came or went, if that could not be stored yet.
-  var seenToRetry: [String: Seen] = [:]
+  var unstoredSeen = UnstoredSeen()
   /// `forgetIdleRooms` does not run at fewer rooms: it would free too little.
   var roomsBeforeForgetting = Sequencer.idleRoomLimit
   /// How often a room lost its last subscriber since rooms were last forgotten.
@@ -54,6 +53,9 @@ public struct Sequencer {
   var history = CommitHistory()
   /// Requests that `takeTraces` answers.
   var traces: [(loop: Int, request: LogRequest.Trace)] = []
+
+  /// Whether users have come since the last commit: a later batch stores when.
+  public var hasDeferredArrivals: Bool { !unstoredSeen.isEmpty }
 
   var batchNumber = 0
   /// `Batch.bytesLimit`, except in tests.
@@ -84,15 +86,17 @@ public struct Sequencer {
   /// all.
   /// - Parameters:
   ///   - trimming: rooms that are trimmed to exactly their limit.
+  ///   - defersArrivals: whether the times at which users came may wait for a later batch, so that a
+  ///     connection alone costs no commit; see `hasDeferredArrivals`.
   ///   - now: milliseconds since 1970.
   public mutating func process(
     _ submissions: [(loop: Int, requests: [LogRequest])], trimming: [String] = [],
-    store: inout some EntryStore, now: Int64, framing: Framing
+    defersArrivals: Bool = false, store: inout some EntryStore, now: Int64, framing: Framing
   ) -> Outcome {
-    let batch = prepare(submissions, trimming: trimming, store: &store, now: now)
+    var batch = prepare(submissions, trimming: trimming, store: &store, now: now)
     var failure = batch.failure
     if failure == nil {
-      let changes = changes(of: batch)
+      let changes = changes(of: &batch, defersArrivals: defersArrivals)
       do throws(StoreFailure) { if !changes.isEmpty { try store.commit(changes) } } catch {
         failure = error
       }
@@ -140,7 +144,7 @@ public struct Sequencer {
         "what is published is stored, and the entries that are kept end with the head")
     }
     recordAudiences(&batch)
-    seenToRetry = [:]
+    if !batch.defersSeen { unstoredSeen = UnstoredSeen() }
     return publish(batch, &store, framing)
   }
 

@@ -13,6 +13,8 @@ struct LogWriter: Sendable {
     case trim([String], WorkQueue<Bool>)
   }
 
+  /// How long the times at which users came wait for something else to be stored with.
+  private static let arrivalsNanoseconds: Int64 = 1_000_000_000
   /// The delay after which a failed `tidy` is tried again.
   private static let tidyRetryMilliseconds = 1000
 
@@ -37,7 +39,12 @@ struct LogWriter: Sendable {
     // Work left by an earlier process starts without waiting for a task.
     var hasToTidy = store.hasLeftovers
     var wait = 0
-    while let taken = tasks.takeAll(timeoutMilliseconds: hasToTidy ? wait : nil) {
+    // When they are stored by themselves, in nanoseconds of the monotonic clock.
+    var arrivalsDue: Int64?
+    while let taken = tasks.takeAll(
+      timeoutMilliseconds: hasToTidy
+        ? wait : arrivalsDue.map { Int(max(0, $0 - MonotonicClock.nanoseconds) / 1_000_000 + 1) })
+    {
       var batches: [(loop: Int, requests: [LogRequest])] = []
       var trims: [(rooms: [String], done: WorkQueue<Bool>)] = []
       var deletions: [(slice: Garbage.Slice, done: WorkQueue<Bool>)] = []
@@ -60,9 +67,15 @@ struct LogWriter: Sendable {
       }
       let commits = store.commits
       let began = MonotonicClock.nanoseconds
+      let areArrivalsDue = arrivalsDue.map { $0 <= began } ?? false
       let outcome = sequencer.process(
-        batches, trimming: trims.flatMap(\.rooms), store: &store, now: options.clock(),
-        framing: framing)
+        batches, trimming: trims.flatMap(\.rooms), defersArrivals: !areArrivalsDue, store: &store,
+        now: options.clock(), framing: framing)
+      if !sequencer.hasDeferredArrivals {
+        arrivalsDue = nil
+      } else if arrivalsDue == nil || areArrivalsDue {
+        arrivalsDue = began + Self.arrivalsNanoseconds
+      }
       meter.record(
         outcome, nanoseconds: MonotonicClock.nanoseconds - began,
         syncNanoseconds: store.commits > commits ? Int64(store.sync.count) : nil,
