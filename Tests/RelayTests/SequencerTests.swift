@@ -215,9 +215,9 @@ import Wire
     }
     #expect(submit(came("ada")) == nil)
     #expect(submit(came("bo")) == nil)
-    #expect(harness.sequencer.hasDeferredArrivals)
+    #expect(harness.sequencer.hasUnstoredSeen)
     #expect(submit(.append("r", "cy", "1")) == ["ada", "bo"])
-    #expect(!harness.sequencer.hasDeferredArrivals)
+    #expect(!harness.sequencer.hasUnstoredSeen)
     #expect(submit(came("cy")) == nil)
     #expect(submit(.presence(user: "ada", from: .online, to: .offline)) == ["ada", "cy"])
     #expect(submit(came("di")) == nil)
@@ -226,5 +226,18 @@ import Wire
     #expect(submit(came("ed"), defers: false) == nil)
     harness.store.failsCommits = false
     #expect(submit(.append("r", "cy", "2")) == ["ed"])
+  }
+
+  @Test func `a batch stores for a limited number of users when they came`() {
+    var harness = SequencerHarness()
+    harness.store.keepsCommits = true
+    let users = (0...UnstoredSeen.perBatch).map { "u\($0)" }
+    _ = harness.submit(users.map { .presence(user: $0, from: .offline, to: .online) })
+    #expect(harness.store.commits.last?.seen.count == UnstoredSeen.perBatch)
+    #expect(harness.sequencer.hasUnstoredSeen)
+    harness.submit(.append("r", "ada", "1"))
+    #expect(harness.store.commits.last?.seen.count == 1)
+    #expect(Set(harness.store.commits.flatMap { $0.seen.map(\.user) }) == Set(users))
+    #expect(!harness.sequencer.hasUnstoredSeen)
   }
 }

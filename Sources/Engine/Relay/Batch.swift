@@ -122,8 +122,8 @@ package struct Batch {
   private var changes: [Place: [Int]] = [:]
   /// Changes that are retried from an earlier batch.
   var retried: [MemberRetries.Member: MemberRetries.Retry] = [:]
-  /// Whether a later batch stores when users came.
-  var defersSeen = false
+  /// The users for whom this batch stores when they came or went.
+  var seen: [String] = []
   /// The error of a read during the batch, which must not be stored then.
   package internal(set) var failure: StoreFailure?
 

@@ -47,6 +47,8 @@ struct UnstoredSeen {
 
   /// Beyond it further users are not recorded.
   private static let limit = 100_000
+  /// How many of them a batch stores.
+  static let perBatch = 512
 
   private var users: [String: Seen] = [:]
   private var hasDepartures = false
@@ -54,8 +56,15 @@ struct UnstoredSeen {
   var isEmpty: Bool { users.isEmpty }
   /// Whether nobody reads it before the users have gone: until then they are online, not last seen.
   var mayWait: Bool { !hasDepartures }
-  var stored: [(user: String, at: Int64, isOnline: Bool)] {
-    users.map { (user: $0.key, at: $0.value.at, isOnline: $0.value.isOnline) }
+  /// What the next batch stores.
+  var next: [(user: String, at: Int64, isOnline: Bool)] {
+    users.prefix(Self.perBatch).map { (user: $0.key, at: $0.value.at, isOnline: $0.value.isOnline) }
+  }
+
+  /// Removes what a batch has stored.
+  mutating func remove(_ stored: [String]) {
+    for user in stored { users[user] = nil }
+    if users.isEmpty { self = UnstoredSeen() }
   }
 
   mutating func record(_ user: String, at: Int64, isOnline: Bool) {

@@ -27,8 +27,10 @@ extension Sequencer {
         changes.redactions.append((number, redaction.seq, redaction.body))
       }
     }
-    batch.defersSeen = defersArrivals && changes.isEmpty && unstoredSeen.mayWait
-    if !batch.defersSeen { changes.seen = unstoredSeen.stored }
+    if !defersArrivals || !changes.isEmpty || !unstoredSeen.mayWait {
+      changes.seen = unstoredSeen.next
+      batch.seen = changes.seen.map(\.user)
+    }
     return changes
   }
 

@@ -54,8 +54,8 @@ public struct Sequencer {
   /// Requests that `takeTraces` answers.
   var traces: [(loop: Int, request: LogRequest.Trace)] = []
 
-  /// Whether users have come since the last commit: a later batch stores when.
-  public var hasDeferredArrivals: Bool { !unstoredSeen.isEmpty }
+  /// Whether a later batch has to store when users came or went.
+  public var hasUnstoredSeen: Bool { !unstoredSeen.isEmpty }
 
   var batchNumber = 0
   /// `Batch.bytesLimit`, except in tests.
@@ -87,7 +87,7 @@ public struct Sequencer {
   /// - Parameters:
   ///   - trimming: rooms that are trimmed to exactly their limit.
   ///   - defersArrivals: whether the times at which users came may wait for a later batch, so that a
-  ///     connection alone costs no commit; see `hasDeferredArrivals`.
+  ///     connection alone costs no commit; see `hasUnstoredSeen`.
   ///   - now: milliseconds since 1970.
   public mutating func process(
     _ submissions: [(loop: Int, requests: [LogRequest])], trimming: [String] = [],
@@ -144,7 +144,7 @@ public struct Sequencer {
         "what is published is stored, and the entries that are kept end with the head")
     }
     recordAudiences(&batch)
-    if !batch.defersSeen { unstoredSeen = UnstoredSeen() }
+    unstoredSeen.remove(batch.seen)
     return publish(batch, &store, framing)
   }
 

@@ -71,9 +71,9 @@ struct LogWriter: Sendable {
       let outcome = sequencer.process(
         batches, trimming: trims.flatMap(\.rooms), defersArrivals: !areArrivalsDue, store: &store,
         now: options.clock(), framing: framing)
-      if !sequencer.hasDeferredArrivals {
+      if !sequencer.hasUnstoredSeen {
         arrivalsDue = nil
-      } else if arrivalsDue == nil || areArrivalsDue {
+      } else if arrivalsDue == nil || outcome.failure != nil {
         arrivalsDue = began + Self.arrivalsNanoseconds
       }
       meter.record(

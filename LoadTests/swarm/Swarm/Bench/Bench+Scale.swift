@@ -1,5 +1,6 @@
 /// Rows about scaling: how the cost of a message grows with a quantity.
 extension Bench {
+  private static let departuresSeconds = 4.0
   private static let flat = BenchRow.Goal.atMost(1.2)
   private static let whole = BenchRow.Goal.atMost(2)
 
@@ -7,6 +8,8 @@ extension Bench {
   ///
   /// The cost of a message has a fixed part and a part per subscriber. The increase from one size
   /// to the next, divided by the added subscribers, is the cost of a delivery alone.
+  ///
+  /// The clients of the sample before become offline 3 s after they have left, which is not measured.
   func measureSubscribers() throws -> [BenchRow] {
     var delivery = BenchRow(
       "subscribers-delivery", "subscribers 10 to 10,000: one more delivery", .times, goal: Self.flat
@@ -23,7 +26,9 @@ extension Bench {
       let x = Double(members)
       let load = BenchLoad.room(members: members, window: 8)
       let below = try median(load, floor)
-      let sample = try median(load, relay)
+      let sample = try median(load, relay) { plan in
+        if !isQuick { plan.warmUpSeconds = Self.departuresSeconds }
+      }
       all.fault = all.fault ?? sample.fault
       all.points.append(.init(line: "floor", x: x, y: 1e6 / below.deliveriesPerCPUSecond))
       all.points.append(.init(line: "relay", x: x, y: 1e6 / sample.deliveriesPerCPUSecond))
