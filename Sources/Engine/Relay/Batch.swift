@@ -122,7 +122,7 @@ package struct Batch {
   private var changes: [Place: [Int]] = [:]
   /// Changes that are retried from an earlier batch.
   var retried: [MemberRetries.Member: MemberRetries.Retry] = [:]
-  /// The users for whom this batch stores when they came or went.
+  /// The users of this batch whose coming or going it stores.
   var seen: [String] = []
   /// The error of a read during the batch, which must not be stored then.
   package internal(set) var failure: StoreFailure?

@@ -54,7 +54,7 @@ struct UnstoredSeen {
   private var hasDepartures = false
 
   var isEmpty: Bool { users.isEmpty }
-  /// Whether nobody reads it before the users have gone: until then they are online, not last seen.
+  /// Whether all of them are online: then others are not shown when they were last seen.
   var mayWait: Bool { !hasDepartures }
   /// What the next batch stores.
   var next: [(user: String, at: Int64, isOnline: Bool)] {
