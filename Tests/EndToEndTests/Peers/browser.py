@@ -11,6 +11,8 @@ import tempfile
 import threading
 import urllib.parse
 
+from chromium import ENGINE
+
 PATIENCE_S = 120
 
 
@@ -53,7 +55,7 @@ with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         # Root, as which tests may run, has no sandbox; /dev/shm is small in containers.
         browser = subprocess.Popen(
-            ["/usr/lib/chromium/chromium-headless-shell", "--no-sandbox", "--disable-gpu",
+            [*ENGINE, "--no-sandbox", "--disable-gpu",
              "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run",
              "--no-proxy-server", f"--user-data-dir={profile}", *map(trust, sys.argv[1:]),
              f"{origin}/page?{urllib.parse.quote(relay, safe='')}"],

@@ -14,6 +14,8 @@ import sys
 import threading
 import urllib.parse
 
+from chromium import ENGINE
+
 URL, PROFILE, ROOMS = sys.argv[1], sys.argv[2], sys.argv[3:]
 PATIENCE_S = 120
 CLIENT = pathlib.Path(__file__).resolve().parents[3] / "docs/clients/browser/client.js"
@@ -76,7 +78,7 @@ with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page, bind_and_activate=F
     port = server.socket.getsockname()[1]
     query = urllib.parse.quote(json.dumps([RUN, URL, ROOMS]), safe="")
     browser = subprocess.Popen(
-        ["setpriv", "--pdeathsig", "KILL", "/usr/lib/chromium/chromium-headless-shell", "--no-sandbox", "--disable-gpu",
+        ["setpriv", "--pdeathsig", "KILL", *ENGINE, "--no-sandbox", "--disable-gpu",
          "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run", "--no-proxy-server",
          f"--user-data-dir={PROFILE}", f"http://127.0.0.1:{port}/page?{query}"],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
