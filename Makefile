@@ -93,14 +93,14 @@ test test-times:
 TEST := SWIFT=$(SWIFT) Tests/run --skip-build
 SIDE_BY_SIDE = TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" Tests/side-by-side \
   "$$($(SWIFT) build --show-bin-path)"/relayPackageTests.xctest
-SEEDS := --run '.build/debug/simulate --store sqlite --seeds 8 --jobs 1' \
-  --run '.build/debug/simulate --store memory --seeds 4 --jobs 1' \
-  --run '.build/debug/simulate --store cluster --seeds 400 --jobs 1'
+SEEDS := --run '.build/debug/simulate --store sqlite --seeds 20 --jobs 1' \
+  --run '.build/debug/simulate --store memory --seeds 10 --jobs 1' \
+  --run '.build/debug/simulate --store cluster --seeds 1000 --jobs 1'
 
-# What takes minutes: more seeds, with optimization.
+# What takes minutes: more seeds.
 test-long:
-	@config/setup
-	@$(CHECKED) --product simulate
+	@config/setup test
+	@$(SWIFT) build --build-tests
 	@$(SIMULATE) --store sqlite --seeds 180
 	@$(SIMULATE) --store memory --seeds 90
 	@$(SIMULATE) --store cluster --seeds 3000
@@ -147,14 +147,11 @@ conformance: build
 	@$(CONFORMANCE) .build/conformance
 
 # Simulates the relay, its log and its disk from seeds, and checks them against a model: see Tests/Simulation.
-# It is optimized and has the assertions of a debug build.
-ASSERTIONS := -Xswiftc -assert-config -Xswiftc Debug
-CHECKED = $(SWIFT) build -c release --scratch-path .build/checked $(ASSERTIONS)
-SIMULATE := .build/checked/release/simulate
+SIMULATE := .build/debug/simulate
 SECONDS ?= 3600
 simulate:
 	@config/setup
-	@$(CHECKED) --product simulate
+	@$(SWIFT) build --product simulate
 	@$(SIMULATE) --store all --seconds $(SECONDS)
 
 # Makes a copy of the package that contains all planted bugs: see Tests/Simulation/PlantedBugs.
@@ -162,8 +159,8 @@ PLANT := Tests/Simulation/PlantedBugs/plant .build/planted
 simulate-bugs:
 	@config/setup
 	@$(PLANT)
-	@$(SWIFT) build -c release --package-path .build/planted $(ASSERTIONS) --product simulate
-	@Tests/Simulation/catch-bugs .build/planted/.build/release/simulate
+	@$(SWIFT) build --package-path .build/planted --product simulate
+	@Tests/Simulation/catch-bugs .build/planted/.build/debug/simulate
 
 # The program has its own `main` and uses libFuzzer as a library, so the flags that link it and
 # instrument the code are set here. Each target runs for SECONDS: see Tests/Fuzz. The linker is lld,
@@ -171,7 +168,7 @@ simulate-bugs:
 SWIFT_LIBRARIES = $(shell $(SWIFT) -print-target-info | \
   sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
 FUZZER = $(SWIFT_LIBRARIES)/clang/lib/linux/libclang_rt.fuzzer_no_main-$(shell uname -m).a
-FUZZ_FLAGS = $(ASSERTIONS) -Xswiftc -Xfrontend -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld \
+FUZZ_FLAGS = -Xswiftc -assert-config -Xswiftc Debug -Xswiftc -Xfrontend -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld \
   -Xlinker $(FUZZER) -Xlinker -lstdc++
 FUZZ_SECONDS = $(if $(filter command environment,$(firstword $(origin SECONDS))),$(SECONDS),60)
 

@@ -14,11 +14,20 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+/// Debug builds optimize the engine and what it stands on, and keep its assertions: its tests, the simulation and the
+/// relays that the end-to-end tests start compute five times less. A debugger sees every variable of a build with
+/// UNOPTIMIZED in its environment.
+let optimized: [SwiftSetting] =
+  Context.environment["UNOPTIMIZED"] != nil
+  ? strict
+  : strict
+    + [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
+
 /// In release builds of the modules whose classes belong to one thread each, Swift does not check
 /// every access to a variable of a class for exclusivity (SE-0176): these checks took a quarter of the
 /// relay's instructions for a delivery. Debug builds check, and with them nearly all tests.
 let confined: [SwiftSetting] =
-  strict
+  optimized
   + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
 /// The folders of Sources: a module imports from its own layer or from those below.
@@ -32,13 +41,20 @@ enum Layer: String {
 
   func folder(_ name: String) -> String { "Sources/\(rawValue)/\(name)" }
 
+  var settings: [SwiftSetting] {
+    switch self {
+    case .commands, .client: strict
+    case .server, .system, .engine, .protocol: optimized
+    }
+  }
+
   func module(
-    _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = strict,
+    _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting]? = nil,
     resources: [Resource] = [], plugins: [Target.PluginUsage] = []
   ) -> Target {
     .target(
       name: name, dependencies: dependencies, path: folder(name), resources: resources,
-      swiftSettings: settings, plugins: plugins)
+      swiftSettings: settings ?? self.settings, plugins: plugins)
   }
 }
 
@@ -201,12 +217,12 @@ let package = Package(
     // Shards and their log on one thread, and what they cost.
     .target(
       name: "ShardWorld", dependencies: ["Relay", "Wire", containers], path: "Tests/ShardWorld",
-      swiftSettings: strict),
+      swiftSettings: optimized),
 
     // What an adversary says and what it may cost, for the simulation and for the fuzzer.
     .target(
       name: "Hostile", dependencies: ["Relay", "ShardWorld"], path: "Tests/Hostile",
-      swiftSettings: strict),
+      swiftSettings: optimized),
 
     // The simulation: everything on one clock, with faults, from a seed.
     .target(
@@ -214,7 +230,7 @@ let package = Package(
       dependencies: [
         "Gateway", "Cluster", "Relay", "Wire", "WebSocket", "SQLiteLog", "Client", "Platform",
         "CSQLite", "ShardWorld", "Hostile", "Mixing", deque, heap,
-      ], path: "Tests/Simulation/Simulation", swiftSettings: strict),
+      ], path: "Tests/Simulation/Simulation", swiftSettings: optimized),
     command(
       "SimulateCommand", folder: "Tests/Simulation/Command",
       ["CommandMain", "Simulation", argumentParser]),

@@ -11,7 +11,7 @@ import tempfile
 import threading
 import urllib.parse
 
-from chromium import ENGINE
+from chromium import ENGINE, PROFILES
 
 PATIENCE_S = 120
 
@@ -52,7 +52,7 @@ with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
     origin = f"http://127.0.0.1:{server.server_port}"
     print(origin, flush=True)
     relay = sys.stdin.readline().strip()
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+    with tempfile.TemporaryDirectory(dir=PROFILES, ignore_cleanup_errors=True) as profile:
         # Root, as which tests may run, has no sandbox; /dev/shm is small in containers.
         browser = subprocess.Popen(
             [*ENGINE, "--no-sandbox", "--disable-gpu",

@@ -7,7 +7,7 @@ import tempfile
 import threading
 import time
 
-from chromium import Browser
+from chromium import PROFILES, Browser
 from web_support import ONLINE, RELAY, Relay, check, play, quiet, until, wait_for_text, write
 
 COMPOSER = "document.querySelector('relay-composer textarea')"
@@ -253,7 +253,7 @@ def misnamed(browser, folder):
 def blocked(browser, folder):
     """With all site data blocked one signs in, writes, and goes from one conversation to another."""
     relay = Relay(RELAY, folder, "")
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+    with tempfile.TemporaryDirectory(dir=PROFILES, ignore_cleanup_errors=True) as profile:
         default = pathlib.Path(profile) / "Default"
         default.mkdir()
         (default / "Preferences").write_text(json.dumps({"profile": {"default_content_setting_values": {"cookies": 2}}}))

@@ -1,11 +1,15 @@
 // Headless Chromium with tabs that run functions of the tests, and a server of the library's files.
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 import { WebSocket } from "./client.js";
 import { folder } from "./relay.js";
 import { wait } from "./wait.js";
+
+// Where a profile lies: in memory, if possible. Chromium waits for its disk, and tests beside it sync a disk without rest.
+const profiles = existsSync("/dev/shm") ? "/dev/shm" : undefined;
 
 const library = new URL("../../../Sources/JavaScript/relay-client/", import.meta.url);
 
@@ -38,7 +42,7 @@ export class Browser {
   static async start(t, flags = []) {
     const browser = new Browser();
     t.after(() => browser.stop());
-    browser.profile = folder(t);
+    browser.profile = folder(t, profiles);
     let said = "";
     browser.#process = spawn(
       "setpriv",

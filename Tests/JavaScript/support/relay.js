@@ -24,8 +24,8 @@ export function token({ exp, ...claims }) {
 }
 
 /** A folder that goes with the test. */
-export function folder(t) {
-  const path = mkdtempSync(join(tmpdir(), "relay-js-"));
+export function folder(t, parent = tmpdir()) {
+  const path = mkdtempSync(join(parent, "relay-js-"));
   t.after(() => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
   return path;
 }
