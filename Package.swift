@@ -152,7 +152,7 @@ let package = Package(
     Layer.system.module("YAML", ["CYAML"]),
 
     Layer.server.module(
-      "SQLiteLog", ["Relay", "Wire", "Platform", "SQLite", "CSQLite", deque], confined),
+      "SQLiteLog", ["Relay", "Wire", "Platform", "SQLite", "CSQLite", "CZlib", deque], confined),
     Layer.server.module("PostgresLog", ["Cluster", "Relay", "Wire", "Platform", "Postgres"]),
     Layer.server.module(
       "Directories", ["Relay", "Wire", "Platform", "YAML", "CCurl", deque]),

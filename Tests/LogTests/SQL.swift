@@ -1,35 +1,20 @@
-import CSQLite
+import SQLite
 
-/// The database file, changed with SQLite as anyone can, bypassing the relay.
-@safe final class SQL {
-  private let handle: OpaquePointer
+@testable import SQLiteLog
+
+/// The database file, changed by statements that bypass the relay. In a file with the current schema they
+/// see the entries as a table.
+final class SQL {
+  private let database: Database
 
   init(_ path: String) throws {
-    var handle: OpaquePointer?
-    guard unsafe sqlite3_open(path, &handle) == SQLITE_OK, let opened = unsafe handle else {
-      throw Failed(message: path)
-    }
-    unsafe self.handle = opened
-  }
-
-  deinit { unsafe sqlite3_close(handle) }
-
-  struct Failed: Error {
-    var message: String
-  }
-
-  func run(_ statements: String) throws {
-    guard unsafe sqlite3_exec(handle, statements, nil, nil, nil) == SQLITE_OK else {
-      throw Failed(message: unsafe String(cString: sqlite3_errmsg(handle)))
+    database = try Database(path: path, mode: .create)
+    if try database.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'packs'") == 1 {
+      try EntryTable.add(to: database)
     }
   }
 
-  func integer(_ query: String) throws -> Int64 {
-    var statement: OpaquePointer?
-    guard unsafe sqlite3_prepare_v2(handle, query, -1, &statement, nil) == SQLITE_OK,
-      unsafe sqlite3_step(statement) == SQLITE_ROW
-    else { throw Failed(message: query) }
-    defer { unsafe sqlite3_finalize(statement) }
-    return unsafe sqlite3_column_int64(statement, 0)
-  }
+  func run(_ statements: String) throws { try database.execute(statements) }
+
+  func integer(_ query: String) throws -> Int64 { try database.integer(query) }
 }

@@ -150,7 +150,7 @@ import Wire
     let harness = try LogHarness(log)
     await harness.submit([append(1), append(2)])
     let database = try SQL(folder["data/relay.db"])
-    try database.run("ALTER TABLE entries RENAME TO gone")
+    try database.run("ALTER TABLE packs RENAME TO gone")
     let page = try #require(await harness.page("general", after: 0, through: 2))
     #expect(page.failed)
     #expect(page.frames.count == 0)
@@ -171,7 +171,7 @@ import Wire
     #expect(surroundings.reports.count == 1)
     #expect(surroundings.reports.first?.hasPrefix("Reading fails") == true)
 
-    try database.run("ALTER TABLE gone RENAME TO entries")
+    try database.run("ALTER TABLE gone RENAME TO packs")
     #expect(await harness.page("general", after: 0, through: 2)?.frames.count == 2)
     #expect(surroundings.reports.last?.hasPrefix("Reading works again") == true)
   }

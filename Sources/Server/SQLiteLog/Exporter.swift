@@ -28,7 +28,7 @@ struct Exporter: ~Copyable {
   static func prepare(
     _ database: consuming Database, room: String?
   ) throws(SQLiteError) -> Exporter {
-    let end = try database.integer("SELECT coalesce(max(position), 0) FROM entries")
+    let end = try database.integer("SELECT \(Schema.lastPosition)")
     let selectRedactions = try Statement("SELECT room, target FROM redactions", on: database)
     let selectEntries = try Statement(
       """

@@ -158,7 +158,7 @@ enum IndexSchema {
       """
       SELECT coalesce(
         (SELECT position FROM epochs AS next WHERE next.number = epochs.number + 1),
-        (SELECT max(position) FROM entries), 0)
+        \(Schema.lastPosition))
       FROM epochs WHERE name = ?1
       """, on: journal)
     try select.bind(1, progress.epoch)

@@ -124,7 +124,7 @@ extension Indexer.State {
     _ garbage: Garbage, except busy: [Int64], _ store: OpenStore
   ) throws(SQLiteError) -> [(number: Int64, filtered: Tail.FilteredSegment?)] {
     // An older journal, restored from a backup, may still keep entries that are removed here.
-    let seen = try journal.integer("SELECT max(position) FROM entries")
+    let seen = try journal.integer("SELECT \(Schema.lastPosition)")
     var deleteRun = try Statement(
       "DELETE FROM runs WHERE room = ?1 AND first_seq = ?2", on: database)
     do throws(SQLiteError) {

@@ -32,6 +32,7 @@ package final class Indexer {
       try IndexSchema.configure(database)
       let journal = try Database(
         path: store.folder.databasePath, mode: .readOnly, vfs: store.vfs)
+      try EntryTable.add(to: journal)
       try journal.execute("PRAGMA cache_size = -1024")
       let begin = try Statement("BEGIN IMMEDIATE", on: database)
       let commit = try Statement("COMMIT", on: database)

@@ -11,12 +11,6 @@ enum Schema {
   /// and save a tenth of a commit's CPU time, compared to 4 KiB.
   static let pageBytes = 16_384
 
-  static let insertEntry = """
-    INSERT INTO entries
-      (position, room, seq, epoch, at, identity, sender, id, kind, body, others, content)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-    """
-
   /// Sets how many of a room's entries change other entries.
   static let updateChanges = "UPDATE rooms SET changes = ?2 WHERE number = ?1"
 
@@ -160,6 +154,15 @@ enum Schema {
       WHERE sent.room = members.room AND sent.sender = members.user
         AND sent.seq > members.since;
     """,
+    """
+    -- Several consecutive entries in one row: `EntryPack` is the format. The older rows stay where they
+    -- are. `entries` is from now on a table that shows both, one row an entry (`EntryTable`).
+    ALTER TABLE entries RENAME TO entry_rows;
+    CREATE TABLE packs (
+      first INTEGER PRIMARY KEY,  -- the position of the first entry, or one before it
+      content BLOB NOT NULL
+    ) STRICT;
+    """,
   ]
 
   private static let fromChanges =
@@ -180,6 +183,10 @@ enum Schema {
         WHERE entries.kind = 'react' AND changes.target >= rooms.first))
     WHERE given AND ended = ends GROUP BY room, target, sender, emoji
     """
+
+  /// The position of the last entry; 0 if there is none.
+  static let lastPosition =
+    "coalesce((SELECT position FROM entries ORDER BY position DESC LIMIT 1), 0)"
 
   /// The expected content of the table `edits`.
   static let currentEdits = """
@@ -223,6 +230,7 @@ enum Schema {
       // `ErasingFileSystem`.
       try database.execute("PRAGMA secure_delete = ON")
       try database.migrate(by: steps, applicationID: applicationID)
+      try EntryTable.add(to: database)
       try makeIdentityKey(in: database, identityKey)
       return database
     } catch let error as SQLiteError {
@@ -289,6 +297,7 @@ enum Schema {
           "The store \(path) was written by an older relay. Start this relay on it once to "
             + "upgrade it.")
       }
+      try EntryTable.add(to: database)
       return database
     } catch let error as SQLiteError {
       throw StoreError(error, "open", path: path)

@@ -85,18 +85,18 @@ private struct Importer: ~Copyable {
   private var count = StoreCount()
   private var selectRoom: Statement
   private var insertRoom: Statement
-  private var insertEntry: Statement
+  private var entries: EntryWriter
   private var insertMember: Statement
   private var changes: ChangeStatements
   private var updateChanges: Statement
 
   static func prepare(_ database: consuming Database) throws(SQLiteError) -> Importer {
-    let last = try database.integer("SELECT coalesce(max(position), 0) FROM entries")
+    let last = try database.integer("SELECT \(Schema.lastPosition)")
     let begun = try database.integer("SELECT coalesce(max(position), 0) FROM epochs")
     let selectRoom = try Statement("SELECT 1 FROM rooms WHERE name = ?1", on: database)
     let insertRoom = try Statement(
       "INSERT INTO rooms (name, first) VALUES (?1, ?2) RETURNING number", on: database)
-    let insertEntry = try Statement(Schema.insertEntry, on: database)
+    let entries = try EntryWriter.prepare(on: database)
     let insertMember = try Statement(
       "INSERT INTO members (room, user, read, received, since) VALUES (?1, ?2, ?3, ?4, ?5)",
       on: database)
@@ -106,7 +106,7 @@ private struct Importer: ~Copyable {
     return Importer(
       database: database, bringsEpochs: last == 0, position: max(last, begun),
       identityKey: identityKey,
-      selectRoom: selectRoom, insertRoom: insertRoom, insertEntry: insertEntry,
+      selectRoom: selectRoom, insertRoom: insertRoom, entries: entries,
       insertMember: insertMember,
       changes: changes, updateChanges: updateChanges)
   }
@@ -115,7 +115,7 @@ private struct Importer: ~Copyable {
     database: consuming Database, bringsEpochs: Bool, position: Int64,
     identityKey: EntryIdentity.Key, selectRoom: consuming Statement,
     insertRoom: consuming Statement,
-    insertEntry: consuming Statement, insertMember: consuming Statement,
+    entries: consuming EntryWriter, insertMember: consuming Statement,
     changes: consuming ChangeStatements, updateChanges: consuming Statement
   ) {
     self.database = database
@@ -125,7 +125,7 @@ private struct Importer: ~Copyable {
     self.identityKey = identityKey
     self.selectRoom = selectRoom
     self.insertRoom = insertRoom
-    self.insertEntry = insertEntry
+    self.entries = entries
     self.insertMember = insertMember
     self.changes = changes
     self.updateChanges = updateChanges
@@ -141,19 +141,7 @@ private struct Importer: ~Copyable {
       let new = try rooms[entry.room]?.append(line, epoch: epoch, identityKey: identityKey)
     else { return }
     position += 1
-    try insertEntry.bind(1, position)
-    try insertEntry.bind(2, new.room)
-    try insertEntry.bind(3, entry.seq)
-    try insertEntry.bind(4, epoch)
-    try insertEntry.bind(5, entry.at)
-    try insertEntry.bind(6, new.identity.hash)
-    try insertEntry.bind(7, entry.from)
-    try insertEntry.bind(8, entry.id)
-    try insertEntry.bind(9, entry.kind.rawValue)
-    try insertEntry.bind(10, entry.body)
-    try insertEntry.bind(11, entry.seq - new.others)
-    try insertEntry.bind(12, entry.seq - new.content)
-    try insertEntry.run()
+    try entries.append(new, at: position, epoch: epoch)
     try insert(new.identity, line: number)
     if let change = new.change {
       try changes.record(entry, room: new.room, position: position, change)
@@ -197,6 +185,7 @@ private struct Importer: ~Copyable {
 
   /// Writes the members of the rooms, and commits the transaction.
   mutating func commit() throws(SQLiteError) -> StoreCount {
+    try entries.flush()
     try deleteTrimmed()
     for (name, room) in rooms {
       for marks in room.members(named: name) {
@@ -261,6 +250,7 @@ private struct Importer: ~Copyable {
   /// - Throws: `ExportLine.Malformed` or `SQLiteError`.
   mutating func checkSuspects() throws {
     if suspects.isEmpty { return }
+    try entries.flush()
     let identities = Set(suspects.values.map(\.identity.hash))
     var known: [[String]: Int64] = [:]
     var select = try Statement(

@@ -30,7 +30,7 @@ extension StoreState {
     var targets: TargetStatements
     var changes: ChangeStatements
     var insertRoom: Statement
-    var insertEntry: Statement
+    var entries: EntryWriter
     var updateChanges: Statement
     var deleteChanges: Statement
     var deleteEdits: Statement
@@ -40,15 +40,11 @@ extension StoreState {
     var upsertMember: Statement
     var deleteMember: Statement
     var updateFirst: Statement
-    var deleteEntries: Statement
 
     static func prepare(
-      on database: borrowing Database, epoch: Int64
+      on database: borrowing Database
     ) throws(SQLiteError) -> Statements {
-      var insertEntry = try Statement(Schema.insertEntry, on: database)
-      // Constant for the life of the process; bindings survive a reset.
-      try insertEntry.bind(4, epoch)
-      return Statements(
+      Statements(
         begin: try Statement("BEGIN IMMEDIATE", on: database),
         commit: try Statement("COMMIT", on: database),
         selectRoom: try Statement(
@@ -120,7 +116,7 @@ extension StoreState {
         targets: try TargetStatements.prepare(on: database),
         changes: try ChangeStatements.prepare(on: database),
         insertRoom: try Statement("INSERT INTO rooms (number, name) VALUES (?1, ?2)", on: database),
-        insertEntry: insertEntry,
+        entries: try EntryWriter.prepare(on: database),
         updateChanges: try Statement(Schema.updateChanges, on: database),
         deleteChanges: try Statement(
           "DELETE FROM changes WHERE room = ?1 AND seq < ?2", on: database),
@@ -146,9 +142,7 @@ extension StoreState {
           """, on: database),
         deleteMember: try Statement(
           "DELETE FROM members WHERE room = ?1 AND user = ?2", on: database),
-        updateFirst: try Statement("UPDATE rooms SET first = ?2 WHERE number = ?1", on: database),
-        deleteEntries: try Statement(
-          "DELETE FROM entries WHERE position BETWEEN ?1 AND ?2", on: database))
+        updateFirst: try Statement("UPDATE rooms SET first = ?2 WHERE number = ?1", on: database))
     }
   }
 }

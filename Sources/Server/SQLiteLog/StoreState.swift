@@ -25,6 +25,8 @@ struct StoreState: ~Copyable {
   let tail: Tail
   var index: IndexReader
   private var nextRoom: Int64
+  /// The number of this process's epoch.
+  private let epoch: Int64
   /// The epoch of this process while there is no space to store it.
   private(set) var unstoredEpoch: NewEpoch?
   var statements: Statements
@@ -38,12 +40,13 @@ struct StoreState: ~Copyable {
   ) throws(SQLiteError) {
     let position = try Self.lastPosition(in: database)
     let nextRoom = try database.integer("SELECT coalesce(max(number), 0) + 1 FROM rooms")
-    let statements = try Statements.prepare(on: database, epoch: epoch)
+    let statements = try Statements.prepare(on: database)
     let hasLeftovers = try database.integer(Leftovers.exist) == 1
     let identityKey = try Schema.identityKey(of: database)
     self.database = database
     self.hasLeftovers = hasLeftovers
     self.identityKey = identityKey
+    self.epoch = epoch
     self.position = position
     self.tail = tail
     self.index = index
@@ -55,7 +58,7 @@ struct StoreState: ~Copyable {
   static func lastPosition(in database: borrowing Database) throws(SQLiteError) -> Int64 {
     try database.integer(
       """
-      SELECT max(coalesce((SELECT max(position) FROM entries), 0),
+      SELECT max(\(Schema.lastPosition),
                  coalesce((SELECT max(position) FROM epochs), 0))
       """)
   }
@@ -295,15 +298,18 @@ struct StoreState: ~Copyable {
     // How many entries of each room change other entries.
     var totals: [Int64: Int64] = [:]
     let entries = changes.entries.span
+    statements.entries.startAgain()
     for place in entries.indices {
       next += 1
-      try insert(entries, place, at: next)
+      try statements.entries.append(entries[place], at: next, epoch: epoch)
       if let change = entries[place].change {
         let room = entries[place].room
         try statements.changes.record(entries[place].entry, room: room, position: next, change)
         totals[room] = change.number
       }
     }
+    // The changes below may be about them.
+    try statements.entries.flush()
     for (room, total) in totals {
       try statements.updateChanges.bind(1, room)
       try statements.updateChanges.bind(2, total)
@@ -350,41 +356,16 @@ struct StoreState: ~Copyable {
     }
   }
 
-  /// Deletes entries in one transaction; adjacent positions are deleted as one range.
+  /// Deletes entries in one transaction.
   mutating func delete(_ slice: Garbage.Slice) throws(SQLiteError) {
     do throws(SQLiteError) {
       try statements.begin.run()
-      var rest = slice.positions
-      while let first = rest.popFirst() {
-        var last = first
-        while rest.first == last + 1, let next = rest.popFirst() { last = next }
-        try statements.deleteEntries.bind(1, first)
-        try statements.deleteEntries.bind(2, last)
-        try statements.deleteEntries.run()
-      }
+      try statements.entries.delete(slice.positions)
       try statements.commit.run()
       if !slice.positions.isEmpty { hasDeleted = true }
     } catch {
       database.rollback()
       throw error
     }
-  }
-
-  /// - Parameter place: that of the new entry, which is not copied to be passed.
-  private mutating func insert(
-    _ entries: Span<StoreChanges.NewEntry>, _ place: Int, at position: Int64
-  ) throws(SQLiteError) {
-    let seq = entries[place].entry.seq
-    try statements.insertEntry.bind(1, position)
-    try statements.insertEntry.bind(2, entries[place].room)
-    try statements.insertEntry.bind(3, seq)
-    try statements.insertEntry.bind(5, entries[place].entry.at)
-    try statements.insertEntry.bind(6, entries[place].identity.hash)
-    try statements.insertEntry.bind(
-      from: 7, texts: entries[place].entry.from, entries[place].entry.id,
-      entries[place].entry.kind.rawValue, blob: entries[place].entry.body)
-    try statements.insertEntry.bind(11, seq - entries[place].others)
-    try statements.insertEntry.bind(12, seq - entries[place].content)
-    try statements.insertEntry.run()
   }
 }

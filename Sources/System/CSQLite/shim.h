@@ -28,3 +28,17 @@ static inline int csqlite_bind_blob(
     sqlite3_stmt *statement, int index, const void *blob, sqlite3_uint64 bytes) {
   return sqlite3_bind_blob64(statement, index, blob, bytes, SQLITE_TRANSIENT);
 }
+
+/* The results of a virtual table's columns, which SQLite copies. */
+static inline void csqlite_result_text(
+    sqlite3_context *context, const char *text, sqlite3_uint64 bytes) {
+  sqlite3_result_text64(context, text ? text : "", bytes, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+static inline void csqlite_result_blob(
+    sqlite3_context *context, const void *blob, sqlite3_uint64 bytes) {
+  sqlite3_result_blob64(context, blob ? blob : "", bytes, SQLITE_TRANSIENT);
+}
+
+/* A copy that SQLite frees. */
+static inline char *csqlite_copy(const char *text) { return sqlite3_mprintf("%s", text); }

@@ -1,0 +1,269 @@
+internal import CSQLite
+internal import CZlib
+internal import Relay
+internal import SQLite
+internal import Wire
+
+/// The format of a row of the table `packs`: consecutive entries, about a page's quarter of them.
+///
+/// | bytes | |
+/// | --- | --- |
+/// | 1 | the version of the format, 1 |
+/// | varint | a time, in milliseconds since 1970 |
+///
+/// and for each entry, by ascending position:
+///
+/// | bytes | |
+/// | --- | --- |
+/// | 3 | the length of what follows, without the checksum, little-endian |
+/// | varints | position after the pack's first, room, seq, epoch, time after the pack's, others, content |
+/// | 8 | identity, little-endian |
+/// | 1 | kind: its number in `kinds`, or 0 and then a text |
+/// | texts | sender, id; each a varint and its UTF-8 |
+/// | rest | body |
+/// | 4 | the CRC-32 of all this and of the pack's first position, little-endian |
+///
+/// A varint is LEB128 of the zigzag encoding: seven bits a byte, small numbers of either sign short.
+struct EntryPack {
+  /// The size up to which a pack gets more entries: four such rows fill a page.
+  static let fullBytes = 4000
+  static let version: UInt8 = 1
+  /// The length of an entry has three bytes.
+  static let entryBytesLimit = 1 << 24 - 1
+  /// A released kind keeps its number.
+  static let kinds = ["", "text", "data", "edit", "delete", "react"]
+
+  /// The columns of an entry, apart from its texts.
+  struct Numbers {
+    var position: Int64 = 0
+    var room: Int64 = 0
+    var seq: Int64 = 0
+    var epoch: Int64 = 0
+    var at: Int64 = 0
+    var identity: Int64 = 0
+    /// The distances in `seq`; see `Schema`.
+    var others: Int64 = 0
+    var content: Int64 = 0
+  }
+
+  /// An entry in the bytes of a pack.
+  struct Row {
+    var numbers = Numbers()
+    /// The number of its kind; 0 = the text `kindText`.
+    var kind = 0
+    var kindText = 0..<0
+    var sender = 0..<0
+    var id = 0..<0
+    var body = 0..<0
+    /// With its length and checksum.
+    var bytes = 0..<0
+  }
+
+  /// The position that the row of the table has as its key.
+  let first: Int64
+  private(set) var bytes: [UInt8] = []
+  private(set) var count = 0
+  private let base: Int64
+
+  /// - Parameter at: the time of its first entry.
+  init(first: Int64, at: Int64) {
+    self.first = first
+    base = at
+    bytes.reserveCapacity(Self.fullBytes + 1024)
+    bytes.append(Self.version)
+    bytes.append(addingCapacity: 10) { $0.append(varint: at) }
+  }
+
+  /// Begins a pack that takes the rows of another.
+  init(replacing pack: EntryPackReader) {
+    first = pack.first
+    base = pack.base
+    bytes = []
+    bytes += pack.bytes[..<pack.start]
+  }
+
+  /// Whether an entry with a body of this size makes it larger than it should be.
+  func isFull(forBody size: Int) -> Bool { count > 0 && bytes.count + size + 80 > Self.fullBytes }
+
+  /// Adds an entry, whose position is larger than that of the one before.
+  @inline(__always)
+  mutating func append(
+    _ numbers: Numbers, sender: String, id: String, kind: String, body: Span<UInt8>
+  ) {
+    let start = bytes.count
+    let size =
+      3 + 7 * 10 + 8 + 1 + 4 * 10 + sender.utf8.count + id.utf8.count + kind.utf8.count
+      + body.count + 4
+    precondition(size <= Self.entryBytesLimit, "an entry is smaller than a batch")
+    bytes.append(addingCapacity: size) { output in
+      output.append(0)
+      output.append(0)
+      output.append(0)
+      output.append(varint: numbers.position &- first)
+      output.append(varint: numbers.room)
+      output.append(varint: numbers.seq)
+      output.append(varint: numbers.epoch)
+      output.append(varint: numbers.at &- base)
+      output.append(varint: numbers.others)
+      output.append(varint: numbers.content)
+      output.append(littleEndian: UInt64(bitPattern: numbers.identity), bytes: 8)
+      let number = Self.kinds.firstIndex(of: kind) ?? 0
+      output.append(UInt8(number))
+      if number == 0 { output.append(counted: kind) }
+      output.append(counted: sender)
+      output.append(counted: id)
+      output.append(copying: body)
+    }
+    let length = bytes.count - start - 3
+    for byte in 0..<3 { bytes[start + byte] = UInt8(truncatingIfNeeded: length >> (8 * byte)) }
+    let sum = Self.checksum(bytes.span.extracting(start..<bytes.count), first)
+    bytes.append(addingCapacity: 4) { $0.append(littleEndian: UInt64(sum), bytes: 4) }
+    count += 1
+  }
+
+  /// Adds an entry of another pack with the same first position.
+  mutating func append(_ row: Row, of pack: EntryPackReader) {
+    bytes += pack.bytes[row.bytes]
+    count += 1
+  }
+
+  static func checksum(_ bytes: Span<UInt8>, _ first: Int64) -> UInt32 {
+    unsafe bytes.withUnsafeBytes { buffer in
+      UInt32(
+        truncatingIfNeeded: unsafe crc32(
+          UInt(UInt32(truncatingIfNeeded: first)),
+          buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt32(buffer.count)))
+    }
+  }
+}
+
+/// Reads the entries of a pack, one after the other.
+struct EntryPackReader {
+  let first: Int64
+  let bytes: [UInt8]
+  /// Where the entries begin.
+  let start: Int
+  let base: Int64
+  private var offset: Int
+
+  init(first: Int64, _ bytes: [UInt8]) throws(SQLiteError) {
+    self.first = first
+    self.bytes = bytes
+    var fields = Fields(bytes: bytes, offset: 0, end: bytes.count)
+    guard fields.byte() == EntryPack.version, let base = fields.varint() else {
+      throw Self.damage(first)
+    }
+    self.base = base
+    start = fields.offset
+    offset = fields.offset
+  }
+
+  /// Moves to the entry at an offset that a row had as the end of its `bytes`.
+  mutating func move(to offset: Int) { self.offset = offset }
+
+  static func damage(_ position: Int64) -> SQLiteError {
+    SQLiteError(
+      extendedCode: SQLITE_CORRUPT,
+      message: "the entries from position \(position) on are damaged; run `relay verify` for details")
+  }
+
+  /// Returns the next entry; `nil` after the last.
+  mutating func next() throws(SQLiteError) -> EntryPack.Row? {
+    if offset == bytes.count { return nil }
+    var fields = Fields(bytes: bytes, offset: offset, end: bytes.count)
+    guard let length = fields.fixed(3).map({ Int($0) }), length <= bytes.count - fields.offset - 4
+    else { throw Self.damage(first) }
+    let end = fields.offset + length
+    var sum = Fields(bytes: bytes, offset: end, end: bytes.count)
+    let found = EntryPack.checksum(bytes.span.extracting(offset..<end), first)
+    guard sum.fixed(4) == UInt64(found) else { throw Self.damage(first) }
+    fields.end = end
+    guard let position = fields.varint(), let room = fields.varint(), let seq = fields.varint(),
+      let epoch = fields.varint(), let at = fields.varint(), let others = fields.varint(),
+      let content = fields.varint(), let identity = fields.fixed(8), let kind = fields.byte(),
+      kind < EntryPack.kinds.count, let kindText = kind == 0 ? fields.counted() : 0..<0,
+      let sender = fields.counted(), let id = fields.counted()
+    else { throw Self.damage(first) }
+    defer { offset = end + 4 }
+    return EntryPack.Row(
+      numbers: EntryPack.Numbers(
+        position: first &+ position, room: room, seq: seq, epoch: epoch, at: base &+ at,
+        identity: Int64(bitPattern: identity), others: others, content: content),
+      kind: Int(kind), kindText: kindText, sender: sender, id: id, body: fields.offset..<end,
+      bytes: offset..<end + 4)
+  }
+
+  /// Reads fields; `nil` at the end.
+  private struct Fields {
+    let bytes: [UInt8]
+    var offset: Int
+    var end: Int
+
+    mutating func byte() -> UInt8? {
+      guard offset < end else { return nil }
+      defer { offset += 1 }
+      return bytes[offset]
+    }
+
+    mutating func varint() -> Int64? {
+      var value: UInt64 = 0
+      var shift: UInt64 = 0
+      while shift < 64, let byte = byte() {
+        value |= UInt64(byte & 0x7F) << shift
+        if byte < 0x80 {
+          return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+        }
+        shift += 7
+      }
+      return nil
+    }
+
+    mutating func fixed(_ count: Int) -> UInt64? {
+      guard end - offset >= count else { return nil }
+      var value: UInt64 = 0
+      for index in 0..<count { value |= UInt64(bytes[offset + index]) << UInt64(8 * index) }
+      offset += count
+      return value
+    }
+
+    mutating func counted() -> Range<Int>? {
+      guard let count = varint(), count >= 0, count <= end - offset else { return nil }
+      defer { offset += Int(count) }
+      return offset..<offset + Int(count)
+    }
+  }
+}
+
+extension OutputSpan<UInt8> {
+  @inline(__always)
+  fileprivate mutating func append(varint value: Int64) {
+    var rest = UInt64(bitPattern: value << 1 ^ value >> 63)
+    while rest >= 0x80 {
+      append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    append(UInt8(truncatingIfNeeded: rest))
+  }
+
+  fileprivate mutating func append(littleEndian value: UInt64, bytes count: Int) {
+    for byte in 0..<count { append(UInt8(truncatingIfNeeded: value >> UInt64(8 * byte))) }
+  }
+
+  @inline(__always)
+  fileprivate mutating func append(counted text: String) {
+    append(varint: Int64(text.utf8.count))
+    append(copying: text.utf8.span)
+  }
+
+  @inline(__always)
+  fileprivate mutating func append(copying bytes: Span<UInt8>) {
+    unsafe bytes.withUnsafeBufferPointer { source in
+      unsafe withUnsafeMutableBufferPointer { buffer, count in
+        precondition(source.count <= buffer.count - count, "the caller has reserved enough")
+        guard let from = source.baseAddress, let start = buffer.baseAddress else { return }
+        unsafe (start + count).initialize(from: from, count: source.count)
+        count += source.count
+      }
+    }
+  }
+}

@@ -1,0 +1,359 @@
+internal import CSQLite
+internal import SQLite
+internal import Wire
+
+/// The journal's entries as a table, one row each, however they are stored: those of older versions in
+/// `entry_rows`, all others in `packs`.
+///
+/// Every statement reads `entries`, and may change it. Only `EntryWriter` knows more: it stores and
+/// deletes many at once.
+final class EntryTable: VirtualTable {
+  static let name = "entries"
+  static let columns = """
+    position, room, seq, epoch, at, identity, sender, id, kind, body, others, content
+    """
+
+  /// The last position in `entry_rows`; what is later is in `packs`, and so will be all that follows.
+  static let lastRow = "SELECT coalesce(max(position), 0) FROM entry_rows"
+
+  /// Adds the table to a connection whose file has the current schema.
+  static func add(to database: borrowing Database) throws(SQLiteError) {
+    let declaration = """
+      CREATE TABLE entries (
+        position INTEGER, room INTEGER, seq INTEGER, epoch INTEGER, at INTEGER, identity INTEGER,
+        sender TEXT, id TEXT, kind TEXT, body BLOB, others INTEGER, content INTEGER)
+      """
+    try database.add(name, declaration: declaration) { EntryTable($0) }
+  }
+
+  private let connection: SQLiteConnection
+  private var spareReaders: [Reader] = []
+  private var writer: Writer?
+
+  private init(_ connection: SQLiteConnection) { self.connection = connection }
+
+  func makeCursor() -> any VirtualCursor { EntryCursor(self) }
+
+  fileprivate func takeReader() throws(SQLiteError) -> Reader {
+    if let reader = spareReaders.popLast() { return reader }
+    return try Reader(connection)
+  }
+
+  fileprivate func giveBack(_ reader: Reader) { spareReaders.append(reader) }
+
+  func replace(_ old: Int64?, with new: [SQLiteValue]?) throws(SQLiteError) {
+    if writer == nil { writer = try Writer.prepare(on: connection) }
+    if let old { try writer?.remove(old) }
+    if let new { try writer?.insert(new) }
+  }
+
+  /// The statements of a cursor, used by one run at a time.
+  fileprivate final class Reader {
+    var rows: Statement
+    var rowsBack: Statement
+    var packs: Statement
+    var packsBack: Statement
+    let lastRow: Int64
+
+    init(_ connection: SQLiteConnection) throws(SQLiteError) {
+      var last = try Statement(EntryTable.lastRow, on: connection)
+      lastRow = try last.step() ? last.integer(0) : 0
+      let select = "SELECT \(EntryTable.columns) FROM entry_rows WHERE position BETWEEN ?1 AND ?2"
+      rows = try Statement("\(select) ORDER BY position", on: connection)
+      rowsBack = try Statement("\(select) ORDER BY position DESC", on: connection)
+      packs = try Statement(
+        """
+        SELECT first, content FROM packs
+        WHERE first >= coalesce((SELECT max(first) FROM packs WHERE first <= ?1), ?1) AND first <= ?2
+        ORDER BY first
+        """, on: connection)
+      packsBack = try Statement(
+        "SELECT first, content FROM packs WHERE first <= ?2 AND ?1 IS NOT NULL ORDER BY first DESC",
+        on: connection)
+    }
+
+    func reset() {
+      rows.reset()
+      rowsBack.reset()
+      packs.reset()
+      packsBack.reset()
+    }
+  }
+
+  /// Changes single entries.
+  private struct Writer: ~Copyable {
+    var select: Statement
+    var put: Statement
+    var delete: Statement
+    var putRow: Statement
+    var deleteRow: Statement
+    let lastRow: Int64
+
+    static func prepare(on connection: SQLiteConnection) throws(SQLiteError) -> Writer {
+      var last = try Statement(EntryTable.lastRow, on: connection)
+      _ = try last.step()
+      return Writer(
+        select: try Statement(
+          "SELECT first, content FROM packs WHERE first <= ?1 ORDER BY first DESC LIMIT 1",
+          on: connection),
+        put: try Statement(
+          "INSERT OR REPLACE INTO packs (first, content) VALUES (?1, ?2)", on: connection),
+        delete: try Statement("DELETE FROM packs WHERE first = ?1", on: connection),
+        putRow: try Statement(
+          """
+          INSERT OR REPLACE INTO entry_rows (\(EntryTable.columns))
+          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+          """, on: connection),
+        deleteRow: try Statement("DELETE FROM entry_rows WHERE position = ?1", on: connection),
+        lastRow: last.integer(0))
+    }
+
+    /// Returns the pack in which an entry is, or belongs.
+    private mutating func pack(of position: Int64) throws(SQLiteError) -> EntryPackReader? {
+      try select.bind(1, position)
+      defer { select.reset() }
+      guard try select.step() else { return nil }
+      return try EntryPackReader(first: select.integer(0), select.blob(1))
+    }
+
+    private mutating func store(_ pack: EntryPack) throws(SQLiteError) {
+      if pack.count == 0 {
+        try delete.bind(1, pack.first)
+        try delete.run()
+      } else {
+        try put.bind(1, pack.first)
+        try put.bind(2, pack.bytes)
+        try put.run()
+      }
+    }
+
+    mutating func remove(_ position: Int64) throws(SQLiteError) {
+      if position <= lastRow {
+        try deleteRow.bind(1, position)
+        try deleteRow.run()
+        return
+      }
+      guard var old = try pack(of: position) else { return }
+      var new = EntryPack(replacing: old)
+      var hasChanged = false
+      while let row = try old.next() {
+        if row.numbers.position == position { hasChanged = true } else { new.append(row, of: old) }
+      }
+      if hasChanged { try store(new) }
+    }
+
+    private mutating func putRow(_ columns: [SQLiteValue]) throws(SQLiteError) {
+      for (column, value) in zip(Int32(1)..., columns) {
+        switch column {
+        case 7...9: try putRow.bind(column, String(decoding: value.bytes, as: UTF8.self))
+        case 10: try putRow.bind(column, value.bytes)
+        default: try putRow.bind(column, value.integer)
+        }
+      }
+      try putRow.run()
+    }
+
+    mutating func insert(_ columns: [SQLiteValue]) throws(SQLiteError) {
+      if columns[0].integer <= lastRow {
+        try putRow(columns)
+        return
+      }
+      let numbers = EntryPack.Numbers(
+        position: columns[0].integer, room: columns[1].integer, seq: columns[2].integer,
+        epoch: columns[3].integer, at: columns[4].integer, identity: columns[5].integer,
+        others: columns[10].integer, content: columns[11].integer)
+      func text(_ column: Int) -> String { String(decoding: columns[column].bytes, as: UTF8.self) }
+      func append(to pack: inout EntryPack) {
+        pack.append(
+          numbers, sender: text(6), id: text(7), kind: text(8), body: columns[9].bytes.span)
+      }
+      guard var old = try pack(of: numbers.position), let last = try old.last,
+        last > numbers.position
+      else {
+        var pack = EntryPack(first: numbers.position, at: numbers.at)
+        append(to: &pack)
+        try store(pack)
+        return
+      }
+      // It lies between entries of one pack.
+      var new = EntryPack(replacing: old)
+      var isPending = true
+      while let row = try old.next() {
+        if isPending, row.numbers.position > numbers.position {
+          append(to: &new)
+          isPending = false
+        }
+        new.append(row, of: old)
+      }
+      try store(new)
+    }
+  }
+}
+
+extension EntryPackReader {
+  /// The position of the last entry.
+  fileprivate var last: Int64? {
+    get throws(SQLiteError) {
+      var (rest, last) = (self, Int64?.none)
+      while let row = try rest.next() { last = row.numbers.position }
+      return last
+    }
+  }
+}
+
+private final class EntryCursor: VirtualCursor {
+  private let table: EntryTable
+  private var reader: EntryTable.Reader?
+  private var keys: ClosedRange<Int64> = 0...0
+  private var isDescending = false
+
+  private enum Source { case rows, packs }
+  /// Where the current row is from.
+  private var source = Source.rows
+  private var pack: EntryPackReader?
+  /// Those rows of the pack that are still to come, the next one last, if the order is descending.
+  private var backwards: [EntryPack.Row] = []
+  private var row = EntryPack.Row()
+  private var isAtEnd = true
+
+  init(_ table: EntryTable) { self.table = table }
+
+  var key: Int64? { isAtEnd ? nil : row.numbers.position }
+
+  func start(_ keys: ClosedRange<Int64>, isDescending: Bool) throws(SQLiteError) {
+    end()
+    let reader = try table.takeReader()
+    self.reader = reader
+    (self.keys, self.isDescending) = (keys, isDescending)
+    let (first, last) = (keys.lowerBound, keys.upperBound)
+    if first <= reader.lastRow {
+      try reader.rows.bind(1, first)
+      try reader.rows.bind(2, last)
+      try reader.rowsBack.bind(1, first)
+      try reader.rowsBack.bind(2, last)
+    }
+    try reader.packs.bind(1, first)
+    try reader.packs.bind(2, last)
+    try reader.packsBack.bind(1, first)
+    try reader.packsBack.bind(2, last)
+    source = isDescending || first > reader.lastRow ? .packs : .rows
+    isAtEnd = false
+    try moveToNext()
+  }
+
+  func end() {
+    isAtEnd = true
+    pack = nil
+    backwards = []
+    guard let reader else { return }
+    reader.reset()
+    table.giveBack(reader)
+    self.reader = nil
+  }
+
+  func moveToNext() throws(SQLiteError) {
+    while let reader {
+      switch source {
+      case .rows:
+        if try isDescending ? reader.rowsBack.step() : reader.rows.step() {
+          row.numbers.position = isDescending ? reader.rowsBack.integer(0) : reader.rows.integer(0)
+          return
+        }
+        if isDescending { break }
+        source = .packs
+        continue
+      case .packs:
+        if try moveInPack() { return }
+        if try !moveToNextPack(reader) {
+          guard isDescending, keys.lowerBound <= reader.lastRow else { break }
+          source = .rows
+        }
+        continue
+      }
+      end()
+    }
+  }
+
+  private func moveToNextPack(_ reader: EntryTable.Reader) throws(SQLiteError) -> Bool {
+    if isDescending {
+      // The packs before this one end before it begins.
+      if let pack, pack.first <= keys.lowerBound { return false }
+      guard try reader.packsBack.step() else { return false }
+      var pack = try EntryPackReader(
+        first: reader.packsBack.integer(0), reader.packsBack.blob(1))
+      self.pack = pack
+      backwards = []
+      while let row = try pack.next() { backwards.append(row) }
+    } else {
+      guard try reader.packs.step() else { return false }
+      pack = try EntryPackReader(first: reader.packs.integer(0), reader.packs.blob(1))
+    }
+    return true
+  }
+
+  /// Moves to the next row of the pack that is asked for.
+  private func moveInPack() throws(SQLiteError) -> Bool {
+    if isDescending {
+      while let next = backwards.popLast() {
+        guard keys.contains(next.numbers.position) else { continue }
+        row = next
+        return true
+      }
+      return false
+    }
+    while let next = try pack?.next() {
+      guard keys.contains(next.numbers.position) else { continue }
+      row = next
+      return true
+    }
+    return false
+  }
+
+  func write(_ column: Int32, to result: borrowing SQLiteResult) {
+    guard source == .packs else {
+      writeStored(column, to: result)
+      return
+    }
+    switch column {
+    case 0: result.set(row.numbers.position)
+    case 1: result.set(row.numbers.room)
+    case 2: result.set(row.numbers.seq)
+    case 3: result.set(row.numbers.epoch)
+    case 4: result.set(row.numbers.at)
+    case 5: result.set(row.numbers.identity)
+    case 6: writeText(row.sender, to: result)
+    case 7: writeText(row.id, to: result)
+    case 8:
+      if row.kind == 0 {
+        writeText(row.kindText, to: result)
+      } else {
+        var kind = EntryPack.kinds[row.kind]
+        kind.withUTF8 { unsafe result.set(text: UnsafeRawBufferPointer($0)) }
+      }
+    case 9:
+      unsafe pack?.bytes.withUnsafeBytes {
+        unsafe result.set(blob: UnsafeRawBufferPointer(rebasing: $0[row.body]))
+      }
+    case 10: result.set(row.numbers.others)
+    default: result.set(row.numbers.content)
+    }
+  }
+
+  private func writeText(_ range: Range<Int>, to result: borrowing SQLiteResult) {
+    unsafe pack?.bytes.withUnsafeBytes {
+      unsafe result.set(text: UnsafeRawBufferPointer(rebasing: $0[range]))
+    }
+  }
+
+  private func writeStored(_ column: Int32, to result: borrowing SQLiteResult) {
+    guard let reader else { return }
+    func copy(_ row: borrowing Statement) {
+      switch column {
+      case 6...8: unsafe row.withBytes(column) { unsafe result.set(text: $0) }
+      case 9: unsafe row.withBytes(column) { unsafe result.set(blob: $0) }
+      default: result.set(row.integer(column))
+      }
+    }
+    if isDescending { copy(reader.rowsBack) } else { copy(reader.rows) }
+  }
+}

@@ -1,0 +1,218 @@
+import Mixing
+import Relay
+import SQLite
+import TestSupport
+import Testing
+import Wire
+
+@testable import SQLiteLog
+
+/// The table `entries` beside a plain table with the same columns, and the format of its rows.
+@Suite struct EntryTableTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// A connection with `entries`, of which the first are in `entry_rows`, and `plain`.
+  private func open(rows: Int = 0) throws -> Database {
+    let database = try Database(path: folder["entries.db"], mode: .create)
+    try database.execute(
+      """
+      CREATE TABLE entry_rows (
+        position INTEGER PRIMARY KEY, room INTEGER, seq INTEGER, epoch INTEGER, at INTEGER,
+        identity INTEGER, sender TEXT, id TEXT, kind TEXT, body BLOB, others INTEGER, content INTEGER);
+      CREATE TABLE packs (first INTEGER PRIMARY KEY, content BLOB NOT NULL) STRICT;
+      CREATE TABLE plain (
+        position INTEGER PRIMARY KEY, room INTEGER, seq INTEGER, epoch INTEGER, at INTEGER,
+        identity INTEGER, sender TEXT, id TEXT, kind TEXT, body BLOB, others INTEGER, content INTEGER);
+      """)
+    for position in 0..<rows {
+      try database.execute(
+        """
+        INSERT INTO entry_rows VALUES
+          (\(position + 1), 1, 2, 3, 4, 5, 'ada', 'a\(position)', 'text', x'2233', 1, 1);
+        """)
+    }
+    try database.execute("INSERT INTO plain SELECT * FROM entry_rows")
+    try EntryTable.add(to: database)
+    return database
+  }
+
+  private func list(_ sql: String, _ database: borrowing Database) throws -> [String] {
+    var statement = try Statement(sql, on: database)
+    var rows: [String] = []
+    while try statement.step() {
+      rows.append(
+        (0..<12).map { column in
+          switch column {
+          case 6...8: statement.text(Int32(column))
+          case 9: "\(statement.blob(Int32(column)))"
+          default: "\(statement.integer(Int32(column)))"
+          }
+        }.joined(separator: "|"))
+    }
+    return rows
+  }
+
+  @Test(arguments: 1...12 as ClosedRange<UInt64>)
+  func `it has the rows that a plain table would have, whatever was inserted, changed and deleted`(
+    seed: UInt64
+  ) throws {
+    var random = SplitMix64(seed: seed)
+    let database = try open(rows: seed.isMultiple(of: 2) ? 0 : 20)
+    func check(_ condition: String) throws {
+      #expect(
+        try list("SELECT * FROM entries \(condition)", database)
+          == list("SELECT * FROM plain \(condition)", database), "\(condition)")
+    }
+    var writer = try EntryWriter.prepare(on: database)
+    var position: Int64 = 20
+    for _ in 0..<60 {
+      let some = Int64.random(in: 1...position + 2, using: &random)
+      let other = Int64.random(in: 1...position + 2, using: &random)
+      switch Int.random(in: 0..<8, using: &random) {
+      case 0...2:
+        for _ in 0..<Int.random(in: 1...40, using: &random) {
+          position += 1
+          let text = String(repeating: "x", count: Int.random(in: 0...900, using: &random))
+          let seq = Int64.random(in: 1...Entry.sequenceLimit, using: &random)
+          let entry = Entry(
+            room: "r", seq: seq, id: "\(seed)-\(position)", from: ["ada", "bo"].randomElement() ?? "",
+            at: Int64.random(in: 0...2_000_000_000_000, using: &random),
+            kind: [.text, .data, .edit, .delete, .react].randomElement() ?? .text,
+            body: Array("\"text\":\"\(text)\"".utf8))
+          let new = StoreChanges.NewEntry(
+            room: Int64.random(in: 1...100_000, using: &random),
+            identity: EntryIdentity(hash: Int64.random(in: .min ... .max, using: &random)),
+            entry: entry, others: Int64.random(in: 0..<seq, using: &random))
+          try writer.append(new, at: position, epoch: 7)
+          var insert = try Statement(
+            "INSERT INTO plain VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            on: database)
+          for (column, value) in [
+            (1, position), (2, new.room), (3, seq), (4, 7), (5, entry.at), (6, new.identity.hash),
+            (11, seq - new.others), (12, seq - new.content),
+          ] as [(Int32, Int64)] { try insert.bind(column, value) }
+          try insert.bind(7, entry.from)
+          try insert.bind(8, entry.id)
+          try insert.bind(9, entry.kind.rawValue)
+          try insert.bind(10, entry.body)
+          try insert.run()
+        }
+        try writer.flush()
+      case 3:
+        let gone = (some...some + 30).filter { _ in Bool.random(using: &random) }
+        try writer.delete(gone[...])
+        for position in gone { try database.execute("DELETE FROM plain WHERE position = \(position)") }
+      case 4:
+        for table in ["entries", "plain"] {
+          try database.execute("UPDATE \(table) SET body = x'010203', at = 5 WHERE position = \(some)")
+        }
+      case 5:
+        for table in ["entries", "plain"] {
+          try database.execute(
+            "UPDATE \(table) SET kind = 'song', room = -\(some) WHERE position BETWEEN \(some) AND \(other)")
+        }
+      case 6:
+        for table in ["entries", "plain"] {
+          try database.execute("DELETE FROM \(table) WHERE position > \(some) AND position < \(other)")
+        }
+      default:
+        for table in ["entries", "plain"] {
+          try database.execute(
+            """
+            DELETE FROM \(table) WHERE position = \(some);
+            INSERT INTO \(table) VALUES
+              (\(some), 1, 2, 3, -4, 5, 'ada', 'again', 'text', x'22', 1, 1)
+            """)
+        }
+        position = max(position, some)
+      }
+      for order in ["ORDER BY position + 0", "ORDER BY position", "ORDER BY position DESC"] {
+        try check("WHERE position >= \(some) \(order)")
+        try check("WHERE position > \(some) AND position <= \(other) \(order)")
+        try check("WHERE position = \(some) \(order)")
+      }
+      try check("ORDER BY position DESC LIMIT 3")
+      try check("WHERE room = 1 AND position < \(some) ORDER BY position")
+      try check("WHERE position = NULL OR position = '\(some)' OR position > 1e300")
+    }
+    try check("ORDER BY position")
+  }
+
+  @Test func `a transaction that is rolled back leaves nothing`() throws {
+    let database = try open()
+    try database.execute(
+      """
+      BEGIN; INSERT INTO entries VALUES (1, 1, 2, 3, 4, 5, 'a', 'b', 'text', x'22', 1, 1); ROLLBACK
+      """)
+    #expect(try database.integer("SELECT count(*) FROM entries") == 0)
+  }
+
+  // MARK: - The format
+
+  private func pack() -> EntryPack {
+    var pack = EntryPack(first: 1000, at: 1_700_000_000_000)
+    for (offset, kind) in [(0, "text"), (3, "react"), (4, "song")] as [(Int64, String)] {
+      pack.append(
+        EntryPack.Numbers(
+          position: 1000 + offset, room: .max, seq: 1 << 53, epoch: 1, at: .min, identity: -1,
+          others: 0, content: -7),
+        sender: "ada", id: "ä", kind: kind, body: Array("\"text\":\"hi\"".utf8).span)
+    }
+    return pack
+  }
+
+  @Test func `each number is kept, whatever its size`() throws {
+    let pack = pack()
+    var reader = try EntryPackReader(first: 1000, pack.bytes)
+    let row = try #require(try reader.next())
+    #expect(row.numbers.position == 1000)
+    #expect(row.numbers.room == .max)
+    #expect(row.numbers.at == .min)
+    #expect(row.numbers.identity == -1)
+    #expect(row.numbers.content == -7)
+    #expect(EntryPack.kinds[row.kind] == "text")
+    #expect(try reader.next()?.numbers.position == 1003)
+    let last = try #require(try reader.next())
+    #expect(String(decoding: pack.bytes[last.kindText], as: UTF8.self) == "song")
+    #expect(try reader.next() == nil)
+  }
+
+  @Test func `a change of any bit is found, and so is another first position`() throws {
+    let sound = pack().bytes
+    func read(_ bytes: [UInt8], first: Int64 = 1000) throws(SQLiteError) -> Int {
+      var reader = try EntryPackReader(first: first, bytes)
+      var count = 0
+      while try reader.next() != nil { count += 1 }
+      return count
+    }
+    #expect(try read(sound) == 3)
+    #expect(throws: SQLiteError.self) { try read(sound, first: 1001) }
+    for index in sound.indices where index == 0 || index > 7 {
+      for bit in 0..<8 {
+        var bytes = sound
+        bytes[index] ^= 1 << UInt8(bit)
+        #expect(throws: SQLiteError.self, "byte \(index), bit \(bit)") { try read(bytes) }
+      }
+    }
+    for count in 0..<sound.count where count > 8 || count == 0 {
+      let rows = try? read(Array(sound[..<count]))
+      #expect(rows == nil || rows ?? 3 < 3, "\(count) bytes")
+    }
+  }
+
+  @Test func `an entry of a damaged pack cannot be read, and the error says where`() throws {
+    let database = try open()
+    try database.execute(
+      """
+      INSERT INTO entries VALUES (9, 1, 2, 3, 4, 5, 'ada', 'b', 'text', x'22', 1, 1);
+      UPDATE packs SET content = CAST(substr(content, 1, 20) || x'00' || substr(content, 22) AS BLOB)
+      """)
+    let error = #expect(throws: SQLiteError.self) {
+      try database.integer("SELECT seq FROM entries WHERE position = 9")
+    }
+    #expect(error?.isCorruption == true)
+    #expect(error?.message.contains("from position 9 on") == true)
+  }
+}
