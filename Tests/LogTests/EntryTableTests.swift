@@ -46,7 +46,7 @@ import Wire
         (0..<12).map { column in
           switch column {
           case 6...8: statement.text(Int32(column))
-          case 9: "\(statement.blob(Int32(column)))"
+          case 9: String(decoding: statement.blob(Int32(column)), as: UTF8.self)
           default: "\(statement.integer(Int32(column)))"
           }
         }.joined(separator: "|"))
@@ -54,7 +54,7 @@ import Wire
     return rows
   }
 
-  @Test(arguments: 1...12 as ClosedRange<UInt64>)
+  @Test(arguments: 1...4 as ClosedRange<UInt64>)
   func `it has the rows that a plain table would have, whatever was inserted, changed and deleted`(
     seed: UInt64
   ) throws {
@@ -67,7 +67,7 @@ import Wire
     }
     var writer = try EntryWriter.prepare(on: database)
     var position: Int64 = 20
-    for _ in 0..<60 {
+    for _ in 0..<30 {
       let some = Int64.random(in: 1...position + 2, using: &random)
       let other = Int64.random(in: 1...position + 2, using: &random)
       switch Int.random(in: 0..<8, using: &random) {
@@ -129,7 +129,7 @@ import Wire
         position = max(position, some)
       }
       for order in ["ORDER BY position + 0", "ORDER BY position", "ORDER BY position DESC"] {
-        try check("WHERE position >= \(some) \(order)")
+        try check("WHERE position >= \(some) \(order) LIMIT 50")
         try check("WHERE position > \(some) AND position <= \(other) \(order)")
         try check("WHERE position = \(some) \(order)")
       }

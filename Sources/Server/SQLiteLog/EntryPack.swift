@@ -158,13 +158,23 @@ struct EntryPackReader {
     offset = fields.offset
   }
 
-  /// Moves to the entry at an offset that a row had as the end of its `bytes`.
-  mutating func move(to offset: Int) { self.offset = offset }
+  /// Moves past the entries before a position, without checking them.
+  mutating func skip(before position: Int64) throws(SQLiteError) {
+    while offset < bytes.count {
+      var fields = Fields(bytes: bytes, offset: offset, end: bytes.count)
+      guard let length = fields.fixed(3).map({ Int($0) }),
+        length <= bytes.count - fields.offset - 4, case let end = fields.offset + length + 4,
+        let distance = fields.varint()
+      else { throw Self.damage(first) }
+      if first &+ distance >= position { return }
+      offset = end
+    }
+  }
 
   static func damage(_ position: Int64) -> SQLiteError {
     SQLiteError(
       extendedCode: SQLITE_CORRUPT,
-      message: "the entries from position \(position) on are damaged; run `relay verify` for details")
+      message: "the entries from position \(position) on are damaged")
   }
 
   /// Returns the next entry; `nil` after the last.

@@ -51,6 +51,8 @@ final class EntryTable: VirtualTable {
   fileprivate final class Reader {
     var rows: Statement
     var rowsBack: Statement
+    /// The pack in which a position is.
+    var pack: Statement
     var packs: Statement
     var packsBack: Statement
     let lastRow: Int64
@@ -61,20 +63,20 @@ final class EntryTable: VirtualTable {
       let select = "SELECT \(EntryTable.columns) FROM entry_rows WHERE position BETWEEN ?1 AND ?2"
       rows = try Statement("\(select) ORDER BY position", on: connection)
       rowsBack = try Statement("\(select) ORDER BY position DESC", on: connection)
-      packs = try Statement(
-        """
-        SELECT first, content FROM packs
-        WHERE first >= coalesce((SELECT max(first) FROM packs WHERE first <= ?1), ?1) AND first <= ?2
-        ORDER BY first
-        """, on: connection)
-      packsBack = try Statement(
-        "SELECT first, content FROM packs WHERE first <= ?2 AND ?1 IS NOT NULL ORDER BY first DESC",
+      pack = try Statement(
+        "SELECT first, content FROM packs WHERE first <= ?1 ORDER BY first DESC LIMIT 1",
         on: connection)
+      packs = try Statement(
+        "SELECT first, content FROM packs WHERE first > ?1 AND first <= ?2 ORDER BY first",
+        on: connection)
+      packsBack = try Statement(
+        "SELECT first, content FROM packs WHERE first <= ?1 ORDER BY first DESC", on: connection)
     }
 
     func reset() {
       rows.reset()
       rowsBack.reset()
+      pack.reset()
       packs.reset()
       packsBack.reset()
     }
@@ -207,8 +209,16 @@ private final class EntryCursor: VirtualCursor {
   private var keys: ClosedRange<Int64> = 0...0
   private var isDescending = false
 
-  private enum Source { case rows, packs }
-  /// Where the current row is from.
+  /// Where the current row is from, and the next is looked for.
+  private enum Source {
+    /// `entry_rows`, which comes before all packs.
+    case rows
+    /// The pack in which the first key is.
+    case firstPack
+    case packs
+    case packsBack
+  }
+
   private var source = Source.rows
   private var pack: EntryPackReader?
   /// Those rows of the pack that are still to come, the next one last, if the order is descending.
@@ -225,18 +235,11 @@ private final class EntryCursor: VirtualCursor {
     let reader = try table.takeReader()
     self.reader = reader
     (self.keys, self.isDescending) = (keys, isDescending)
-    let (first, last) = (keys.lowerBound, keys.upperBound)
-    if first <= reader.lastRow {
-      try reader.rows.bind(1, first)
-      try reader.rows.bind(2, last)
-      try reader.rowsBack.bind(1, first)
-      try reader.rowsBack.bind(2, last)
+    if isDescending {
+      try enter(.packsBack, reader)
+    } else {
+      try enter(keys.lowerBound <= reader.lastRow ? .rows : .firstPack, reader)
     }
-    try reader.packs.bind(1, first)
-    try reader.packs.bind(2, last)
-    try reader.packsBack.bind(1, first)
-    try reader.packsBack.bind(2, last)
-    source = isDescending || first > reader.lastRow ? .packs : .rows
     isAtEnd = false
     try moveToNext()
   }
@@ -251,31 +254,64 @@ private final class EntryCursor: VirtualCursor {
     self.reader = nil
   }
 
-  func moveToNext() throws(SQLiteError) {
-    while let reader {
-      switch source {
-      case .rows:
-        if try isDescending ? reader.rowsBack.step() : reader.rows.step() {
-          row.numbers.position = isDescending ? reader.rowsBack.integer(0) : reader.rows.integer(0)
-          return
-        }
-        if isDescending { break }
-        source = .packs
-        continue
-      case .packs:
-        if try moveInPack() { return }
-        if try !moveToNextPack(reader) {
-          guard isDescending, keys.lowerBound <= reader.lastRow else { break }
-          source = .rows
-        }
-        continue
+  private func enter(_ next: Source, _ reader: EntryTable.Reader) throws(SQLiteError) {
+    source = next
+    pack = nil
+    switch next {
+    case .rows:
+      if isDescending {
+        try reader.rowsBack.bind(1, keys.lowerBound)
+        try reader.rowsBack.bind(2, keys.upperBound)
+      } else {
+        try reader.rows.bind(1, keys.lowerBound)
+        try reader.rows.bind(2, keys.upperBound)
       }
-      end()
+    case .firstPack: try reader.pack.bind(1, keys.lowerBound)
+    case .packs:
+      try reader.packs.bind(1, keys.lowerBound)
+      try reader.packs.bind(2, keys.upperBound)
+    case .packsBack: try reader.packsBack.bind(1, keys.upperBound)
     }
   }
 
+  func moveToNext() throws(SQLiteError) {
+    while let reader {
+      if source == .rows {
+        if try isDescending ? reader.rowsBack.step() : reader.rows.step() {
+          row.numbers.position =
+            isDescending ? reader.rowsBack.integer(0) : reader.rows.integer(0)
+          return
+        }
+        if isDescending { break }
+        try enter(.firstPack, reader)
+      } else if try moveInPack() {
+        return
+      } else if try !moveToNextPack(reader) {
+        if source == .firstPack {
+          try enter(.packs, reader)
+        } else if source == .packsBack, keys.lowerBound <= reader.lastRow {
+          try enter(.rows, reader)
+        } else {
+          break
+        }
+      }
+    }
+    end()
+  }
+
+  /// - Returns: whether there is another pack in which rows may be that are asked for.
   private func moveToNextPack(_ reader: EntryTable.Reader) throws(SQLiteError) -> Bool {
-    if isDescending {
+    switch source {
+    case .rows: return false
+    case .firstPack:
+      guard pack == nil, try reader.pack.step() else { return false }
+      var pack = try EntryPackReader(first: reader.pack.integer(0), reader.pack.blob(1))
+      try pack.skip(before: keys.lowerBound)
+      self.pack = pack
+    case .packs:
+      guard try reader.packs.step() else { return false }
+      pack = try EntryPackReader(first: reader.packs.integer(0), reader.packs.blob(1))
+    case .packsBack:
       // The packs before this one end before it begins.
       if let pack, pack.first <= keys.lowerBound { return false }
       guard try reader.packsBack.step() else { return false }
@@ -284,9 +320,6 @@ private final class EntryCursor: VirtualCursor {
       self.pack = pack
       backwards = []
       while let row = try pack.next() { backwards.append(row) }
-    } else {
-      guard try reader.packs.step() else { return false }
-      pack = try EntryPackReader(first: reader.packs.integer(0), reader.packs.blob(1))
     }
     return true
   }
@@ -302,7 +335,9 @@ private final class EntryCursor: VirtualCursor {
       return false
     }
     while let next = try pack?.next() {
-      guard keys.contains(next.numbers.position) else { continue }
+      // What follows is later still.
+      if next.numbers.position > keys.upperBound { break }
+      guard next.numbers.position >= keys.lowerBound else { continue }
       row = next
       return true
     }
@@ -310,7 +345,7 @@ private final class EntryCursor: VirtualCursor {
   }
 
   func write(_ column: Int32, to result: borrowing SQLiteResult) {
-    guard source == .packs else {
+    guard source != .rows else {
       writeStored(column, to: result)
       return
     }
