@@ -77,9 +77,10 @@ import Wire
           let text = String(repeating: "x", count: Int.random(in: 0...900, using: &random))
           let seq = Int64.random(in: 1...Entry.sequenceLimit, using: &random)
           let entry = Entry(
-            room: "r", seq: seq, id: "\(seed)-\(position)", from: ["ada", "bo"].randomElement() ?? "",
+            room: "r", seq: seq, id: "\(seed)-\(position)",
+            from: Bool.random(using: &random) ? "ada" : "bo",
             at: Int64.random(in: 0...2_000_000_000_000, using: &random),
-            kind: [.text, .data, .edit, .delete, .react].randomElement() ?? .text,
+            kind: [.text, .data, .edit, .delete, .react].randomElement(using: &random) ?? .text,
             body: Array("\"text\":\"\(text)\"".utf8))
           let new = StoreChanges.NewEntry(
             room: Int64.random(in: 1...100_000, using: &random),
@@ -103,19 +104,24 @@ import Wire
       case 3:
         let gone = (some...some + 30).filter { _ in Bool.random(using: &random) }
         try writer.delete(gone[...])
-        for position in gone { try database.execute("DELETE FROM plain WHERE position = \(position)") }
+        for gone in gone { try database.execute("DELETE FROM plain WHERE position = \(gone)") }
       case 4:
         for table in ["entries", "plain"] {
-          try database.execute("UPDATE \(table) SET body = x'010203', at = 5 WHERE position = \(some)")
+          try database.execute(
+            "UPDATE \(table) SET body = x'010203', at = 5 WHERE position = \(some)")
         }
       case 5:
         for table in ["entries", "plain"] {
           try database.execute(
-            "UPDATE \(table) SET kind = 'song', room = -\(some) WHERE position BETWEEN \(some) AND \(other)")
+            """
+            UPDATE \(table) SET kind = 'song', room = -\(some)
+            WHERE position BETWEEN \(some) AND \(other)
+            """)
         }
       case 6:
         for table in ["entries", "plain"] {
-          try database.execute("DELETE FROM \(table) WHERE position > \(some) AND position < \(other)")
+          try database.execute(
+            "DELETE FROM \(table) WHERE position > \(some) AND position < \(other)")
         }
       default:
         for table in ["entries", "plain"] {

@@ -27,6 +27,8 @@ internal import Wire
 struct EntryPack {
   /// The size up to which a pack gets more entries: four such rows fill a page.
   static let fullBytes = 4000
+  /// What an entry takes beside its texts, typically.
+  static let numbersBytes = 40
   static let version: UInt8 = 1
   /// The length of an entry has three bytes.
   static let entryBytesLimit = 1 << 24 - 1
@@ -81,9 +83,6 @@ struct EntryPack {
     bytes = []
     bytes += pack.bytes[..<pack.start]
   }
-
-  /// Whether an entry with a body of this size makes it larger than it should be.
-  func isFull(forBody size: Int) -> Bool { count > 0 && bytes.count + size + 80 > Self.fullBytes }
 
   /// Adds an entry, whose position is larger than that of the one before.
   @inline(__always)

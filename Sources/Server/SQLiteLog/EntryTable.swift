@@ -225,6 +225,8 @@ private final class EntryCursor: VirtualCursor {
   private var backwards: [EntryPack.Row] = []
   private var row = EntryPack.Row()
   private var isAtEnd = true
+  /// Whether no later row can be asked for.
+  private var isLast = false
 
   init(_ table: EntryTable) { self.table = table }
 
@@ -240,7 +242,7 @@ private final class EntryCursor: VirtualCursor {
     } else {
       try enter(keys.lowerBound <= reader.lastRow ? .rows : .firstPack, reader)
     }
-    isAtEnd = false
+    (isAtEnd, isLast) = (false, false)
     try moveToNext()
   }
 
@@ -275,7 +277,7 @@ private final class EntryCursor: VirtualCursor {
   }
 
   func moveToNext() throws(SQLiteError) {
-    while let reader {
+    while let reader, !isLast {
       if source == .rows {
         if try isDescending ? reader.rowsBack.step() : reader.rows.step() {
           row.numbers.position =
@@ -335,9 +337,9 @@ private final class EntryCursor: VirtualCursor {
       return false
     }
     while let next = try pack?.next() {
-      // What follows is later still.
-      if next.numbers.position > keys.upperBound { break }
       guard next.numbers.position >= keys.lowerBound else { continue }
+      isLast = next.numbers.position >= keys.upperBound
+      if next.numbers.position > keys.upperBound { break }
       row = next
       return true
     }

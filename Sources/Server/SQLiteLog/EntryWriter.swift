@@ -12,7 +12,7 @@ struct EntryWriter: ~Copyable {
   /// As in `EntryTable`.
   private let lastRow: Int64
   /// What is not stored yet.
-  private var pack = EntryPack(first: 0, at: 0)
+  private var pack: EntryPack?
 
   static func prepare(on database: borrowing Database) throws(SQLiteError) -> EntryWriter {
     EntryWriter(
@@ -25,20 +25,23 @@ struct EntryWriter: ~Copyable {
       deletePack: try Statement("DELETE FROM packs WHERE first = ?1", on: database),
       deleteRows: try Statement(
         "DELETE FROM entry_rows WHERE position BETWEEN ?1 AND ?2", on: database),
-      lastRow: try database.integer(EntryTable.lastRow))
+      lastRow: try database.integer(EntryTable.lastRow), pack: nil)
   }
 
   /// Forgets what was not stored because of a failure.
-  mutating func startAgain() { pack = EntryPack(first: 0, at: 0) }
+  mutating func startAgain() { pack = nil }
 
   /// Adds an entry at the end of the journal; it is stored with `flush`.
   @inline(__always)
   mutating func append(
     _ new: borrowing StoreChanges.NewEntry, at position: Int64, epoch: Int64
   ) throws(SQLiteError) {
-    if pack.isFull(forBody: new.entry.body.count) { try flush() }
-    if pack.count == 0 { pack = EntryPack(first: position, at: new.entry.at) }
-    pack.append(
+    let size = new.entry.body.count + new.entry.id.utf8.count + new.entry.from.utf8.count
+    if let bytes = pack?.bytes.count, bytes + size + EntryPack.numbersBytes > EntryPack.fullBytes {
+      try flush()
+    }
+    if pack == nil { pack = EntryPack(first: position, at: new.entry.at) }
+    pack?.append(
       EntryPack.Numbers(
         position: position, room: new.room, seq: new.entry.seq, epoch: epoch, at: new.entry.at,
         identity: new.identity.hash, others: new.entry.seq - new.others,
@@ -48,7 +51,7 @@ struct EntryWriter: ~Copyable {
   }
 
   mutating func flush() throws(SQLiteError) {
-    guard pack.count > 0 else { return }
+    guard let pack else { return }
     try insertPack.bind(1, pack.first)
     try insertPack.bind(2, pack.bytes)
     try insertPack.run()

@@ -13,8 +13,9 @@ internal import Synchronization
 /// database file. The fourth maintains the index.
 ///
 /// ## A journal without indexes, and a separate index
-/// `relay.db`, the only source of truth, has no index on entries: a commit appends rows in commit
-/// order (docs/decisions/journal.md has the reasons). The positions of the last few hundred thousand entries are in memory (`Tail`).
+/// `relay.db`, the only source of truth, has no index on entries: a commit appends them in commit
+/// order, several in a row (`EntryPack`), and `EntryTable` shows them as a table of entries
+/// (docs/decisions/journal.md and packs.md have the reasons). The positions of the last few hundred thousand entries are in memory (`Tail`).
 /// `Indexer` writes them to `index.db`, 256 k entries at a time and sorted, so that each page is
 /// written once. The index holds journal positions, about nine bytes per entry, and no texts.
 ///

@@ -117,7 +117,7 @@ private final class CursorHolder {
 }
 
 /// What a plan uses, in `idxNum`.
-private struct Plan: OptionSet {
+private struct Plan: OptionSet, Hashable {
   var rawValue: Int32
 
   static let equal = Plan(rawValue: 1)
@@ -227,7 +227,8 @@ private func tableObject(_ table: UnsafeMutablePointer<sqlite3_vtab>) -> any Vir
     .pointee.holder.takeUnretainedValue().table
 }
 
-private func cursorObject(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>) -> any VirtualCursor {
+private func cursorObject(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>) -> any VirtualCursor
+{
   unsafe UnsafeMutableRawPointer(cursor).assumingMemoryBound(to: CursorBox.self)
     .pointee.holder.takeUnretainedValue().cursor
 }
@@ -328,5 +329,3 @@ private func value(_ value: OpaquePointer?) -> SQLiteValue {
           start: sqlite3_value_blob(value), count: Int(sqlite3_value_bytes(value)))))
   }
 }
-
-extension Plan: Hashable {}
