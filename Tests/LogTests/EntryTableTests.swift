@@ -54,7 +54,7 @@ import Wire
     return rows
   }
 
-  @Test(arguments: 1...4 as ClosedRange<UInt64>)
+  @Test(arguments: 1...6 as ClosedRange<UInt64>)
   func `it has the rows that a plain table would have, whatever was inserted, changed and deleted`(
     seed: UInt64
   ) throws {

@@ -324,7 +324,7 @@ import Wire
           CAST('"text":"hi"' AS BLOB))
         """)
     }
-    let harness = try open(segmentEntries: 50)
+    var harness = try open(segmentEntries: 50)
     #expect(harness.ids() == ids(1...300))
     #expect(harness.send(5...5).map(\.duplicate) == [true])
     #expect(harness.send(301...301).map(\.seq) == [301])
@@ -336,5 +336,14 @@ import Wire
     #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
     #expect(
       try old.integer("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'entries_by%'") == 0)
+
+    // Retention deletes old rows and new ones at once.
+    harness = try open(keep: 20, segmentEntries: 50)
+    harness.send(302...340)
+    try harness.index()
+    try harness.sweep()
+    #expect(try old.integer("SELECT count(*) FROM entry_rows") == 0)
+    #expect(harness.ids() == ids(321...340))
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
   }
 }

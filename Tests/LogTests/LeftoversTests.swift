@@ -244,6 +244,14 @@ import Wire
     harness = try self.harness()
     #expect(harness?.history(fold: true)?.entries == folded)
     #expect(try breaks() == [])
+    // A text that an older version has stored is deleted, with its edits.
+    let target = try #require(folded.last { !$0.isDeleted && $0.reactions.count == 2 })
+    _ = harness?.submit([
+      .append(Send(room: "general", id: "gone", delete: target.seq), from: "ada")
+    ])
+    let after = try #require(harness?.history(fold: true)?.entries)
+    #expect(after.first { $0.seq == target.seq }?.isDeleted == true)
+    #expect(try breaks() == [])
   }
 
   @Test func `an import has every entry as in the export`() throws {

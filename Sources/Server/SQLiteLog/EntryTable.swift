@@ -13,7 +13,7 @@ final class EntryTable: VirtualTable {
     position, room, seq, epoch, at, identity, sender, id, kind, body, others, content
     """
 
-  /// The last position in `entry_rows`; what is later is in `packs`, and so will be all that follows.
+  /// The last position in `entry_rows`, which gets no later ones.
   static let lastRow = "SELECT coalesce(max(position), 0) FROM entry_rows"
 
   /// Adds the table to a connection whose file has the current schema.
@@ -27,12 +27,23 @@ final class EntryTable: VirtualTable {
   }
 
   private let connection: SQLiteConnection
+  private var knownLastRow: Int64?
   private var spareReaders: [Reader] = []
   private var writer: Writer?
 
   private init(_ connection: SQLiteConnection) { self.connection = connection }
 
   func makeCursor() -> any VirtualCursor { EntryCursor(self) }
+
+  /// Returns the position up to which entries are in `entry_rows`; from the next one on they are in
+  /// `packs`. It stays the same for a connection, also when the last rows are deleted.
+  fileprivate func lastRow() throws(SQLiteError) -> Int64 {
+    if let knownLastRow { return knownLastRow }
+    var select = try Statement(Self.lastRow, on: connection)
+    let last = try select.step() ? select.integer(0) : 0
+    knownLastRow = last
+    return last
+  }
 
   fileprivate func takeReader() throws(SQLiteError) -> Reader {
     if let reader = spareReaders.popLast() { return reader }
@@ -42,7 +53,9 @@ final class EntryTable: VirtualTable {
   fileprivate func giveBack(_ reader: Reader) { spareReaders.append(reader) }
 
   func replace(_ old: Int64?, with new: [SQLiteValue]?) throws(SQLiteError) {
-    if writer == nil { writer = try Writer.prepare(on: connection) }
+    if writer == nil {
+      writer = try Writer.prepare(on: connection, lastRow: lastRow())
+    }
     if let old { try writer?.remove(old) }
     if let new { try writer?.insert(new) }
   }
@@ -55,11 +68,8 @@ final class EntryTable: VirtualTable {
     var pack: Statement
     var packs: Statement
     var packsBack: Statement
-    let lastRow: Int64
 
     init(_ connection: SQLiteConnection) throws(SQLiteError) {
-      var last = try Statement(EntryTable.lastRow, on: connection)
-      lastRow = try last.step() ? last.integer(0) : 0
       let select = "SELECT \(EntryTable.columns) FROM entry_rows WHERE position BETWEEN ?1 AND ?2"
       rows = try Statement("\(select) ORDER BY position", on: connection)
       rowsBack = try Statement("\(select) ORDER BY position DESC", on: connection)
@@ -91,10 +101,10 @@ final class EntryTable: VirtualTable {
     var deleteRow: Statement
     let lastRow: Int64
 
-    static func prepare(on connection: SQLiteConnection) throws(SQLiteError) -> Writer {
-      var last = try Statement(EntryTable.lastRow, on: connection)
-      _ = try last.step()
-      return Writer(
+    static func prepare(
+      on connection: SQLiteConnection, lastRow: Int64
+    ) throws(SQLiteError) -> Writer {
+      Writer(
         select: try Statement(
           "SELECT first, content FROM packs WHERE first <= ?1 ORDER BY first DESC LIMIT 1",
           on: connection),
@@ -107,7 +117,7 @@ final class EntryTable: VirtualTable {
           VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
           """, on: connection),
         deleteRow: try Statement("DELETE FROM entry_rows WHERE position = ?1", on: connection),
-        lastRow: last.integer(0))
+        lastRow: lastRow)
     }
 
     /// Returns the pack in which an entry is, or belongs.
@@ -207,6 +217,7 @@ private final class EntryCursor: VirtualCursor {
   private let table: EntryTable
   private var reader: EntryTable.Reader?
   private var keys: ClosedRange<Int64> = 0...0
+  private var lastRow: Int64 = 0
   private var isDescending = false
 
   /// Where the current row is from, and the next is looked for.
@@ -236,11 +247,12 @@ private final class EntryCursor: VirtualCursor {
     end()
     let reader = try table.takeReader()
     self.reader = reader
+    lastRow = try table.lastRow()
     (self.keys, self.isDescending) = (keys, isDescending)
     if isDescending {
       try enter(.packsBack, reader)
     } else {
-      try enter(keys.lowerBound <= reader.lastRow ? .rows : .firstPack, reader)
+      try enter(keys.lowerBound <= lastRow ? .rows : .firstPack, reader)
     }
     (isAtEnd, isLast) = (false, false)
     try moveToNext()
@@ -291,7 +303,7 @@ private final class EntryCursor: VirtualCursor {
       } else if try !moveToNextPack(reader) {
         if source == .firstPack {
           try enter(.packs, reader)
-        } else if source == .packsBack, keys.lowerBound <= reader.lastRow {
+        } else if source == .packsBack, keys.lowerBound <= lastRow {
           try enter(.rows, reader)
         } else {
           break

@@ -9,7 +9,7 @@ struct EntryWriter: ~Copyable {
   private var updatePack: Statement
   private var deletePack: Statement
   private var deleteRows: Statement
-  /// As in `EntryTable`.
+  /// As in `EntryTable`; the writer is prepared before anything is deleted.
   private let lastRow: Int64
   /// What is not stored yet.
   private var pack: EntryPack?
@@ -66,7 +66,7 @@ struct EntryWriter: ~Copyable {
       if first <= lastRow {
         var last = first
         rest.removeFirst()
-        while rest.first == last + 1, let next = rest.popFirst() { last = next }
+        while last < lastRow, rest.first == last + 1, let next = rest.popFirst() { last = next }
         try deleteRows.bind(1, first)
         try deleteRows.bind(2, last)
         try deleteRows.run()
