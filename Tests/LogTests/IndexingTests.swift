@@ -324,21 +324,23 @@ import Wire
           CAST('"text":"hi"' AS BLOB))
         """)
     }
-    var harness = try open(segmentEntries: 50)
-    #expect(harness.ids() == ids(1...300))
-    #expect(harness.send(5...5).map(\.duplicate) == [true])
-    #expect(harness.send(301...301).map(\.seq) == [301])
-    let joined = harness.subscribe("general", as: "bo")
-    #expect(joined?.read == 7)
-    #expect(joined?.received == 9)
-    #expect(joined?.members?.first { $0.user == "ada" }?.read == 301)
-    try harness.index()
-    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
+    do {
+      let harness = try open(segmentEntries: 50)
+      #expect(harness.ids() == ids(1...300))
+      #expect(harness.send(5...5).map(\.duplicate) == [true])
+      #expect(harness.send(301...301).map(\.seq) == [301])
+      let joined = harness.subscribe("general", as: "bo")
+      #expect(joined?.read == 7)
+      #expect(joined?.received == 9)
+      #expect(joined?.members?.first { $0.user == "ada" }?.read == 301)
+      try harness.index()
+      #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
+    }
     #expect(
       try old.integer("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'entries_by%'") == 0)
 
     // Retention deletes old rows and new ones at once.
-    harness = try open(keep: 20, segmentEntries: 50)
+    let harness = try open(keep: 20, segmentEntries: 50)
     harness.send(302...340)
     try harness.index()
     try harness.sweep()
