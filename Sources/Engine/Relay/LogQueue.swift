@@ -116,7 +116,7 @@ struct LogQueue {
     lastCount = batch.count
     requests = []
     (others, bytes, gatheringSince) = (0, 0, nil)
-    if !waiting.isEmpty { gatherWaiting() }
+    gatherWaiting()
     return batch
   }
 

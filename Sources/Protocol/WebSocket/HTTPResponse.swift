@@ -60,12 +60,12 @@ public struct HTTPResponse: Equatable, Sendable {
   private var head: [UInt8] {
     var head: [UInt8] = []
     head.reserveCapacity(Self.usualHeadBytes)
-    func add(_ texts: String...) { for text in texts { head += text.utf8 } }
-    add("HTTP/1.1 \(status) ", Self.phrase(status), "\r\n")
-    for field in headers { add(field.name, ": ", field.value, "\r\n") }
-    if hasContent, !endsWithConnection { add("Content-Length: \(body.count)\r\n") }
-    if status >= 200, !keepsAlive { add("Connection: close\r\n") }
-    add("\r\n")
+    func append(_ texts: String...) { for text in texts { head += text.utf8 } }
+    append("HTTP/1.1 \(status) ", Self.phrase(status), "\r\n")
+    for field in headers { append(field.name, ": ", field.value, "\r\n") }
+    if hasContent, !endsWithConnection { append("Content-Length: \(body.count)\r\n") }
+    if status >= 200, !keepsAlive { append("Connection: close\r\n") }
+    append("\r\n")
     return head
   }
 

@@ -27,6 +27,7 @@ extension Statement {
 }
 
 extension SQLiteError {
-  /// Whether the index is at fault: it is damaged, or holds data that a sound index cannot hold.
-  var isFaultOfIndex: Bool { isCorruption || code == SQLITE_CONSTRAINT }
+  /// Whether the index is at fault: it is damaged, or holds data that a sound index cannot hold. A
+  /// damaged entry of the journal is not its fault.
+  var isFaultOfIndex: Bool { isCorruption && !isDamagedTable || code == SQLITE_CONSTRAINT }
 }

@@ -15,13 +15,13 @@ internal import Wire
 ///
 /// | bytes | |
 /// | --- | --- |
-/// | 3 | the length of what follows, without the checksum, little-endian |
+/// | 4 | the length of what follows, without the checksum, little-endian |
 /// | varints | position after the pack's first, room, seq, epoch, time after the pack's, others, content |
 /// | 8 | identity, little-endian |
 /// | 1 | kind: its number in `kinds`, or 0 and then a text |
 /// | texts | sender, id; each a varint and its UTF-8 |
 /// | rest | body |
-/// | 4 | the CRC-32 of all this and of the pack's first position, little-endian |
+/// | 4 | the CRC-32 of the pack's first position, its beginning and all this, little-endian |
 ///
 /// A varint is LEB128 of the zigzag encoding: seven bits a byte, small numbers of either sign short.
 struct EntryPack {
@@ -30,8 +30,6 @@ struct EntryPack {
   /// What an entry takes beside its texts, typically.
   static let numbersBytes = 40
   static let version: UInt8 = 1
-  /// The length of an entry has three bytes.
-  static let entryBytesLimit = 1 << 24 - 1
   /// A released kind keeps its number.
   static let kinds = ["", "text", "data", "edit", "delete", "react"]
 
@@ -66,22 +64,27 @@ struct EntryPack {
   private(set) var bytes: [UInt8] = []
   private(set) var count = 0
   private let base: Int64
+  /// The checksum of the first position and of what precedes the entries.
+  private let seed: UInt
 
   /// - Parameter at: the time of its first entry.
   init(first: Int64, at: Int64) {
-    self.first = first
-    base = at
+    var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.fullBytes + 1024)
     bytes.append(Self.version)
     bytes.append(addingCapacity: 10) { $0.append(varint: at) }
+    self.first = first
+    base = at
+    seed = Self.seed(first, bytes.span)
+    self.bytes = bytes
   }
 
   /// Begins a pack that takes the rows of another.
   init(replacing pack: EntryPackReader) {
     first = pack.first
     base = pack.base
-    bytes = []
-    bytes += pack.bytes[..<pack.start]
+    seed = pack.seed
+    bytes = Array(pack.bytes[..<pack.start])
   }
 
   /// Adds an entry, whose position is larger than that of the one before.
@@ -91,13 +94,10 @@ struct EntryPack {
   ) {
     let start = bytes.count
     let size =
-      3 + 7 * 10 + 8 + 1 + 4 * 10 + sender.utf8.count + id.utf8.count + kind.utf8.count
+      4 + 7 * 10 + 8 + 1 + 4 * 10 + sender.utf8.count + id.utf8.count + kind.utf8.count
       + body.count + 4
-    precondition(size <= Self.entryBytesLimit, "an entry is smaller than a batch")
     bytes.append(addingCapacity: size) { output in
-      output.append(0)
-      output.append(0)
-      output.append(0)
+      output.append(littleEndian: 0, bytes: 4)
       output.append(varint: numbers.position &- first)
       output.append(varint: numbers.room)
       output.append(varint: numbers.seq)
@@ -113,25 +113,28 @@ struct EntryPack {
       output.append(counted: id)
       output.append(copying: body)
     }
-    let length = bytes.count - start - 3
-    for byte in 0..<3 { bytes[start + byte] = UInt8(truncatingIfNeeded: length >> (8 * byte)) }
-    let sum = Self.checksum(bytes.span.extracting(start..<bytes.count), first)
+    let length = bytes.count - start - 4
+    for byte in 0..<4 { bytes[start + byte] = UInt8(truncatingIfNeeded: length >> (8 * byte)) }
+    let sum = Self.checksum(bytes.span.extracting(start..<bytes.count), from: seed)
     bytes.append(addingCapacity: 4) { $0.append(littleEndian: UInt64(sum), bytes: 4) }
     count += 1
   }
 
   /// Adds an entry of another pack with the same first position.
-  mutating func append(_ row: Row, of pack: EntryPackReader) {
-    bytes += pack.bytes[row.bytes]
+  mutating func append(_ row: Range<Int>, of pack: EntryPackReader) {
+    bytes += pack.bytes[row]
     count += 1
   }
 
-  static func checksum(_ bytes: Span<UInt8>, _ first: Int64) -> UInt32 {
+  /// - Parameter start: what precedes the entries.
+  static func seed(_ first: Int64, _ start: Span<UInt8>) -> UInt {
+    checksum(start, from: UInt(UInt32(truncatingIfNeeded: first)))
+  }
+
+  static func checksum(_ bytes: Span<UInt8>, from seed: UInt) -> UInt {
     unsafe bytes.withUnsafeBytes { buffer in
-      UInt32(
-        truncatingIfNeeded: unsafe crc32(
-          UInt(UInt32(truncatingIfNeeded: first)),
-          buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt32(buffer.count)))
+      unsafe crc32_z(
+        seed, buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), buffer.count)
     }
   }
 }
@@ -143,6 +146,7 @@ struct EntryPackReader {
   /// Where the entries begin.
   let start: Int
   let base: Int64
+  let seed: UInt
   private var offset: Int
 
   init(first: Int64, _ bytes: [UInt8]) throws(SQLiteError) {
@@ -155,37 +159,46 @@ struct EntryPackReader {
     self.base = base
     start = fields.offset
     offset = fields.offset
+    seed = EntryPack.seed(first, bytes.span.extracting(0..<fields.offset))
   }
 
   /// Moves past the entries before a position, without checking them.
   mutating func skip(before position: Int64) throws(SQLiteError) {
-    while offset < bytes.count {
-      var fields = Fields(bytes: bytes, offset: offset, end: bytes.count)
-      guard let length = fields.fixed(3).map({ Int($0) }),
-        length <= bytes.count - fields.offset - 4, case let end = fields.offset + length + 4,
-        let distance = fields.varint()
-      else { throw Self.damage(first) }
-      if first &+ distance >= position { return }
-      offset = end
-    }
+    var rest = self
+    while let place = try rest.nextPlace(), place.position < position { self = rest }
+  }
+
+  /// Returns the position and the bytes of the next entry, unchecked; `nil` after the last.
+  mutating func nextPlace() throws(SQLiteError) -> (position: Int64, bytes: Range<Int>)? {
+    if offset == bytes.count { return nil }
+    var fields = Fields(bytes: bytes, offset: offset, end: bytes.count)
+    guard let length = fields.fixed(4).map({ Int($0) }),
+      length <= bytes.count - fields.offset - 4, case let end = fields.offset + length + 4,
+      let distance = fields.varint()
+    else { throw Self.damage(first) }
+    defer { offset = end }
+    return (first &+ distance, offset..<end)
   }
 
   static func damage(_ position: Int64) -> SQLiteError {
     SQLiteError(
-      extendedCode: SQLITE_CORRUPT,
+      extendedCode: SQLiteError.damagedTable,
       message: "the entries from position \(position) on are damaged")
   }
 
   /// Returns the next entry; `nil` after the last.
-  mutating func next() throws(SQLiteError) -> EntryPack.Row? {
+  /// - Parameter isChecked: whether its checksum must be right.
+  mutating func next(isChecked: Bool = true) throws(SQLiteError) -> EntryPack.Row? {
     if offset == bytes.count { return nil }
     var fields = Fields(bytes: bytes, offset: offset, end: bytes.count)
-    guard let length = fields.fixed(3).map({ Int($0) }), length <= bytes.count - fields.offset - 4
+    guard let length = fields.fixed(4).map({ Int($0) }), length <= bytes.count - fields.offset - 4
     else { throw Self.damage(first) }
     let end = fields.offset + length
-    var sum = Fields(bytes: bytes, offset: end, end: bytes.count)
-    let found = EntryPack.checksum(bytes.span.extracting(offset..<end), first)
-    guard sum.fixed(4) == UInt64(found) else { throw Self.damage(first) }
+    if isChecked {
+      var sum = Fields(bytes: bytes, offset: end, end: bytes.count)
+      let found = EntryPack.checksum(bytes.span.extracting(offset..<end), from: seed)
+      guard sum.fixed(4) == UInt64(found) else { throw Self.damage(first) }
+    }
     fields.end = end
     guard let position = fields.varint(), let room = fields.varint(), let seq = fields.varint(),
       let epoch = fields.varint(), let at = fields.varint(), let others = fields.varint(),

@@ -33,6 +33,9 @@ final class EntryTable: VirtualTable {
 
   private init(_ connection: SQLiteConnection) { self.connection = connection }
 
+  /// The bodies.
+  let notedColumns: UInt64 = 1 << 9
+
   func makeCursor() -> any VirtualCursor { EntryCursor(self) }
 
   /// Returns the position up to which entries are in `entry_rows`; from the next one on they are in
@@ -113,7 +116,7 @@ final class EntryTable: VirtualTable {
         delete: try Statement("DELETE FROM packs WHERE first = ?1", on: connection),
         putRow: try Statement(
           """
-          INSERT OR REPLACE INTO entry_rows (\(EntryTable.columns))
+          INSERT INTO entry_rows (\(EntryTable.columns))
           VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
           """, on: connection),
         deleteRow: try Statement("DELETE FROM entry_rows WHERE position = ?1", on: connection),
@@ -148,8 +151,12 @@ final class EntryTable: VirtualTable {
       guard var old = try pack(of: position) else { return }
       var new = EntryPack(replacing: old)
       var hasChanged = false
-      while let row = try old.next() {
-        if row.numbers.position == position { hasChanged = true } else { new.append(row, of: old) }
+      while let place = try old.nextPlace() {
+        if place.position == position {
+          hasChanged = true
+        } else {
+          new.append(place.bytes, of: old)
+        }
       }
       if hasChanged { try store(new) }
     }
@@ -180,7 +187,7 @@ final class EntryTable: VirtualTable {
           numbers, sender: text(6), id: text(7), kind: text(8), body: columns[9].bytes.span)
       }
       guard var old = try pack(of: numbers.position), let last = try old.last,
-        last > numbers.position
+        last >= numbers.position
       else {
         var pack = EntryPack(first: numbers.position, at: numbers.at)
         append(to: &pack)
@@ -190,12 +197,16 @@ final class EntryTable: VirtualTable {
       // It lies between entries of one pack.
       var new = EntryPack(replacing: old)
       var isPending = true
-      while let row = try old.next() {
-        if isPending, row.numbers.position > numbers.position {
+      while let place = try old.nextPlace() {
+        guard place.position != numbers.position else {
+          throw SQLiteError(
+            extendedCode: SQLITE_CONSTRAINT, message: "entry \(place.position) exists already")
+        }
+        if isPending, place.position > numbers.position {
           append(to: &new)
           isPending = false
         }
-        new.append(row, of: old)
+        new.append(place.bytes, of: old)
       }
       try store(new)
     }
@@ -207,7 +218,7 @@ extension EntryPackReader {
   fileprivate var last: Int64? {
     get throws(SQLiteError) {
       var (rest, last) = (self, Int64?.none)
-      while let row = try rest.next() { last = row.numbers.position }
+      while let place = try rest.nextPlace() { last = place.position }
       return last
     }
   }
@@ -235,6 +246,11 @@ private final class EntryCursor: VirtualCursor {
   /// Those rows of the pack that are still to come, the next one last, if the order is descending.
   private var backwards: [EntryPack.Row] = []
   private var row = EntryPack.Row()
+  /// What `skip` has found.
+  private var peeked: EntryPack.Row?
+  /// Whether the statement reads texts. Others read damaged entries as well: a start, retention and the
+  /// index need their numbers only.
+  private var isChecked = true
   private var isAtEnd = true
   /// Whether no later row can be asked for.
   private var isLast = false
@@ -243,12 +259,15 @@ private final class EntryCursor: VirtualCursor {
 
   var key: Int64? { isAtEnd ? nil : row.numbers.position }
 
-  func start(_ keys: ClosedRange<Int64>, isDescending: Bool) throws(SQLiteError) {
+  func start(
+    _ keys: ClosedRange<Int64>, isDescending: Bool, usesNoted: Bool
+  ) throws(SQLiteError) {
     end()
     let reader = try table.takeReader()
     self.reader = reader
     lastRow = try table.lastRow()
     (self.keys, self.isDescending) = (keys, isDescending)
+    isChecked = usesNoted
     if isDescending {
       try enter(.packsBack, reader)
     } else {
@@ -270,7 +289,7 @@ private final class EntryCursor: VirtualCursor {
 
   private func enter(_ next: Source, _ reader: EntryTable.Reader) throws(SQLiteError) {
     source = next
-    pack = nil
+    (pack, peeked) = (nil, nil)
     switch next {
     case .rows:
       if isDescending {
@@ -319,9 +338,15 @@ private final class EntryCursor: VirtualCursor {
     case .rows: return false
     case .firstPack:
       guard pack == nil, try reader.pack.step() else { return false }
-      var pack = try EntryPackReader(first: reader.pack.integer(0), reader.pack.blob(1))
+      let whole = try EntryPackReader(first: reader.pack.integer(0), reader.pack.blob(1))
+      var pack = whole
       try pack.skip(before: keys.lowerBound)
+      peeked = try pack.next(isChecked: isChecked)
       self.pack = pack
+      // If the wanted entry is not there, another one may be taken for an earlier one.
+      if isChecked, peeked?.numbers.position != keys.lowerBound {
+        (self.pack, peeked) = (whole, nil)
+      }
     case .packs:
       guard try reader.packs.step() else { return false }
       pack = try EntryPackReader(first: reader.packs.integer(0), reader.packs.blob(1))
@@ -333,9 +358,17 @@ private final class EntryCursor: VirtualCursor {
         first: reader.packsBack.integer(0), reader.packsBack.blob(1))
       self.pack = pack
       backwards = []
-      while let row = try pack.next() { backwards.append(row) }
+      while let row = try pack.next(isChecked: isChecked) { backwards.append(row) }
     }
     return true
+  }
+
+  private func takeNext() throws(SQLiteError) -> EntryPack.Row? {
+    if let row = peeked {
+      peeked = nil
+      return row
+    }
+    return try pack?.next(isChecked: isChecked)
   }
 
   /// Moves to the next row of the pack that is asked for.
@@ -348,7 +381,7 @@ private final class EntryCursor: VirtualCursor {
       }
       return false
     }
-    while let next = try pack?.next() {
+    while let next = try takeNext() {
       guard next.numbers.position >= keys.lowerBound else { continue }
       isLast = next.numbers.position >= keys.upperBound
       if next.numbers.position > keys.upperBound { break }

@@ -86,13 +86,13 @@ struct EntryWriter: ~Copyable {
     }
     var new = EntryPack(replacing: old)
     var hasChanged = false
-    while let row = try old.next() {
-      while let next = rest.first, next < row.numbers.position { rest.removeFirst() }
-      if rest.first == row.numbers.position {
+    while let place = try old.nextPlace() {
+      while let next = rest.first, next < place.position { rest.removeFirst() }
+      if rest.first == place.position {
         rest.removeFirst()
         hasChanged = true
       } else {
-        new.append(row, of: old)
+        new.append(place.bytes, of: old)
       }
     }
     // It is not in the pack in which it would be.

@@ -229,6 +229,8 @@ enum Schema {
       // Deleted content is overwritten, also in pages that become free; see also
       // `ErasingFileSystem`.
       try database.execute("PRAGMA secure_delete = ON")
+      // What a statement may have to take back is kept in memory: in a temporary file it would remain.
+      try database.execute("PRAGMA temp_store = MEMORY")
       try database.migrate(by: steps, applicationID: applicationID)
       try EntryTable.add(to: database)
       try makeIdentityKey(in: database, identityKey)

@@ -17,9 +17,8 @@ extension StoreState {
         hasLeftovers = true
         return false
       }
-      try statements.updateBody.bind(1, edit.position)
-      try statements.updateBody.bind(2, Entry.deletedEditBody(of: target))
-      try statements.updateBody.run()
+      try overwrite(
+        edit.seq, inRoom: room, at: edit.position, Entry.deletedEditBody(of: target))
       through = edit.seq
     }
     return true

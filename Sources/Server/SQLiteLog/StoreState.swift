@@ -317,9 +317,9 @@ struct StoreState: ~Copyable {
     }
     var slice = Leftovers.Slice()
     for redaction in changes.redactions {
-      try statements.updateBody.bind(1, position(of: redaction.seq, inRoom: redaction.room))
-      try statements.updateBody.bind(2, redaction.body)
-      try statements.updateBody.run()
+      try overwrite(
+        redaction.seq, inRoom: redaction.room,
+        at: position(of: redaction.seq, inRoom: redaction.room), redaction.body)
       _ = try redactEdits(of: redaction.seq, inRoom: redaction.room, after: 0, &slice)
     }
     redactedEdits += slice.edits
@@ -354,6 +354,16 @@ struct StoreState: ~Copyable {
       try statements.deleteEdits.run()
       try recordTrimmedReactions(ofRoom: trim.room, before: trim.first)
     }
+  }
+
+  /// Replaces the content of an entry.
+  mutating func overwrite(
+    _ seq: Int64, inRoom room: Int64, at position: Int64, _ body: [UInt8]
+  ) throws(SQLiteError) {
+    try statements.updateBody.bind(1, position)
+    try statements.updateBody.bind(2, body)
+    try statements.updateBody.run()
+    guard database.changes == 1 else { throw Self.missing(seq, room: room) }
   }
 
   /// Deletes entries in one transaction.

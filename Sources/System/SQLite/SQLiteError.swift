@@ -40,7 +40,8 @@ package struct SQLiteError: Error, CustomStringConvertible {
 
   /// Whether a virtual table, such as an index of FTS5, contradicts itself (SQLITE_CORRUPT_VTAB, a
   /// macro that Swift does not import).
-  package var isDamagedTable: Bool { extendedCode == SQLITE_CORRUPT | (1 << 8) }
+  package var isDamagedTable: Bool { extendedCode == Self.damagedTable }
+  package static let damagedTable = SQLITE_CORRUPT | (1 << 8)
 
   /// Whether another connection held a lock for longer than the busy timeout.
   package var isBusy: Bool { code == SQLITE_BUSY }

@@ -6,6 +6,9 @@ internal import CSQLite
 /// and is not part of the file. Its first column is an integer, by which rows are found and ordered.
 /// Used by the thread of its connection.
 package protocol VirtualTable: AnyObject {
+  /// The columns, a bit each, of which a cursor learns whether the statement uses one.
+  var notedColumns: UInt64 { get }
+
   func makeCursor() -> any VirtualCursor
 
   /// Removes the row with the key `old`, and adds `new`.
@@ -21,7 +24,10 @@ package protocol VirtualCursor: AnyObject {
   var key: Int64? { get }
 
   /// Moves to the first of the rows whose key is in a range, in the order of the keys.
-  func start(_ keys: ClosedRange<Int64>, isDescending: Bool) throws(SQLiteError)
+  /// - Parameter usesNoted: whether the statement uses one of the table's `notedColumns`.
+  func start(
+    _ keys: ClosedRange<Int64>, isDescending: Bool, usesNoted: Bool
+  ) throws(SQLiteError)
 
   func moveToNext() throws(SQLiteError)
 
@@ -126,6 +132,7 @@ private struct Plan: OptionSet, Hashable {
   static let upper = Plan(rawValue: 8)
   static let isUpperStrict = Plan(rawValue: 16)
   static let descending = Plan(rawValue: 32)
+  static let usesNoted = Plan(rawValue: 64)
 }
 
 private nonisolated(unsafe) var virtualTableModule: sqlite3_module = {
@@ -153,9 +160,9 @@ private nonisolated(unsafe) var virtualTableModule: sqlite3_module = {
     unsafe box.deallocate()
     return SQLITE_OK
   }
-  unsafe module.xBestIndex = { _, info in
-    guard let info = unsafe info else { return SQLITE_MISUSE }
-    unsafe plan(info)
+  unsafe module.xBestIndex = { table, info in
+    guard let table = unsafe table, let info = unsafe info else { return SQLITE_MISUSE }
+    unsafe plan(info, of: tableObject(table))
     return SQLITE_OK
   }
   unsafe module.xOpen = { table, result in
@@ -181,7 +188,8 @@ private nonisolated(unsafe) var virtualTableModule: sqlite3_module = {
     let plan = Plan(rawValue: number)
     let keys = unsafe keys(plan, UnsafeBufferPointer(start: arguments, count: Int(count)))
     return unsafe run(cursor) { (cursor) throws(SQLiteError) in
-      try cursor.start(keys, isDescending: plan.contains(.descending))
+      try cursor.start(
+        keys, isDescending: plan.contains(.descending), usesNoted: plan.contains(.usesNoted))
     }
   }
   unsafe module.xNext = { cursor in
@@ -254,7 +262,9 @@ private func fail(_ table: UnsafeMutablePointer<sqlite3_vtab>?, _ error: SQLiteE
 }
 
 /// Chooses how to find rows: by the first column, and in its order.
-private func plan(_ info: UnsafeMutablePointer<sqlite3_index_info>) {
+private func plan(
+  _ info: UnsafeMutablePointer<sqlite3_index_info>, of table: any VirtualTable
+) {
   var plan: Plan = []
   var usages: [Plan: Int] = [:]
   for index in 0..<Int(unsafe info.pointee.nConstraint) {
@@ -290,6 +300,9 @@ private func plan(_ info: UnsafeMutablePointer<sqlite3_index_info>) {
     unsafe info.pointee.orderByConsumed = 1
     if unsafe info.pointee.aOrderBy[0].desc != 0 { plan.insert(.descending) }
   }
+  if unsafe info.pointee.colUsed & table.notedColumns != 0 { plan.insert(.usesNoted) }
+  // At most one row: a change of it needs no copy of the page beside the write-ahead log.
+  if plan.contains(.equal) { unsafe info.pointee.idxFlags = SQLITE_INDEX_SCAN_UNIQUE }
   unsafe info.pointee.idxNum = plan.rawValue
 }
 
