@@ -821,8 +821,13 @@ def drift(browser, folder):
       const place = () => row.querySelector('.content').getBoundingClientRect().top - document.querySelector('.scroller').getBoundingClientRect().top;
       const start = place(), channel = new MessageChannel();
       window.frames = 0;
-      channel.port1.onmessage = () => {{ frames++; worst = Math.max(worst, row.isConnected ? Math.abs(place() - start) : 1e6); requestAnimationFrame(() => channel.port2.postMessage(0)); }};
-      channel.port2.postMessage(0);
+      // What this test changes between the frame and the message is not painted yet.
+      const given = () => `${{innerWidth}} ${{innerHeight}} ${{document.body.style.fontSize}}`;
+      channel.port1.onmessage = ({{ data }}) => {{
+        if (data === given()) {{ frames++; worst = Math.max(worst, row.isConnected ? Math.abs(place() - start) : 1e6); }}
+        requestAnimationFrame(() => channel.port2.postMessage(given()));
+      }};
+      channel.port2.postMessage(given());
       return row.message.seq; }})()""")
 
     def steady(what):

@@ -59,6 +59,9 @@ def commands(browser, folder):
                 page.wait("document.querySelector('dialog')")
                 page.press("Escape")
                 page.wait("document.querySelector('dialog') === null")
+            if name == "search":
+                # It takes the focus once it is loaded.
+                page.wait("document.activeElement.closest('.search')")
             page.evaluate("document.querySelector('[aria-label=\"Close the search\"]')?.click()")
             if name == "msg":
                 page.wait(f"{TITLE} === 'bo'")
