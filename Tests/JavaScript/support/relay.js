@@ -41,11 +41,12 @@ export class Relay {
   /** Starts a relay that ends with the test. */
   static async start(t, configuration = "") {
     const relay = new Relay();
+    // Before its folder is removed, in which it would go on writing: hooks run in their order.
+    t.after(() => relay.kill());
     relay.folder = folder(t);
     relay.data = join(relay.folder, "data");
     relay.configuration = configuration;
     await relay.start();
-    t.after(() => relay.kill());
     return relay;
   }
 
@@ -86,7 +87,7 @@ export class Relay {
 
   async kill(signal = "SIGKILL") {
     const running = this.#process;
-    if (running.exitCode !== null || running.signalCode !== null) return;
+    if (!running || running.exitCode !== null || running.signalCode !== null) return;
     const ended = new Promise((resolve) => running.once("exit", resolve));
     running.kill(signal);
     await ended;
