@@ -99,8 +99,8 @@ SEEDS := --run '.build/debug/simulate --store sqlite --seeds 20 --jobs 1' \
 
 # What takes minutes: more seeds.
 test-long:
-	@config/setup test
-	@$(SWIFT) build --build-tests
+	@config/setup
+	@$(SWIFT) build --product simulate
 	@$(SIMULATE) --store sqlite --seeds 180
 	@$(SIMULATE) --store memory --seeds 90
 	@$(SIMULATE) --store cluster --seeds 3000

@@ -27,7 +27,9 @@ extension Statement {
 }
 
 extension SQLiteError {
-  /// Whether the index is at fault: it is damaged, or holds data that a sound index cannot hold. A
-  /// damaged entry of the journal is not its fault.
-  var isFaultOfIndex: Bool { isCorruption && !isDamagedTable || code == SQLITE_CONSTRAINT }
+  /// Whether a file is damaged, as opposed to an entry of the journal alone.
+  var isDamagedFile: Bool { isCorruption && !isDamagedTable }
+
+  /// Whether the index is at fault: it is damaged, or holds data that a sound index cannot hold.
+  var isFaultOfIndex: Bool { isDamagedFile || code == SQLITE_CONSTRAINT }
 }

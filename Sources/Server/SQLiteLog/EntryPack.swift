@@ -55,8 +55,6 @@ struct EntryPack {
     var sender = 0..<0
     var id = 0..<0
     var body = 0..<0
-    /// With its length and checksum.
-    var bytes = 0..<0
   }
 
   /// The position that the row of the table has as its key.
@@ -189,30 +187,27 @@ struct EntryPackReader {
   /// Returns the next entry; `nil` after the last.
   /// - Parameter isChecked: whether its checksum must be right.
   mutating func next(isChecked: Bool = true) throws(SQLiteError) -> EntryPack.Row? {
-    if offset == bytes.count { return nil }
-    var fields = Fields(bytes: bytes, offset: offset, end: bytes.count)
-    guard let length = fields.fixed(4).map({ Int($0) }), length <= bytes.count - fields.offset - 4
-    else { throw Self.damage(first) }
-    let end = fields.offset + length
+    let start = offset
+    guard let (position, place) = try nextPlace() else { return nil }
+    let end = place.upperBound - 4
     if isChecked {
       var sum = Fields(bytes: bytes, offset: end, end: bytes.count)
-      let found = EntryPack.checksum(bytes.span.extracting(offset..<end), from: seed)
+      let found = EntryPack.checksum(bytes.span.extracting(start..<end), from: seed)
       guard sum.fixed(4) == UInt64(found) else { throw Self.damage(first) }
     }
-    fields.end = end
-    guard let position = fields.varint(), let room = fields.varint(), let seq = fields.varint(),
+    // After the length.
+    var fields = Fields(bytes: bytes, offset: start + 4, end: end)
+    guard fields.varint() != nil, let room = fields.varint(), let seq = fields.varint(),
       let epoch = fields.varint(), let at = fields.varint(), let others = fields.varint(),
       let content = fields.varint(), let identity = fields.fixed(8), let kind = fields.byte(),
       kind < EntryPack.kinds.count, let kindText = kind == 0 ? fields.counted() : 0..<0,
       let sender = fields.counted(), let id = fields.counted()
     else { throw Self.damage(first) }
-    defer { offset = end + 4 }
     return EntryPack.Row(
       numbers: EntryPack.Numbers(
-        position: first &+ position, room: room, seq: seq, epoch: epoch, at: base &+ at,
+        position: position, room: room, seq: seq, epoch: epoch, at: base &+ at,
         identity: Int64(bitPattern: identity), others: others, content: content),
-      kind: Int(kind), kindText: kindText, sender: sender, id: id, body: fields.offset..<end,
-      bytes: offset..<end + 4)
+      kind: Int(kind), kindText: kindText, sender: sender, id: id, body: fields.offset..<end)
   }
 
   /// Reads fields; `nil` at the end.

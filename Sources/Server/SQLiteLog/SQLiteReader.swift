@@ -211,11 +211,11 @@ package final class SQLiteReader: EntryReader {
   ) -> StoreFailure {
     state.endReading()
     let isSwept = (try? state.first(ofRoom: number)).map { $0 > seqs.lowerBound } ?? false
-    return failure(error, isDamage: error.isCorruption && !error.isDamagedTable && !isSwept)
+    return failure(error, isDamage: error.isDamagedFile && !isSwept)
   }
 
   private func failure(_ error: SQLiteError) -> StoreFailure {
-    failure(error, isDamage: error.isCorruption && !error.isDamagedTable)
+    failure(error, isDamage: error.isDamagedFile)
   }
 
   private func failure(_ error: SQLiteError, isDamage: Bool) -> StoreFailure {

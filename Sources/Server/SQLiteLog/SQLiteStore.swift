@@ -280,7 +280,7 @@ package final class SQLiteStore: EntryStore {
   }
 
   private func failure(_ action: String, _ error: SQLiteError) -> StoreFailure {
-    if error.isCorruption, !error.isDamagedTable { shared.distrustIndex() }
+    if error.isDamagedFile { shared.distrustIndex() }
     return StoreFailure("could not \(action) \(path): \(error)")
   }
 }

@@ -1,6 +1,11 @@
 internal import CSQLite
 internal import Platform
 
+/// A connection that something else keeps open, for statements on it.
+@safe package struct SQLiteConnection {
+  let handle: OpaquePointer
+}
+
 /// A connection to a database file (`sqlite3 *`), closed when it is deinitialized.
 ///
 /// Opened without SQLite's own mutex: one thread at a time may use it and its statements.
@@ -20,6 +25,9 @@ internal import Platform
   }
 
   package let handle: OpaquePointer
+
+  /// The connection, without its ownership.
+  package var connection: SQLiteConnection { unsafe SQLiteConnection(handle: handle) }
 
   /// To be read before any function of SQLite is called, because most of them initialize it.
   private static let configured: Void = csqlite_forgo_memory_statistics()

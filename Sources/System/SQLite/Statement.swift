@@ -11,16 +11,16 @@ internal import CSQLite
 
   /// `sqlite3_prepare_v3`, for a statement that is used often.
   package init(_ sql: String, on database: borrowing Database) throws(SQLiteError) {
-    try unsafe self.init(sql, connection: database.handle)
+    try self.init(sql, on: database.connection)
   }
 
-  /// - Parameter connection: that of a `VirtualTable`.
-  package init(_ sql: String, connection: OpaquePointer) throws(SQLiteError) {
+  /// The same, on the connection of a virtual table.
+  package init(_ sql: String, on connection: SQLiteConnection) throws(SQLiteError) {
     var handle: OpaquePointer?
     let code = unsafe sqlite3_prepare_v3(
-      connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+      connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
     guard code == SQLITE_OK, let prepared = unsafe handle else {
-      throw unsafe SQLiteError(code, connection: connection)
+      throw unsafe SQLiteError(code, connection: connection.handle)
     }
     unsafe self.handle = prepared
     unsafe kept = UnsafeMutableRawBufferPointer(start: nil, count: 0)

@@ -38,17 +38,6 @@ package protocol VirtualCursor: AnyObject {
   func end()
 }
 
-/// The connection of a virtual table, for its own statements.
-@safe package struct SQLiteConnection {
-  fileprivate let handle: OpaquePointer
-}
-
-extension Statement {
-  package init(_ sql: String, on connection: SQLiteConnection) throws(SQLiteError) {
-    try unsafe self.init(sql, connection: connection.handle)
-  }
-}
-
 /// A value of a column.
 package enum SQLiteValue: Equatable {
   case null
@@ -101,25 +90,15 @@ private final class TableMaker {
   }
 }
 
-private final class TableHolder {
-  let table: any VirtualTable
-  init(_ table: any VirtualTable) { self.table = table }
-}
-
-private final class CursorHolder {
-  let cursor: any VirtualCursor
-  init(_ cursor: any VirtualCursor) { self.cursor = cursor }
-}
-
 // SQLite's own part comes first in both.
 @unsafe private struct TableBox {
   var base: sqlite3_vtab
-  let holder: Unmanaged<TableHolder>
+  let table: any VirtualTable
 }
 
 @unsafe private struct CursorBox {
   var base: sqlite3_vtab_cursor
-  let holder: Unmanaged<CursorHolder>
+  let cursor: any VirtualCursor
 }
 
 /// What a plan uses, in `idxNum`.
@@ -149,14 +128,14 @@ private nonisolated(unsafe) var virtualTableModule: sqlite3_module = {
     let box = UnsafeMutablePointer<TableBox>.allocate(capacity: 1)
     let table = unsafe made.make(SQLiteConnection(handle: connection))
     unsafe box.initialize(
-      to: TableBox(base: sqlite3_vtab(), holder: .passRetained(TableHolder(table))))
+      to: TableBox(base: sqlite3_vtab(), table: table))
     unsafe result.pointee = UnsafeMutableRawPointer(box).assumingMemoryBound(to: sqlite3_vtab.self)
     return SQLITE_OK
   }
   unsafe module.xDisconnect = { table in
     guard let table = unsafe table else { return SQLITE_OK }
     let box = unsafe UnsafeMutableRawPointer(table).assumingMemoryBound(to: TableBox.self)
-    unsafe box.pointee.holder.release()
+    unsafe box.deinitialize(count: 1)
     unsafe box.deallocate()
     return SQLITE_OK
   }
@@ -170,7 +149,7 @@ private nonisolated(unsafe) var virtualTableModule: sqlite3_module = {
     let cursor = unsafe tableObject(table).makeCursor()
     let box = UnsafeMutablePointer<CursorBox>.allocate(capacity: 1)
     unsafe box.initialize(
-      to: CursorBox(base: sqlite3_vtab_cursor(), holder: .passRetained(CursorHolder(cursor))))
+      to: CursorBox(base: sqlite3_vtab_cursor(), cursor: cursor))
     unsafe result.pointee = UnsafeMutableRawPointer(box)
       .assumingMemoryBound(to: sqlite3_vtab_cursor.self)
     return SQLITE_OK
@@ -179,7 +158,7 @@ private nonisolated(unsafe) var virtualTableModule: sqlite3_module = {
     guard let cursor = unsafe cursor else { return SQLITE_OK }
     unsafe cursorObject(cursor).end()
     let box = unsafe UnsafeMutableRawPointer(cursor).assumingMemoryBound(to: CursorBox.self)
-    unsafe box.pointee.holder.release()
+    unsafe box.deinitialize(count: 1)
     unsafe box.deallocate()
     return SQLITE_OK
   }
@@ -232,13 +211,13 @@ private nonisolated(unsafe) var virtualTableModule: sqlite3_module = {
 
 private func tableObject(_ table: UnsafeMutablePointer<sqlite3_vtab>) -> any VirtualTable {
   unsafe UnsafeMutableRawPointer(table).assumingMemoryBound(to: TableBox.self)
-    .pointee.holder.takeUnretainedValue().table
+    .pointee.table
 }
 
 private func cursorObject(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>) -> any VirtualCursor
 {
   unsafe UnsafeMutableRawPointer(cursor).assumingMemoryBound(to: CursorBox.self)
-    .pointee.holder.takeUnretainedValue().cursor
+    .pointee.cursor
 }
 
 private func run(
