@@ -112,6 +112,20 @@ import Wire
     #expect(messages.acks.isEmpty)
     #expect(messages.errors.map(\.id) == (1...1000).map { "\($0)" })
   }
+
+  @Test(arguments: [0, 1, 60_000, 66_000, 100_000, 130_000])
+  func `a client whose answer fills its queue is found to be full once`(space: Int) {
+    let relay = SimulatedRelay { unlimited(&$0) }
+    let ada = relay.connect("ada")
+    for id in 1...16 { ada.post("r", "\(id)", text: String(repeating: "x", count: 8000)) }
+    relay.run()
+    _ = ada.take()
+    ada.space = space
+    for _ in 1...5 { ada.send(.history(.init(room: "r"))) }
+    relay.run(forMilliseconds: 10_000)
+    #expect(ada.pausesWithOutput == 1)
+    #expect(!ada.input.isEmpty)
+  }
 }
 
 @Suite struct `The refusals of a session` {

@@ -188,6 +188,7 @@ public final class SimulatedRelay {
     while socket.isOpen, !socket.isPaused, !socket.input.isEmpty {
       guard shards[socket.loop].mayReceive(socket.session, now: now) else {
         socket.isPaused = true
+        if shards[socket.loop].hasOutput(socket.session) { socket.pausesWithOutput += 1 }
         return
       }
       let json = socket.input.removeFirst()

@@ -18,6 +18,8 @@ public final class SimulatedSocket {
   public internal(set) var input: [[UInt8]] = []
   /// Messages that the relay has taken from the authenticated client.
   public var received: [[UInt8]] = []
+  /// How often the relay stopped reading from it while it had output for it.
+  public internal(set) var pausesWithOutput = 0
   /// The number of writes to it.
   public private(set) var writes = 0
   /// The number of messages that arrived compressed.

@@ -54,6 +54,8 @@ public struct Session {
   var awaitsReply = false
   /// Whether the owner was told to stop reading, until it is told to continue.
   var isPaused = false
+  /// Whether what was queued for it paused it, and not an answer that it awaited.
+  var isFull = false
   var isClosing = false
   /// Whether it has input that waits for the budget.
   var isSlowed = false

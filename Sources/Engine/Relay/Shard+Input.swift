@@ -19,6 +19,7 @@ extension Shard {
 
   private mutating func pause(_ session: Slot<Session>, _ now: Moment) {
     sessions[session].isPaused = true
+    sessions[session].isFull = !hasRoomForReplies(session)
     sessions[session].extras?.holds.pause(now: now.monotonic)
   }
 
@@ -38,8 +39,12 @@ extension Shard {
 
   /// Whether only its user's budget may delay a session's next message.
   private func hasRoomForRequests(_ session: Slot<Session>) -> Bool {
+    hasAnswers(session) && hasRoomForReplies(session)
+  }
+
+  /// Whether no answer is awaited before its next message.
+  private func hasAnswers(_ session: Slot<Session>) -> Bool {
     !log.isFull && !sessions[session].awaitsReply && !isJoining(session)
-      && hasRoomForReplies(session)
   }
 
   func hasRoomForReplies(_ session: Slot<Session>) -> Bool {
@@ -66,8 +71,11 @@ extension Shard {
     resume(session, now)
   }
 
+  /// If its answer has come and fills its queue, the owner is told so by `mayReceive`, once.
   private mutating func resume(_ session: Slot<Session>, _ now: Moment) {
-    guard hasRoomForRequests(session) else { return }
+    guard hasAnswers(session), hasRoomForReplies(session) || !sessions[session].isFull else {
+      return
+    }
     sessions[session].isPaused = false
     sessions[session].extras?.holds.resume(now: now.monotonic)
     resumable.append(sessions[session].connection)
