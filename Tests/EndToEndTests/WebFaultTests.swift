@@ -13,6 +13,10 @@ extension `End to end` {
       try play("control_characters")
     }
 
+    @Test func `edits the last message, also when its acknowledgement comes before it`() throws {
+      try play("stored_before_arrived")
+    }
+
     @Test func `keeps the text of an edit that is refused, or not finished`() throws {
       try play("refused_edits")
     }

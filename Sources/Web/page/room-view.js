@@ -18,7 +18,7 @@ import { Timeline } from "./timeline.js";
 /** @import { Muted } from "./muted.js" */
 /** @import { People } from "./people.js" */
 /** @import { Relay } from "./relay-client/relay.js" */
-/** @import { Message, Sending } from "./relay-client/types.js" */
+/** @import { Message, Pending, Sending } from "./relay-client/types.js" */
 /** @import { Context, Shown } from "./row.js" */
 /** @import { SearchBar } from "./search-bar.js" */
 
@@ -246,7 +246,7 @@ export class RoomView extends HTMLElement {
       isDirect: this.#row.peer !== undefined,
       name: (user) => people.name(user) ?? (user === me || this.#isMember(user) ? user : undefined),
       pictures: (user) => (people.known.get(user)?.avatar ? pictures : undefined),
-      message: (seq) => this.#conversation?.get(seq),
+      message: (seq) => this.#message(seq),
       mark: (message) => this.#mark(message),
       act: (...action) => this.#act(...action),
       key: (event, message) => this.#rowKey(event, message),
@@ -347,7 +347,7 @@ export class RoomView extends HTMLElement {
       if (isCommand(text)) return this.#perform(text);
       text = unescaped(text);
     }
-    if (!isEdit || text !== this.#conversation?.get(purpose.seq)?.text) {
+    if (!isEdit || text !== this.#message(purpose.seq)?.text) {
       const sending = isEdit
         ? room.edit(purpose.seq, text)
         : room.send(text, purpose ? { replyTo: purpose.seq } : {});
@@ -475,11 +475,26 @@ export class RoomView extends HTMLElement {
   }
 
   #editLast() {
-    const items = this.#conversation?.items ?? [];
-    const last = items.findLast(
-      (item) => item.from === this.#messenger.user && item.kind === "text" && !item.deleted,
-    );
+    const isSent = (/** @type {Pending} */ { kind, state }) =>
+      kind === "text" && state !== "refused";
+    const isOwn = (/** @type {Message} */ { from, kind, deleted }) =>
+      from === this.#messenger.user && kind === "text" && !deleted;
+    const last =
+      this.#room?.pending.findLast(isSent) ?? this.#conversation?.items.findLast(isOwn);
     if (last?.seq) this.#act("edit", last.seq); // not before it is stored
+  }
+
+  /**
+   * A message that is loaded, or an own one that is stored and about to arrive.
+   * @param {number} seq
+   * @returns {Message | undefined}
+   */
+  #message(seq) {
+    const loaded = this.#conversation?.get(seq);
+    const stored = loaded ? undefined : this.#room?.pending.find((one) => one.seq === seq);
+    if (!stored) return loaded;
+    const { user: from } = this.#messenger;
+    return /** @type {Message} */ ({ ...stored, from, reactions: new Map() });
   }
 
   /** Keeps what one writes: a message for all tabs, an edit for this one. */
@@ -531,7 +546,7 @@ export class RoomView extends HTMLElement {
     if (action === "expand" && key !== undefined) return this.#timeline.expand(key);
     const anchor = /** @type {HTMLElement} */ (detail);
     const seq = Number(key);
-    const message = this.#conversation?.get(seq);
+    const message = this.#message(seq);
     if (action === "show")
       this.#timeline.show(seq).then((row) => row?.focus({ preventScroll: true }));
     else if (action === "react")

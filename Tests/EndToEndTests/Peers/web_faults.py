@@ -58,6 +58,44 @@ def control_characters(browser, folder):
     relay.stop()
 
 
+def stored_before_arrived(browser, folder):
+    """An own message whose acknowledgement comes before it: it is edited, and replied to, and not the one before it."""
+    relay = Relay(RELAY, folder, "")
+    relay.send("ada", "general", "the one before")
+    page = before(browser.page(), """
+        window.held = [];
+        Object.defineProperty(WebSocket.prototype, "onmessage", { set(take) {
+          this.addEventListener("message", (event) => {
+            if (window.held && JSON.parse(event.data).type === "message") window.held.push(() => take.call(this, event));
+            else take.call(this, event);
+          });
+        } });""")
+    page.go(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
+    page.evaluate("window.held.splice(0).forEach(take => take())")
+    page.wait("document.querySelectorAll('.row').length === 1")
+    write(page, "the last one")
+    page.wait("[...document.querySelectorAll('.row .mark')].map(mark => mark.textContent).join() === '✓,✓'")
+    page.press("ArrowUp")
+    check(page.evaluate(f"{COMPOSER}.value") == "the last one", "another one is edited")
+    page.press("Escape")
+    row = "[...document.querySelectorAll('.row')].at(-1)"
+    for key, expected in (("e", f"{COMPOSER}.value === 'the last one'"), ("Escape", f"{COMPOSER}.value === ''"),
+                          ("r", "document.querySelector('.banner').textContent.includes('the last one')"), ("Escape", f"{COMPOSER}.value === ''")):
+        if key != "Escape":
+            page.evaluate(f"{row}.focus()")
+        page.press(key)
+        page.wait(expected)
+    page.press("ArrowUp")
+    put(page, "the last one, edited")
+    page.press("Enter")
+    until(lambda: relay.texts("general") == ["the one before", "the last one, edited"], "the edit")
+    page.evaluate("{ const all = window.held; window.held = undefined; all.forEach(take => take()); }")
+    wait_for_text(page, "the last one, edited")
+    quiet(page)
+    relay.stop()
+
+
 def refused_edits(browser, folder):
     """A refused edit keeps its text: in the composer, or beside what one has begun to write; and an edit that was not finished is there after a reload."""
     relay = Relay(RELAY, folder, "limits: { edits_per_entry: 1 }")
