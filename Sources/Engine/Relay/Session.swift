@@ -52,15 +52,23 @@ public struct Session {
   var isReading = false
   /// Whether input waits for an answer from storage.
   var awaitsReply = false
-  /// Whether the owner was told to stop reading, until it is told to continue.
-  var isPaused = false
-  /// Whether what was queued for it paused it, and not an answer that it awaited.
-  var isFull = false
+  /// Why the owner was told to stop reading, until it is told to continue.
+  var pause = Pause.none
   var isClosing = false
   /// Whether it has input that waits for the budget.
   var isSlowed = false
 
   init(connection: Int32) { self.connection = connection }
+
+  enum Pause {
+    case none
+    /// What is queued for it leaves no room for another reply.
+    case fullQueue
+    /// An answer that it awaits, or its user's budget.
+    case other
+  }
+
+  var isPaused: Bool { pause != .none }
 
   /// The bytes that the socket has not taken.
   var queuedBytes: Int { outbox.count - outboxTaken }

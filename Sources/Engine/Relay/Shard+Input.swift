@@ -18,8 +18,7 @@ extension Shard {
   }
 
   private mutating func pause(_ session: Slot<Session>, _ now: Moment) {
-    sessions[session].isPaused = true
-    sessions[session].isFull = !hasRoomForReplies(session)
+    sessions[session].pause = hasRoomForReplies(session) ? .other : .fullQueue
     sessions[session].extras?.holds.pause(now: now.monotonic)
   }
 
@@ -73,10 +72,10 @@ extension Shard {
 
   /// If its answer has come and fills its queue, the owner is told so by `mayReceive`, once.
   private mutating func resume(_ session: Slot<Session>, _ now: Moment) {
-    guard hasAnswers(session), hasRoomForReplies(session) || !sessions[session].isFull else {
-      return
-    }
-    sessions[session].isPaused = false
+    guard hasAnswers(session),
+      hasRoomForReplies(session) || sessions[session].pause != .fullQueue
+    else { return }
+    sessions[session].pause = .none
     sessions[session].extras?.holds.resume(now: now.monotonic)
     resumable.append(sessions[session].connection)
   }
