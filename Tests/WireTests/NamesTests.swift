@@ -53,5 +53,8 @@ import Wire
     #expect(!RoomName.isOpen("dm:ada:bo", to: "ad"))
     #expect(RoomName.isOpen("general", to: "eve"))
     #expect(!RoomName.isOpen("sys:canary", to: "ada"))
+    for user in ["", "a", "da", "o", "dm", "dm:ada", "ada:bo", ":bo"] {
+      #expect(!RoomName.isOpen("dm:ada:bo", to: user))
+    }
   }
 }

@@ -64,4 +64,16 @@ import Testing
       #expect(String(decoding: text, as: UTF8.self) == "\(number)")
     }
   }
+
+  @Test(arguments: 1...30) func `bytes are equal only if all are`(length: Int) {
+    let name = (0..<length).map { UInt8(ascii: "b") + UInt8($0 % 20) }
+    func isEqual(to other: [UInt8]) -> Bool { name.span.equals(other.span) }
+    #expect(isEqual(to: name + []))
+    #expect(!isEqual(to: Array(name.dropLast())))
+    for place in 0..<length {
+      var other = name
+      other[place] = UInt8(ascii: "a")
+      #expect(!isEqual(to: other))
+    }
+  }
 }

@@ -38,7 +38,8 @@ public struct CompactDictionary<Key: Hashable & Sendable, Value: Sendable>: Send
   /// The value at a place.
   subscript(place place: Int) -> Value {
     get { entries.values[place] }
-    _modify { yield &entries.values[place] }
+    // A coroutine of `values` would allocate memory for each access.
+    set { unsafe entries.values.withUnsafeMutableBufferPointer { unsafe $0[place] = newValue } }
   }
 
   /// Whether the arrays are much larger than their content.

@@ -111,30 +111,25 @@ extension FieldReader {
     let value = fields[.text]
     guard value.isString else { throw bad(.text, "a string", json) }
     var body: [UInt8] = []
-    body.reserveCapacity(value.range.count + 8)
-    body.append("\"text\":")
-    let length: Int
     if value.kind == .string {
-      let inside = json.extracting(value.inside)
-      try check(inside, json)
-      length = inside.count
-      body.append(json.extracting(value.range))
+      try check(json.extracting(value.inside), limitBytes, json)
+      body.append(addingCapacity: value.range.count + 7) {
+        $0.append("\"text\":")
+        $0.append(json.extracting(value.range))
+      }
     } else {
       let unescaped = json.jsonUnescaped(value)
-      try check(unescaped.span, json)
-      length = unescaped.count
+      try check(unescaped.span, limitBytes, json)
+      body.append("\"text\":")
       body.append(jsonString: unescaped.span)
-    }
-    guard limitBytes == 0 || length <= limitBytes else {
-      throw refusal(
-        .tooLarge, "The text has \(length) bytes of UTF-8; the limit is \(limitBytes).", .text,
-        json)
     }
     return body
   }
 
-  /// Refuses blank text and control characters (C0 except newline and tab, DEL, C1).
-  private func check(_ text: Span<UInt8>, _ json: Span<UInt8>) throws(WireError) {
+  /// Refuses blank text, control characters (C0 except newline and tab, DEL, C1), and too many bytes.
+  private func check(
+    _ text: Span<UInt8>, _ limitBytes: Int, _ json: Span<UInt8>
+  ) throws(WireError) {
     var isBlank = true
     var hasHighBytes = false
     var index = 0
@@ -160,6 +155,11 @@ extension FieldReader {
     }
     if isBlank, hasHighBytes { isBlank = text.asString.unicodeScalars.allSatisfy(\.isBlank) }
     if isBlank { throw bad(.text, "non-blank", json) }
+    guard limitBytes == 0 || text.count <= limitBytes else {
+      throw refusal(
+        .tooLarge, "The text has \(text.count) bytes of UTF-8; the limit is \(limitBytes).", .text,
+        json)
+    }
   }
 
   private func controlCharacter(_ json: Span<UInt8>) -> WireError {

@@ -368,10 +368,23 @@ extension Span where Element == UInt8 {
 }
 
 extension Span where Element == UInt8 {
-  /// Whether the bytes are those of another span.
+  /// Whether the bytes are those of another span. Eight of them are compared at a time, the last
+  /// eight also if they overlap those before.
   func equals(_ other: Span<UInt8>) -> Bool {
     guard count == other.count else { return false }
-    for index in 0..<count where self[index] != other[index] { return false }
+    guard count >= 8 else {
+      for index in 0..<count where self[index] != other[index] { return false }
+      return true
+    }
+    let (own, others): (RawSpan, RawSpan) = unsafe (bytes, other.bytes)
+    var index = 0
+    while index < count {
+      let place = Swift.min(index, count &- 8)
+      let word = unsafe own.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
+      let otherWord = unsafe others.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
+      guard word == otherWord else { return false }
+      index &+= 8
+    }
     return true
   }
 

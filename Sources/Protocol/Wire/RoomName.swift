@@ -45,14 +45,19 @@ public enum RoomName {
       && bytes[2] == UInt8(ascii: "s") && bytes[3] == UInt8(ascii: ":")
   }
 
-  /// Whether the name permits `user` to join, read and send; the user's rights may still forbid it.
+  /// Whether a valid name permits `user` to join, read and send; the user's rights may still forbid it.
   public static func isOpen(_ name: String, to user: String) -> Bool {
     if isReserved(name) { return false }
     let bytes = name.utf8.span
-    guard isDirect(bytes), let colon = colon(inDirect: bytes) else { return true }
+    guard isDirect(bytes) else { return true }
     let user = user.utf8.span
-    return bytes.extracting(prefixLength..<colon).equals(user)
-      || bytes.extracting((colon + 1)...).equals(user)
+    // No user has a colon in the name.
+    let end = prefixLength + user.count
+    let start = bytes.count - user.count
+    return bytes.count > end && bytes[end] == UInt8(ascii: ":")
+      && bytes.extracting(prefixLength..<end).equals(user)
+      || start > prefixLength && bytes[start - 1] == UInt8(ascii: ":")
+        && bytes.extracting(start...).equals(user)
   }
 
   private static func isDirect(_ name: Span<UInt8>) -> Bool {
