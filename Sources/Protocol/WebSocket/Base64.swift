@@ -8,11 +8,12 @@ package enum Base64 {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
     for start in stride(from: 0, to: bytes.count, by: 3) {
-      let group = bytes[start..<min(start + 3, bytes.count)]
-      let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
+      let count = min(3, bytes.count - start)
+      var bits: UInt32 = 0
+      for index in 0..<3 { bits = bits << 8 | (index < count ? UInt32(bytes[start + index]) : 0) }
       for digit in 0..<4 {
         let value = Int(bits >> UInt32(18 - 6 * digit) & 0x3F)
-        text.append(digit <= group.count ? digits[value] : UInt8(ascii: "="))
+        text.append(digit <= count ? digits[value] : UInt8(ascii: "="))
       }
     }
     return String(decoding: text.span)
@@ -22,23 +23,23 @@ package enum Base64 {
   /// padding is missing, bits after the last byte are set, or it has other characters (RFC 4648
   /// §3).
   package static func decode(_ text: String) -> [UInt8]? {
-    let text = Array(text.utf8)
+    let text = text.utf8.span
     guard text.count % 4 == 0 else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count / 4 * 3)
     for start in stride(from: 0, to: text.count, by: 4) {
-      var group = text[start..<start + 4]
+      var count = 4
       if start + 4 == text.count {
-        while group.count > 2, group.last == UInt8(ascii: "=") { group.removeLast() }
+        while count > 2, text[start + count - 1] == UInt8(ascii: "=") { count -= 1 }
       }
       var bits: UInt32 = 0
-      for character in group {
-        guard let value = value(of: character) else { return nil }
+      for index in 0..<count {
+        guard let value = value(of: text[start + index]) else { return nil }
         bits = bits << 6 | value
       }
-      bits <<= UInt32(6 * (4 - group.count))
-      guard bits & ((1 << UInt32(8 * (4 - group.count))) - 1) == 0 else { return nil }
-      for index in 0..<group.count - 1 {
+      bits <<= UInt32(6 * (4 - count))
+      guard bits & ((1 << UInt32(8 * (4 - count))) - 1) == 0 else { return nil }
+      for index in 0..<count - 1 {
         bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(16 - 8 * index)))
       }
     }

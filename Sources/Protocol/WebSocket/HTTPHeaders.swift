@@ -18,12 +18,13 @@ public struct HTTPHeaders: Equatable, Sendable {
   /// - Parameter start: where the first one begins.
   init(scanned head: Span<UInt8>, from start: Int) {
     bytes = Array(copying: head)
+    places.reserveCapacity(16)
     var start = start
     for end in start..<bytes.count where bytes[end] == UInt8(ascii: "\r") {
-      let line = bytes[start..<end]
+      var colon = start
+      while colon < end, bytes[colon] != UInt8(ascii: ":") { colon += 1 }
+      if colon < end { places.append((start..<colon, trimmed(colon + 1..<end))) }
       start = end + 2
-      guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
-      places.append((line.startIndex..<colon, line[(colon + 1)...].trimmed.indices))
     }
   }
 
@@ -64,12 +65,23 @@ public struct HTTPHeaders: Equatable, Sendable {
   private func elements(_ name: String) -> [Range<Int>] {
     var elements: [Range<Int>] = []
     for field in places where equals(field.name, name) {
-      for element in bytes[field.value].split(separator: UInt8(ascii: ",")) {
-        let element = element.trimmed
-        if !element.isEmpty { elements.append(element.indices) }
+      var start = field.value.lowerBound
+      let last = field.value.upperBound
+      for end in start...last where end == last || bytes[end] == UInt8(ascii: ",") {
+        let element = trimmed(start..<end)
+        if !element.isEmpty { elements.append(element) }
+        start = end + 1
       }
     }
     return elements
+  }
+
+  /// The range without surrounding optional white space.
+  private func trimmed(_ range: Range<Int>) -> Range<Int> {
+    var (start, end) = (range.lowerBound, range.upperBound)
+    while start < end, bytes[start].isBlank { start += 1 }
+    while start < end, bytes[end - 1].isBlank { end -= 1 }
+    return start..<end
   }
 
   private func text(_ range: Range<Int>) -> String {
@@ -78,20 +90,28 @@ public struct HTTPHeaders: Equatable, Sendable {
 
   /// Whether the bytes are a token, ignoring the case of ASCII letters.
   private func equals(_ range: Range<Int>, _ token: String) -> Bool {
-    let token = token.utf8
-    return range.count == token.count
-      && zip(range, token).allSatisfy { bytes[$0].lowercased == $1.lowercased }
+    let token = token.utf8.span
+    guard range.count == token.count else { return false }
+    for index in token.indices
+    where bytes[range.lowerBound + index].lowercased != token[index].lowercased {
+      return false
+    }
+    return true
   }
 
   /// Whether the text is a valid name of a field (RFC 9110 §5.6.2: a token).
   public static func isName(_ text: String) -> Bool {
-    !text.isEmpty && text.utf8.allSatisfy(\.isTokenCharacter)
+    let bytes = text.utf8.span
+    for index in bytes.indices where !bytes[index].isTokenCharacter { return false }
+    return !bytes.isEmpty
   }
 
   /// Whether the text is a valid value of a field (RFC 9110 §5.5): validate user input before
   /// sending it.
   public static func isValue(_ text: String) -> Bool {
-    text.utf8.allSatisfy(\.isFieldCharacter)
+    let bytes = text.utf8.span
+    for index in bytes.indices where !bytes[index].isFieldCharacter { return false }
+    return true
   }
 }
 
@@ -119,14 +139,4 @@ extension UInt8 {
 
   /// Whether the byte is optional white space (RFC 9110 §5.6.3).
   var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
-}
-
-extension ArraySlice<UInt8> {
-  /// The bytes without surrounding optional white space.
-  fileprivate var trimmed: Self {
-    var rest = self
-    while let byte = rest.first, byte.isBlank { rest.removeFirst() }
-    while let byte = rest.last, byte.isBlank { rest.removeLast() }
-    return rest
-  }
 }

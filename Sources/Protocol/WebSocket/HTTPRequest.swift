@@ -11,7 +11,7 @@ public struct HTTPRequest: Equatable, Sendable {
   public let host: String
 
   /// The target without its query, still percent-encoded.
-  public var path: Substring { target.prefix { $0 != "?" } }
+  public var path: Substring { Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") }) }
 
   /// The percent-decoded segments of the path: `v1`, `rooms` and `a:b` for `/v1/rooms/a%3Ab`; `nil`
   /// if one of them is not UTF-8.
@@ -77,7 +77,8 @@ public struct HTTPRequest: Equatable, Sendable {
 
   private init(_ head: HTTPHead) throws(HTTPViolation) {
     // RFC 9112 §3: exactly one space between the three parts.
-    let parts = head.firstLine.split(separator: " ", omittingEmptySubsequences: false)
+    let parts = head.firstLine.utf8
+      .split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).map(Substring.init)
     guard parts.count == 3, HTTPHeaders.isName(String(parts[0])),
       let (target, authority) = Self.originForm(parts[1]), let version = HTTPVersion(parts[2])
     else { throw .requestLineMalformed }
@@ -140,32 +141,58 @@ public struct HTTPRequest: Equatable, Sendable {
   /// It is decoded like an HTML form (the URL standard, `application/x-www-form-urlencoded`): a `+` is
   /// a space, an invalid percent-encoding stands for itself, and invalid UTF-8 for U+FFFD.
   public func query(_ name: String) -> String? {
-    queryItems.first { $0.name == name }?.value
+    let bytes = target.utf8.span
+    for item in itemRanges where Self.formDecoded(bytes.extracting(item.name)) == name {
+      return Self.formDecoded(bytes.extracting(item.value))
+    }
+    return nil
   }
 
   /// The items of the query, in order, decoded like those of `query`.
   public var queryItems: [(name: String, value: String)] {
-    guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return [] }
-    return target[target.utf8.index(after: mark)...].utf8.split(separator: UInt8(ascii: "&"))
-      .map { item in
-        let end = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
-        return (Self.formDecoded(item[..<end]), Self.formDecoded(item[end...].dropFirst()))
-      }
+    let bytes = target.utf8.span
+    return itemRanges.map {
+      (Self.formDecoded(bytes.extracting($0.name)), Self.formDecoded(bytes.extracting($0.value)))
+    }
   }
 
-  private static func formDecoded(_ text: Substring.UTF8View) -> String {
+  /// The items of the query in `target`, in order.
+  private var itemRanges: [(name: Range<Int>, value: Range<Int>)] {
+    let bytes = target.utf8.span
+    var start = 0
+    while start < bytes.count, bytes[start] != UInt8(ascii: "?") { start += 1 }
+    start += 1
+    var items: [(name: Range<Int>, value: Range<Int>)] = []
+    while start < bytes.count {
+      var (end, equals) = (start, -1)
+      while end < bytes.count, bytes[end] != UInt8(ascii: "&") {
+        if equals < 0, bytes[end] == UInt8(ascii: "=") { equals = end }
+        end += 1
+      }
+      let nameEnd = equals < 0 ? end : equals
+      if start < end { items.append((start..<nameEnd, min(nameEnd + 1, end)..<end)) }
+      start = end + 1
+    }
+    return items
+  }
+
+  private static func formDecoded(_ text: Span<UInt8>) -> String {
     var bytes: [UInt8] = []
-    var rest = text
-    while let byte = rest.popFirst() {
-      let digits = byte == UInt8(ascii: "%") ? rest.prefix(2).compactMap(\.hexValue) : []
-      if digits.count == 2 {
-        bytes.append(digits[0] << 4 | digits[1])
-        rest = rest.dropFirst(2)
+    bytes.reserveCapacity(text.count)
+    var index = 0
+    while index < text.count {
+      let byte = text[index]
+      if byte == UInt8(ascii: "%"), index + 2 < text.count,
+        let high = text[index + 1].hexValue, let low = text[index + 2].hexValue
+      {
+        bytes.append(high << 4 | low)
+        index += 2
       } else {
         bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
       }
+      index += 1
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return String(decoding: bytes.span)
   }
 
   /// Decodes percent-encoding (RFC 3986 §2.1); returns `nil` for a percent sign without two digits,

@@ -60,11 +60,21 @@ public struct HTTPResponse: Equatable, Sendable {
   private var head: [UInt8] {
     var head: [UInt8] = []
     head.reserveCapacity(Self.usualHeadBytes)
-    func append(_ texts: String...) { for text in texts { head += text.utf8 } }
-    append("HTTP/1.1 \(status) ", Self.phrase(status), "\r\n")
-    for field in headers { append(field.name, ": ", field.value, "\r\n") }
-    if hasContent, !endsWithConnection { append("Content-Length: \(body.count)\r\n") }
-    if status >= 200, !keepsAlive { append("Connection: close\r\n") }
+    func append(_ text: String) { head.append(copying: text.utf8.span) }
+    func append(_ field: String, _ value: String) {
+      append(field)
+      append(": ")
+      append(value)
+      append("\r\n")
+    }
+    append("HTTP/1.1 ")
+    append(String(status))
+    append(" ")
+    append(Self.phrase(status))
+    append("\r\n")
+    for field in headers { append(field.name, field.value) }
+    if hasContent, !endsWithConnection { append("Content-Length", String(body.count)) }
+    if status >= 200, !keepsAlive { append("Connection", "close") }
     append("\r\n")
     return head
   }

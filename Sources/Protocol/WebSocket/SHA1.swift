@@ -5,6 +5,7 @@ package enum SHA1 {
   package static func digest(of message: [UInt8]) -> [UInt8] {
     // RFC 3174 §4: a one bit, zeros, and the length in bits fill the last block.
     var padded = message
+    padded.reserveCapacity(message.count + 72)
     padded.append(0x80)
     while padded.count % 64 != 56 { padded.append(0) }
     append(UInt64(message.count) * 8, to: &padded)
@@ -12,7 +13,7 @@ package enum SHA1 {
     var hash: (UInt32, UInt32, UInt32, UInt32, UInt32) =
       (0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0)
     for start in stride(from: 0, to: padded.count, by: 64) {
-      let words = schedule(padded[start..<start + 64])
+      let words = schedule(padded.span.extracting(start..<start + 64))
       var (a, b, c, d, e) = hash
       for round in 0..<80 {
         let (mixed, constant): (UInt32, UInt32) =
@@ -34,17 +35,12 @@ package enum SHA1 {
   }
 
   /// Returns the 80 words to which a block of 64 bytes is expanded (RFC 3174 §6.1).
-  private static func schedule(_ block: ArraySlice<UInt8>) -> [UInt32] {
-    var words: [UInt32] = []
-    words.reserveCapacity(80)
-    var index = block.startIndex
-    while index < block.endIndex {
-      words.append(block[index..<index + 4].reduce(0) { $0 << 8 | UInt32($1) })
-      index += 4
-    }
+  private static func schedule(_ block: Span<UInt8>) -> [UInt32] {
+    var words: [UInt32] = Array(repeating: 0, count: 80)
+    for index in 0..<64 { words[index / 4] = words[index / 4] << 8 | UInt32(block[index]) }
     for round in 16..<80 {
       let mixed = words[round - 3] ^ words[round - 8] ^ words[round - 14] ^ words[round - 16]
-      words.append(rotate(mixed, 1))
+      words[round] = rotate(mixed, 1)
     }
     return words
   }
