@@ -34,6 +34,17 @@ import Wire
       #expect(harness.history() == nil)
       #expect(folder.bytes(of: "data/index.db") > 0)
       #expect(harness.send(41...41).map(\.seq) == [41])
+      // Only what needs the damaged entry is refused, and not what is stored with it.
+      let edits = (1...40).map { number -> LogRequest in
+        let id = "edit-\(number)"
+        return LogRequest.append(
+          .init(room: "general", id: id, edit: Int64(number), text: "new"), from: "ada")
+      }
+      let answers = harness.submit(edits + [.append("general", "bo", "unrelated")])
+      #expect(answers.acks.count == 40)
+      #expect(answers.acks.last?.id == "unrelated")
+      #expect(answers.refusals.map(\.code) == [.noSuchEntry])
+      #expect(harness.submit((1...40).map { .append("general", "ada", "\($0)") }).acks.count == 39)
     }
     let harness = try StoreHarness(folder["data"], keep: 1)
     harness.send(42...60)

@@ -205,11 +205,16 @@ extension LogAnswer {
 }
 
 extension LogDelivery {
+  var acks: [ServerMessage.Ack] { answers.acks }
+  var refusals: [WireError] { answers.refusals }
+}
+
+extension [LogAnswer] {
   var acks: [ServerMessage.Ack] {
-    answers.compactMap { if case .ack(_, let ack) = $0 { ack } else { nil } }
+    compactMap { if case .ack(_, let ack) = $0 { ack } else { nil } }
   }
 
   var refusals: [WireError] {
-    answers.compactMap { if case .refused(_, let error) = $0 { error } else { nil } }
+    compactMap { if case .refused(_, let error) = $0 { error } else { nil } }
   }
 }

@@ -34,9 +34,7 @@ final class StoreHarness {
   func send(
     _ ids: ClosedRange<Int>, to room: String = "general", as user: String = "ada"
   ) -> [ServerMessage.Ack] {
-    submit(ids.map { .append(room, user, "\($0)") }).compactMap {
-      if case .ack(_, let ack) = $0 { ack } else { nil }
-    }
+    submit(ids.map { .append(room, user, "\($0)") }).acks
   }
 
   func subscribe(_ room: String, as user: String, after: Int64? = nil) -> ServerMessage.Joined? {

@@ -9,6 +9,8 @@ public struct StoreFailure: Error, Equatable, Sendable, CustomStringConvertible 
   /// Whether the store may have entries and epochs that the sequencer does not know of: what it does
   /// not know need not be lost.
   package var mayHaveMore = false
+  /// Whether it is about one entry, which cannot be read: only the request that needs it is refused.
+  package var isOfEntry = false
 
   public init(_ description: String, isConfiguration: Bool = false) {
     self.description = description

@@ -214,6 +214,16 @@ extension Sequencer {
     batch.acks[loop].append(ack, to: append.session, wasStored: wasStored)
   }
 
+  /// Refuses a send for good that needs an entry which is damaged: a client that tries it again and
+  /// again must not have the sends of others refused with it.
+  func refuseUnreadable(_ append: LogRequest.Append, from loop: Int, _ batch: inout Batch) {
+    let error = WireError(
+      .noSuchEntry,
+      "The entry that this one refers to, or whose id it has, is damaged and cannot be read.",
+      re: .send, room: append.room, id: append.id)
+    refuseSend(append, error, loop, &batch)
+  }
+
   private func refuseSend(
     _ append: LogRequest.Append, _ error: WireError, _ loop: Int, _ batch: inout Batch
   ) {

@@ -170,19 +170,20 @@ extension Sequencer {
   private mutating func redact(
     _ entry: Entry, in room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) {
+    let own = batch.index(ofRoom: room, seq: entry.seq)
+    var through = entry.seq
+    // Before anything is changed: the last edit may be damaged. Those of an entry of this batch are in
+    // this batch as well.
+    if own == nil, entry.kind == .text, rooms[room].changes > 0, let number = rooms[room].number {
+      let edit = try store.lastEdit(of: entry.seq, inRoom: number, named: rooms[room].name)
+      through = edit?.seq ?? through
+    }
     for index in batch.edits(of: entry.seq, room: room) {
       batch.entries[index].entry.body = Entry.deletedEditBody(of: entry.seq)
     }
-    if let index = batch.index(ofRoom: room, seq: entry.seq) {
-      batch.entries[index].entry.body = entry.deletedBody
-      // Its edits are in this batch as well.
+    if let own {
+      batch.entries[own].entry.body = entry.deletedBody
       return
-    }
-    guard let number = rooms[room].number else { return }
-    var through = entry.seq
-    if entry.kind == .text, rooms[room].changes > 0 {
-      let edit = try store.lastEdit(of: entry.seq, inRoom: number, named: rooms[room].name)
-      through = edit?.seq ?? through
     }
     batch.redactions.append(
       Batch.Redaction(room: room, seq: entry.seq, through: through, body: entry.deletedBody))

@@ -47,8 +47,12 @@ extension Sequencer {
       case .trace(let request): traces.append((loop, request))
       }
     } catch {
-      batch.failure = error
-      refuseUnread(request, from: loop, &batch)
+      if error.isOfEntry, case .append(let append) = request {
+        refuseUnreadable(append, from: loop, &batch)
+      } else {
+        batch.failure = error
+        refuseUnread(request, from: loop, &batch)
+      }
     }
   }
 

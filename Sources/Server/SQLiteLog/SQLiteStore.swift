@@ -281,6 +281,8 @@ package final class SQLiteStore: EntryStore {
 
   private func failure(_ action: String, _ error: SQLiteError) -> StoreFailure {
     if error.isDamagedFile { shared.distrustIndex() }
-    return StoreFailure("could not \(action) \(path): \(error)")
+    var failure = StoreFailure("could not \(action) \(path): \(error)")
+    failure.isOfEntry = action == "read" && error.isDamagedTable
+    return failure
   }
 }
