@@ -479,8 +479,7 @@ export class RoomView extends HTMLElement {
       kind === "text" && state !== "refused";
     const isOwn = (/** @type {Message} */ { from, kind, deleted }) =>
       from === this.#messenger.user && kind === "text" && !deleted;
-    const last =
-      this.#room?.pending.findLast(isSent) ?? this.#conversation?.items.findLast(isOwn);
+    const last = this.#room?.pending.findLast(isSent) ?? this.#conversation?.items.findLast(isOwn);
     if (last?.seq) this.#act("edit", last.seq); // not before it is stored
   }
 
