@@ -54,6 +54,91 @@ import Wire
     #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
   }
 
+  @Test(arguments: [2, 3])
+  func `a text is deleted although an edit of it is damaged, and so is no more`(damaged: Int) throws
+  {
+    try sendWithEdits()
+    let text = "CAST('secret \(damaged)' AS BLOB)"
+    try SQL(folder["data/relay.db"]).run(
+      """
+      UPDATE packs SET content = CAST(substr(content, 1, instr(content, \(text)) - 1) || x'58'
+        || substr(content, instr(content, \(text)) + 1) AS BLOB) WHERE first = 1
+      """)
+    let breaks = try Store.verify(folder: folder["data"]).breaks
+    #expect(breaks.contains { "\($0)".contains("damaged") })
+    try deleteFirst()
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
+  }
+
+  @Test func `a text is deleted although its pack cannot be taken apart behind it`() throws {
+    try sendWithEdits()
+    do {
+      let database = try Database(path: folder["data/relay.db"], mode: .readWrite)
+      var select = try Statement("SELECT first, content FROM packs WHERE first = 1", on: database)
+      #expect(try select.step())
+      var pack = try select.pack()
+      select.reset()
+      var bytes = pack.bytes
+      for _ in 1...3 { _ = try pack.nextPlace() }
+      // The length of the unrelated entry.
+      let place = try #require(try pack.nextPlace()).bytes
+      bytes[place.lowerBound + 3] = 0xFF
+      var update = try Statement("UPDATE packs SET content = ?1 WHERE first = 1", on: database)
+      try update.bind(1, bytes)
+      try update.run()
+    }
+    try deleteFirst()
+    let harness = try StoreHarness(folder["data"])
+    #expect(harness.ids(through: 1) == ["1"])
+    let secrets = try SQL(folder["data/relay.db"]).integer(
+      "SELECT sum(instr(content, CAST('secret' AS BLOB))) FROM packs")
+    #expect(secrets == 0)
+  }
+
+  @Test func `a room whose last entry cannot be found is unavailable, and others are not`() throws {
+    do {
+      let harness = try StoreHarness(folder["data"])
+      // A start looks at the first entry, the last indexed one, and all later ones.
+      harness.send(0...0, to: "first")
+      harness.send(1...2)
+      harness.send(3...3, to: "other")
+      try harness.index()
+    }
+    try SQL(folder["data/relay.db"]).run(
+      "UPDATE packs SET content = CAST(x'02' || substr(content, 2) AS BLOB) WHERE first = 2")
+    let harness = try StoreHarness(folder["data"])
+    let answers = harness.submit([
+      .subscribe("general", "bo"), .append("general", "bo", "new"), .append("other", "bo", "4"),
+    ])
+    #expect(answers.acks.map(\.id) == ["4"])
+    #expect(answers.refusals.map(\.code) == [.unavailable, .unavailable])
+  }
+
+  /// Stores a text, two edits of it, and an unrelated one, in one pack.
+  private func sendWithEdits() throws {
+    let edits = (2...3).map { edit in
+      LogRequest.append(
+        .init(room: "general", id: "edit-\(edit)", edit: 1, text: "secret \(edit)"), from: "ada")
+    }
+    let harness = try StoreHarness(folder["data"])
+    let answers = harness.submit(
+      [.append("general", "ada", "1")] + edits + [.append("another", "bo", "4")])
+    #expect(answers.acks.count == 4)
+    // A start looks at the last indexed entry, and at all later ones.
+    harness.send(5...5, to: "other")
+    try harness.index()
+  }
+
+  private func deleteFirst() throws {
+    let harness = try StoreHarness(folder["data"])
+    let answers = harness.submit([
+      .append(.init(room: "general", id: "deletion", delete: 1), from: "ada"),
+      .append("other", "bo", "unrelated"),
+    ])
+    #expect(answers.refusals.isEmpty)
+    #expect(answers.acks.map(\.id) == ["deletion", "unrelated"])
+  }
+
   /// A connection with `entries`, of which the first are in `entry_rows`, and `plain`.
   private func open(rows: Int = 0) throws -> Database {
     let database = try Database(path: folder["entries.db"], mode: .create)

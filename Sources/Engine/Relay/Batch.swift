@@ -126,6 +126,8 @@ package struct Batch {
   var seen: [String] = []
   /// The error of a read during the batch, which must not be stored then.
   package internal(set) var failure: StoreFailure?
+  /// Why a part of the store could not be read that a request needs.
+  var damage: StoreFailure?
 
   /// - Parameters:
   ///   - requests: their number.

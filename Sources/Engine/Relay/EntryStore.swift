@@ -9,8 +9,14 @@ public struct StoreFailure: Error, Equatable, Sendable, CustomStringConvertible 
   /// Whether the store may have entries and epochs that the sequencer does not know of: what it does
   /// not know need not be lost.
   package var mayHaveMore = false
-  /// Whether it is about one entry, which cannot be read: only the request that needs it is refused.
-  package var isOfEntry = false
+  /// What is damaged, if only a part of the store is: only the requests that need it are refused.
+  package var damage: Damage?
+
+  package enum Damage: Sendable {
+    case entry
+    /// What is read of a room before its first use.
+    case room
+  }
 
   public init(_ description: String, isConfiguration: Bool = false) {
     self.description = description

@@ -172,11 +172,16 @@ extension Sequencer {
   ) throws(StoreFailure) {
     let own = batch.index(ofRoom: room, seq: entry.seq)
     var through = entry.seq
-    // Before anything is changed: the last edit may be damaged. Those of an entry of this batch are in
-    // this batch as well.
+    // Those of an entry of this batch are in this batch as well.
     if own == nil, entry.kind == .text, rooms[room].changes > 0, let number = rooms[room].number {
-      let edit = try store.lastEdit(of: entry.seq, inRoom: number, named: rooms[room].name)
-      through = edit?.seq ?? through
+      do throws(StoreFailure) {
+        let edit = try store.lastEdit(of: entry.seq, inRoom: number, named: rooms[room].name)
+        through = edit?.seq ?? through
+      } catch {
+        // It is overwritten all the same.
+        guard error.damage == .entry else { throw error }
+        through = rooms[room].head
+      }
     }
     for index in batch.edits(of: entry.seq, room: room) {
       batch.entries[index].entry.body = Entry.deletedEditBody(of: entry.seq)

@@ -47,10 +47,10 @@ extension Sequencer {
       case .trace(let request): traces.append((loop, request))
       }
     } catch {
-      if error.isOfEntry, case .append(let append) = request {
+      if error.damage == nil { batch.failure = error } else { batch.damage = error }
+      if error.damage == .entry, case .append(let append) = request {
         refuseUnreadable(append, from: loop, &batch)
       } else {
-        batch.failure = error
         refuseUnread(request, from: loop, &batch)
       }
     }

@@ -15,6 +15,8 @@ public struct Sequencer {
     public var answers: [[LogAnswer]]
     /// Why the batch was not stored; for the operator.
     public var failure: StoreFailure?
+    /// Why a part of the store could not be read, so that a request was refused; for the operator.
+    public var damage: StoreFailure?
   }
 
   /// The number of entries that each of the relay's own rooms keeps.
@@ -167,7 +169,8 @@ public struct Sequencer {
     for question in batch.questions {
       answers[question.loop].append(memberships(question, &store))
     }
-    return Outcome(commit: makeCommit(of: batch, &store, framing), answers: answers, failure: nil)
+    return Outcome(
+      commit: makeCommit(of: batch, &store, framing), answers: answers, damage: batch.damage)
   }
 
   /// Records that the stored state of a room changes.

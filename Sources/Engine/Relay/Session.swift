@@ -64,7 +64,7 @@ public struct Session {
     case none
     /// What is queued for it leaves no room for another reply.
     case fullQueue
-    /// An answer that it awaits, or its user's budget.
+    /// An answer or a join that it awaits, a full log, or its user's budget.
     case other
   }
 

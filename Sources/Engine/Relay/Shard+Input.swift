@@ -70,7 +70,7 @@ extension Shard {
     resume(session, now)
   }
 
-  /// If its answer has come and fills its queue, the owner is told so by `mayReceive`, once.
+  /// If its answer has come and fills its queue, the owner is told so by the next `mayReceive`.
   private mutating func resume(_ session: Slot<Session>, _ now: Moment) {
     guard hasAnswers(session),
       hasRoomForReplies(session) || sessions[session].pause != .fullQueue

@@ -218,7 +218,8 @@ final class EntryCursor: VirtualCursor {
         unsafe result.set(blob: UnsafeRawBufferPointer(rebasing: $0[row.body]))
       }
     case 10: result.set(row.numbers.others)
-    default: result.set(row.numbers.content)
+    case 11: result.set(row.numbers.content)
+    default: result.set(Int64(row.body.count))
     }
   }
 
@@ -234,6 +235,7 @@ final class EntryCursor: VirtualCursor {
       switch column {
       case 6...8: unsafe row.withBytes(column) { unsafe result.set(text: $0) }
       case 9: unsafe row.withBytes(column) { unsafe result.set(blob: $0) }
+      case 12: unsafe row.withBytes(9) { result.set(Int64($0.count)) }
       default: result.set(row.integer(column))
       }
     }

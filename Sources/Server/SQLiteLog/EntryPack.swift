@@ -118,7 +118,7 @@ struct EntryPack {
     count += 1
   }
 
-  /// Adds an entry of another pack with the same first position.
+  /// Adds an entry of another pack with the same first position, or its rest.
   mutating func append(_ row: Range<Int>, of pack: EntryPackReader) {
     bytes += pack.bytes[row]
     count += 1
@@ -176,6 +176,16 @@ struct EntryPackReader {
     else { throw Self.damage(first) }
     defer { offset = end }
     return (first &+ distance, offset..<end)
+  }
+
+  /// Returns all entries that can be told apart, in order, and the damaged rest, which is empty in a sound
+  /// pack: what changes a pack leaves it as it is.
+  func parts() -> (entries: [(position: Int64, bytes: Range<Int>)], rest: Range<Int>) {
+    var reader = self
+    reader.offset = start
+    var entries: [(position: Int64, bytes: Range<Int>)] = []
+    while let entry = try? reader.nextPlace() { entries.append(entry) }
+    return (entries, reader.offset..<bytes.count)
   }
 
   static func damage(_ position: Int64) -> SQLiteError {

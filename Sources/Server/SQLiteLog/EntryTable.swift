@@ -5,7 +5,10 @@ internal import Wire
 /// The journal's entries as a table, one row each, however they are stored: those of older versions in
 /// `entry_rows`, all others in `packs`.
 ///
-/// Every statement reads `entries`, and may change it. Only `EntryWriter` knows more: it stores and
+/// Every statement reads `entries`, and may change it. `size` is the length of `body`, also where that is
+/// damaged.
+///
+/// Only `EntryWriter` knows more: it stores and
 /// deletes many at once.
 final class EntryTable: VirtualTable {
   static let name = "entries"
@@ -21,7 +24,8 @@ final class EntryTable: VirtualTable {
     let declaration = """
       CREATE TABLE entries (
         position INTEGER, room INTEGER, seq INTEGER, epoch INTEGER, at INTEGER, identity INTEGER,
-        sender TEXT, id TEXT, kind TEXT, body BLOB, others INTEGER, content INTEGER)
+        sender TEXT, id TEXT, kind TEXT, body BLOB, others INTEGER, content INTEGER,
+        size INTEGER HIDDEN)
       """
     try database.add(name, declaration: declaration) { EntryTable($0) }
   }
@@ -81,7 +85,7 @@ final class EntryTable: VirtualTable {
     }
 
     private mutating func putRow(_ columns: [SQLiteValue]) throws(SQLiteError) {
-      for (column, value) in zip(Int32(1)..., columns) {
+      for (column, value) in zip(Int32(1)...12, columns) {
         switch column {
         case 7...9: try putRow.bind(column, String(decoding: value.bytes, as: UTF8.self))
         case 10: try putRow.bind(column, value.bytes)
@@ -105,8 +109,8 @@ final class EntryTable: VirtualTable {
         pack.append(
           numbers, sender: text(6), id: text(7), kind: text(8), body: columns[9].bytes.span)
       }
-      guard var old = try packs.pack(of: numbers.position), let last = try old.last,
-        last >= numbers.position
+      guard let old = try packs.pack(of: numbers.position), case let parts = old.parts(),
+        old.first == numbers.position || parts.entries.last?.position ?? 0 >= numbers.position
       else {
         var pack = EntryPack(first: numbers.position, at: numbers.at)
         append(to: &pack)
@@ -116,7 +120,7 @@ final class EntryTable: VirtualTable {
       // It lies between entries of one pack.
       var new = EntryPack(replacing: old)
       var isPending = true
-      while let place = try old.nextPlace() {
+      for place in parts.entries {
         guard place.position != numbers.position else {
           throw SQLiteError(
             extendedCode: SQLITE_CONSTRAINT, message: "entry \(place.position) exists already")
@@ -127,18 +131,9 @@ final class EntryTable: VirtualTable {
         }
         new.append(place.bytes, of: old)
       }
+      if isPending { append(to: &new) }
+      if !parts.rest.isEmpty { new.append(parts.rest, of: old) }
       try packs.replace(by: new)
-    }
-  }
-}
-
-extension EntryPackReader {
-  /// The position of the last entry.
-  fileprivate var last: Int64? {
-    get throws(SQLiteError) {
-      var (rest, last) = (self, Int64?.none)
-      while let place = try rest.nextPlace() { last = place.position }
-      return last
     }
   }
 }

@@ -34,6 +34,9 @@ struct LogWriter: Sendable {
     var sequencer = sequencer
     var outage = Outage(
       "Writing", path: store.path, meanwhile: "Clients are told to retry", report: report)
+    var damages = Outage(
+      "Reading an entry", path: store.path, check: "the store with relay verify",
+      meanwhile: "Requests that need it are refused", report: report)
     if store.hasDeleted { checkpointer.erase() }
     var erasureStep = checkpointer.erasureStep
     // Work left by an earlier process starts without waiting for a task.
@@ -93,6 +96,8 @@ struct LogWriter: Sendable {
       } else if store.commits > commits {
         outage.update(nil)
       }
+      // Said once: a client can ask for it again and again.
+      if let damage = outcome.damage { damages.update(damage) }
       for (_, done) in trims { done.append(outcome.failure == nil) }
       if store.hasSealed { indexWork.append(()) }
       for (slice, done) in deletions {

@@ -105,7 +105,7 @@ package final class SQLiteStore: EntryStore {
   package var identityKey: EntryIdentity.Key { state.identityKey }
 
   package func loadRoom(_ name: String) throws(StoreFailure) -> StoredRoom? {
-    do { return try state.loadRoom(name) } catch { throw failure("read", error) }
+    do { return try state.loadRoom(name) } catch { throw failure(toRead: .room, error) }
   }
 
   package func find(
@@ -114,7 +114,7 @@ package final class SQLiteStore: EntryStore {
     do {
       return try state.find(identity, room: room, named: name, sender: sender, id: id)
     } catch {
-      throw failure("read", error)
+      throw failure(toRead: .entry, error)
     }
   }
 
@@ -124,7 +124,7 @@ package final class SQLiteStore: EntryStore {
     do {
       return try state.lastEntry(ofRoom: room, throughEpoch: number)
     } catch {
-      throw failure("read", error)
+      throw failure(toRead: .room, error)
     }
   }
 
@@ -134,7 +134,7 @@ package final class SQLiteStore: EntryStore {
     do {
       return try state.entry(seq, ofRoom: number, named: room)
     } catch {
-      throw failure("read", error)
+      throw failure(toRead: .entry, error)
     }
   }
 
@@ -144,7 +144,7 @@ package final class SQLiteStore: EntryStore {
     do {
       return try state.lastEdit(of: target, inRoom: number, named: room)
     } catch {
-      throw failure("read", error)
+      throw failure(toRead: .entry, error)
     }
   }
 
@@ -281,8 +281,12 @@ package final class SQLiteStore: EntryStore {
 
   private func failure(_ action: String, _ error: SQLiteError) -> StoreFailure {
     if error.isDamagedFile { shared.distrustIndex() }
-    var failure = StoreFailure("could not \(action) \(path): \(error)")
-    failure.isOfEntry = action == "read" && error.isDamagedTable
+    return StoreFailure("could not \(action) \(path): \(error)")
+  }
+
+  private func failure(toRead part: StoreFailure.Damage, _ error: SQLiteError) -> StoreFailure {
+    var failure = failure("read", error)
+    if error.isDamagedTable { failure.damage = part }
     return failure
   }
 }

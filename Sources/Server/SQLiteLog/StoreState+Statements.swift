@@ -89,7 +89,7 @@ extension StoreState {
           on: database),
         selectEditsToRedact: try Statement(
           """
-          SELECT edits.seq, edits.position, length(body)
+          SELECT edits.seq, edits.position, size
           FROM edits JOIN entries ON entries.position = edits.position
           WHERE edits.room = ?1 AND target = ?2 AND edits.seq > ?3 ORDER BY edits.seq LIMIT ?4
           """, on: database),

@@ -77,21 +77,23 @@ struct StoredPacks: ~Copyable {
   private mutating func deleteFromPack(
     _ rest: inout ArraySlice<Int64>, _ position: Int64
   ) throws(SQLiteError) {
-    guard var old = try pack(of: position) else {
+    guard let old = try pack(of: position) else {
       rest.removeFirst()
       return
     }
+    let parts = old.parts()
     var new = EntryPack(replacing: old)
     var hasChanged = false
-    while let place = try old.nextPlace() {
-      while let next = rest.first, next < place.position { rest.removeFirst() }
-      if rest.first == place.position {
+    for entry in parts.entries {
+      while let next = rest.first, next < entry.position { rest.removeFirst() }
+      if rest.first == entry.position {
         rest.removeFirst()
         hasChanged = true
       } else {
-        new.append(place.bytes, of: old)
+        new.append(entry.bytes, of: old)
       }
     }
+    if !parts.rest.isEmpty { new.append(parts.rest, of: old) }
     // It is not in the pack in which it would be.
     if rest.first == position { rest.removeFirst() }
     if hasChanged { try replace(by: new) }

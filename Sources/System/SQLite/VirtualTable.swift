@@ -6,7 +6,8 @@ internal import CSQLite
 /// and is not part of the file. Its first column is an integer, by which rows are found and ordered.
 /// Used by the thread of its connection.
 package protocol VirtualTable: AnyObject {
-  /// The columns, a bit each, of which a cursor learns whether the statement uses one.
+  /// The columns, a bit each, of which a cursor learns whether the statement reads one. An `UPDATE` may be
+  /// taken to read none: SQLite says of it that it uses all.
   var notedColumns: UInt64 { get }
 
   func makeCursor() -> any VirtualCursor
@@ -279,7 +280,8 @@ private func plan(
     unsafe info.pointee.orderByConsumed = 1
     if unsafe info.pointee.aOrderBy[0].desc != 0 { plan.insert(.descending) }
   }
-  if unsafe info.pointee.colUsed & table.notedColumns != 0 { plan.insert(.usesNoted) }
+  let used = unsafe info.pointee.colUsed
+  if used != .max, used & table.notedColumns != 0 { plan.insert(.usesNoted) }
   // At most one row: a change of it needs no copy of the page beside the write-ahead log.
   if plan.contains(.equal) { unsafe info.pointee.idxFlags = SQLITE_INDEX_SCAN_UNIQUE }
   unsafe info.pointee.idxNum = plan.rawValue

@@ -7,6 +7,7 @@ import { el, iconButton, unset } from "./dom.js";
 import { refuseFiles } from "./files.js";
 import { folded, plain } from "./format.js";
 import { load, loaded, markTold, report, say } from "./problems.js";
+import { foldPending } from "./relay-client/fold.js";
 import { RoomHead } from "./room-head.js";
 import { gist } from "./row.js";
 import { isCommand, unescaped } from "./slash.js";
@@ -475,11 +476,14 @@ export class RoomView extends HTMLElement {
   }
 
   #editLast() {
-    const isSent = (/** @type {Pending} */ { kind, state }) =>
-      kind === "text" && state !== "refused";
-    const isOwn = (/** @type {Message} */ { from, kind, deleted }) =>
-      from === this.#messenger.user && kind === "text" && !deleted;
-    const last = this.#room?.pending.findLast(isSent) ?? this.#conversation?.items.findLast(isOwn);
+    const mayEdit = (/** @type {Message} */ { from, kind, forward, deleted }) =>
+      from === this.#messenger.user && kind === "text" && !forward && !deleted;
+    const sent = this.#room?.pending.filter(
+      (one) => one.kind === "text" && one.state !== "refused",
+    );
+    const last =
+      sent?.map((one) => this.#arriving(one)).findLast(mayEdit) ??
+      this.#conversation?.items.findLast(mayEdit);
     if (last?.seq) this.#act("edit", last.seq); // not before it is stored
   }
 
@@ -491,9 +495,20 @@ export class RoomView extends HTMLElement {
   #message(seq) {
     const loaded = this.#conversation?.get(seq);
     const stored = loaded ? undefined : this.#room?.pending.find((one) => one.seq === seq);
-    if (!stored) return loaded;
+    return stored ? this.#arriving(stored) : loaded;
+  }
+
+  /**
+   * An own message that is not here yet, with the own changes of it.
+   * @param {Pending} sent
+   */
+  #arriving(sent) {
     const { user: from } = this.#messenger;
-    return /** @type {Message} */ ({ ...stored, from, reactions: new Map() });
+    const message = /** @type {Message} */ ({ ...sent, from, reactions: new Map() });
+    const changes = (this.#room?.pending ?? []).filter(
+      ({ target, state }) => target !== undefined && target === sent.seq && state !== "refused",
+    );
+    return foldPending(message, changes, from);
   }
 
   /** Keeps what one writes: a message for all tabs, an edit for this one. */
