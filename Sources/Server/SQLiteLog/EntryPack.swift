@@ -118,8 +118,9 @@ struct EntryPack {
     count += 1
   }
 
-  /// Adds an entry of another pack with the same first position, or its rest.
+  /// Adds an entry of another pack with the same first position, or its damaged rest if it has one.
   mutating func append(_ row: Range<Int>, of pack: EntryPackReader) {
+    guard !row.isEmpty else { return }
     bytes += pack.bytes[row]
     count += 1
   }
@@ -184,6 +185,7 @@ struct EntryPackReader {
     var reader = self
     reader.offset = start
     var entries: [(position: Int64, bytes: Range<Int>)] = []
+    // Damage is its only error, and leaves the offset where it begins.
     while let entry = try? reader.nextPlace() { entries.append(entry) }
     return (entries, reader.offset..<bytes.count)
   }

@@ -5,11 +5,8 @@ internal import Wire
 /// The journal's entries as a table, one row each, however they are stored: those of older versions in
 /// `entry_rows`, all others in `packs`.
 ///
-/// Every statement reads `entries`, and may change it. `size` is the length of `body`, also where that is
-/// damaged.
-///
-/// Only `EntryWriter` knows more: it stores and
-/// deletes many at once.
+/// Every statement reads `entries`, and may change it; `size` is the length of `body`, also where that is
+/// damaged. Only `EntryWriter` knows more: it stores and deletes many at once.
 final class EntryTable: VirtualTable {
   static let name = "entries"
   static let columns = """
@@ -132,7 +129,7 @@ final class EntryTable: VirtualTable {
         new.append(place.bytes, of: old)
       }
       if isPending { append(to: &new) }
-      if !parts.rest.isEmpty { new.append(parts.rest, of: old) }
+      new.append(parts.rest, of: old)
       try packs.replace(by: new)
     }
   }

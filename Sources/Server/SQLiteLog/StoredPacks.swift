@@ -93,7 +93,7 @@ struct StoredPacks: ~Copyable {
         new.append(entry.bytes, of: old)
       }
     }
-    if !parts.rest.isEmpty { new.append(parts.rest, of: old) }
+    new.append(parts.rest, of: old)
     // It is not in the pack in which it would be.
     if rest.first == position { rest.removeFirst() }
     if hasChanged { try replace(by: new) }
