@@ -47,6 +47,45 @@ import Wire
     #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
   }
 
+  @Test func `reads the members of a large room one by one, and all when few are left`()
+    async throws
+  {
+    try await open { harness in
+      await harness.submit((1...60).map { .append("r", "u\($0)", "1") })
+      await harness.submit([.mark(room: "r", Marks(user: "u7", read: 50, received: 55))])
+    }
+    try await open { harness in
+      let joined = try #require(await harness.subscribe("r", as: "u7", after: 0))
+      #expect(joined.members == nil)
+      #expect(joined.read == 50)
+      #expect(joined.received == 55)
+      #expect(await harness.submit([.append("r", "u8", "2")]).acks.map(\.seq) == [61])
+      await harness.submit((11...20).map { .forget(room: "r", user: "u\($0)") })
+      let members = try #require(await harness.subscribe("r", as: "u7")?.members)
+      #expect(members.count == 50)
+      #expect(members.first { $0.user == "u60" } == Marks(user: "u60", read: 60, received: 60))
+      // The entry of u8 moved neither mark over the entries of others.
+      #expect(members.first { $0.user == "u8" } == Marks(user: "u8", read: 8, received: 8))
+    }
+    try await open { harness in
+      #expect(await harness.subscribe("r", as: "u7")?.members?.count == 50)
+    }
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
+  }
+
+  @Test func `keeps the members of a large room that has no entries`() async throws {
+    _ = try await open { harness in
+      await harness.submit((1...600).map { .subscribe("r", "u\($0)") })
+    }
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
+    try await open { harness in
+      #expect(await harness.memberships(of: "u501").map(\.room) == ["r"])
+      #expect(await harness.subscribe("r", as: "u501", after: 0)?.head == 0)
+      #expect(await harness.submit([.append("r", "u1", "1")]).acks.map(\.seq) == [1])
+    }
+    #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)
+  }
+
   @Test func `compares the content of ids with entries of earlier runs`() async throws {
     _ = try await open { harness in
       await harness.submit([

@@ -241,8 +241,8 @@ import Wire
         })
     }
     harness.submit()
+    #expect(harness.sequencer.indices.count < 10)
     #expect(harness.sequencer.rooms.count < 10)
-    #expect(harness.sequencer.indices.count == harness.sequencer.rooms.count)
     #expect(harness.sequencer.unstored.isEmpty)
     harness.store.failsCommits = false
     #expect(harness.memberships(of: "bo") == ["s"])

@@ -54,7 +54,8 @@ import Wire
         [.subscribe("r\($0)", "ada"), .unsubscribe(room: "r\($0)", user: "ada")]
       })
     harness.submit()
-    #expect(harness.sequencer.rooms.count < 10)
+    #expect(harness.sequencer.indices.isEmpty)
+    #expect(harness.sequencer.rooms.isEmpty)
   }
 
   @Test
@@ -63,24 +64,35 @@ import Wire
   {
     var harness = SequencerHarness()
     harness.submit(.append("stored", "ada", "1"))
-    let count = Sequencer.abandonedRoomLimit * 3
+    let count = 3072
     _ = harness.submit((0..<count).map { .subscribe("r\($0)", "ada") })
     #expect(harness.sequencer.rooms.count == count + 1)
     for room in 0..<count { harness.submit(.unsubscribe(room: "r\(room)", user: "ada")) }
     harness.submit()
-    #expect(harness.sequencer.rooms.count <= Sequencer.abandonedRoomLimit + 2)
-    #expect(harness.sequencer.indices["stored"] != nil)
+    #expect(harness.sequencer.indices.keys.sorted() == ["stored"])
+    _ = harness.submit((0..<count).map { .subscribe("again\($0)", "ada") })
+    #expect(harness.sequencer.rooms.count == count + 1)
     #expect(harness.submit(.append("stored", "ada", "2")).acks.map(\.seq) == [2])
   }
 
   @Test func `stored rooms that all have left after a peak do not stay in memory`() {
     var harness = SequencerHarness()
-    let count = Sequencer.idleRoomLimit + 2
+    let limit = Sequencer.idleRoomLimit
+    let count = limit + 10_000
     _ = harness.submit((0..<count).map { .append("r\($0)", "ada", "1") })
     _ = harness.submit((0..<count).map { .subscribe("r\($0)", "ada") })
-    _ = harness.submit((0..<count).map { .unsubscribe(room: "r\($0)", user: "ada") })
     harness.submit()
-    #expect(harness.sequencer.rooms.count < 10)
+    #expect(harness.sequencer.indices.count == count)
+    _ = harness.submit((0..<count).map { .unsubscribe(room: "r\($0)", user: "ada") })
+    var forgotten: [Int] = []
+    while harness.sequencer.indices.count > limit {
+      let before = harness.sequencer.indices.count
+      harness.submit()
+      forgotten.append(before - harness.sequencer.indices.count)
+    }
+    #expect(harness.sequencer.indices.count == limit)
+    #expect(forgotten == [4096, 4096, 1808])
+    #expect(harness.submit(.append("r0", "ada", "2")).acks.map(\.seq) == [2])
   }
 
   @Test func `a room without new entries is trimmed to exactly the number of entries to keep`() {

@@ -96,7 +96,7 @@ package protocol NodeStore: EntryLookup, AnyObject {
     checksNodes: Bool
   ) throws(DatabaseFailure) -> NodeBeginning
 
-  /// Reads rooms, and keeps them for `loadRoom`.
+  /// Reads rooms, each with all of its members, and keeps them for `loadRoom`.
   func lookUp(rooms names: [String]) throws(StoreFailure)
 
   /// Stores a batch and commits the transaction.

@@ -82,16 +82,31 @@ public struct MemoryStore: EntryStore, EntryReader {
   /// The number of the epoch to which new entries belong.
   package var epoch: Int64 = 1
 
+  private let membersLimit: Int
+
   /// Creates an empty store.
-  /// - Parameter identityKey: has to be random if clients choose the ids.
-  public init(identityKey: EntryIdentity.Key = .none) { self.identityKey = identityKey }
+  /// - Parameters:
+  ///   - identityKey: has to be random if clients choose the ids.
+  ///   - membersLimit: the number of members up to which a room is returned with all of them.
+  public init(
+    identityKey: EntryIdentity.Key = .none, membersLimit: Int = StoredRoom.membersLimit
+  ) {
+    self.identityKey = identityKey
+    self.membersLimit = membersLimit
+  }
 
   public mutating func loadRoom(_ name: String) throws(StoreFailure) -> StoredRoom? {
     guard let number = numbers[name], let room = rooms[number] else { return nil }
-    return StoredRoom(
+    var stored = StoredRoom(
       number: number, head: room.head, first: room.first,
       lastAt: room.entries.last?.at ?? 0, members: room.members,
       changes: room.forgottenChanges + Int64(room.changeSeqs.count), last: room.last)
+    if room.members.count > membersLimit {
+      stored.members = [:]
+      stored.members[room.last.sender] = room.members[room.last.sender]
+      stored.otherMembers = room.members.count - stored.members.count
+    }
+    return stored
   }
 
   public mutating func nextRoomNumber() throws(StoreFailure) -> Int64 {

@@ -14,7 +14,13 @@ struct SequencedRoom {
   var changes: Int64 = 0
   /// Filled by the first join.
   var epochs: RoomEpochs?
+  /// Those of a large room are read when they are needed; see `Sequencer.room(_:knowing:_:)`.
   var members: CompactDictionary<String, MemberMarks> = [:]
+  /// The number of members that have not been read.
+  var otherMembers = 0
+  /// The users who ceased to be members in a batch that may not be stored yet, if there are members who have
+  /// not been read.
+  private var formerMembers: (batch: Int, users: Set<String>) = (0, [])
   /// Who sent the last entries.
   var last = LastSenders()
   /// Whether the last sender's marks moved by sends, which the store derives until another user
@@ -36,14 +42,22 @@ struct SequencedRoom {
   }
 
   static let memberListLimit = 50
+  /// The number of members from which on a room without entries is stored: what its first entry stores,
+  /// and what is forgotten with its last subscriber, is bounded.
+  static let unstoredMembersLimit = 500
 
   var exists: Bool { number != nil || !members.isEmpty }
 
   /// The number of distinct subscribed users; more than 50 count as 51.
   var audience: Int64 { Int64(min(subscribers.count, Self.memberListLimit + 1)) }
 
+  var memberCount: Int { members.count + otherMembers }
+
+  /// Whether the members have become so few that all are to be read.
+  var lacksMembers: Bool { otherMembers > 0 && memberCount <= Self.memberListLimit }
+
   var memberList: [Marks]? {
-    guard members.count <= Self.memberListLimit else { return nil }
+    guard otherMembers == 0, members.count <= Self.memberListLimit else { return nil }
     return zip(members.keys, members.values)
       .map { Marks(user: $0, read: $1.read, received: $1.received) }
       .sorted { $0.user < $1.user }
@@ -66,6 +80,22 @@ struct SequencedRoom {
     if let member = members.place(of: user) { recordSend(by: member) }
   }
 
+  /// Whether the store has to be asked for the membership of a user.
+  func mustRead(_ user: String, batch: Int) -> Bool {
+    otherMembers > 0 && members[user] == nil
+      && !(formerMembers.batch == batch && formerMembers.users.contains(user))
+  }
+
+  /// - Returns: whether the user was a member.
+  mutating func removeMember(_ user: String, batch: Int) -> Bool {
+    guard members.removeValue(forKey: user) != nil else { return false }
+    if otherMembers > 0 {
+      if formerMembers.batch != batch { formerMembers = (batch, []) }
+      formerMembers.users.insert(user)
+    }
+    return true
+  }
+
   mutating func restore(_ stored: StoredRoom) {
     number = stored.number
     head = stored.head
@@ -73,6 +103,8 @@ struct SequencedRoom {
     lastAt = stored.lastAt
     changes = stored.changes
     members = stored.members
+    otherMembers = stored.otherMembers
+    formerMembers = (0, [])
     last = stored.last
     hasDerivedMarks = members[last.sender]?.received == head
     isStale = false
@@ -88,6 +120,7 @@ struct SequencedRoom {
     changes = 0
     last = LastSenders()
     hasDerivedMarks = false
+    otherMembers = 0
     for member in 0..<members.count { members[place: member] = MemberMarks() }
   }
 }

@@ -7,7 +7,7 @@ extension Sequencer {
     _ append: LogRequest.Append, from loop: Int, _ batch: inout Batch,
     _ store: inout some EntryLookup
   ) throws(StoreFailure) {
-    let room = try room(append.room, &store)
+    let room = try room(append.room, knowing: append.user, &store)
     guard mayAppend(append, to: room, loop, &batch) else { return }
     var identity: EntryIdentity?
     if let number = rooms[room].number {
@@ -41,7 +41,7 @@ extension Sequencer {
       addMember(append.user, to: room, &batch)
       rooms[room].recordSend(by: append.user)
     }
-    if rooms[room].members.count < 2 { try addPeers(to: room, &batch, &store) }
+    if rooms[room].memberCount < 2 { try addPeers(to: room, &batch, &store) }
     acknowledge(append, seq, at, loop, &batch)
   }
 
@@ -142,7 +142,7 @@ extension Sequencer {
   }
 
   /// Gives the room its number in the store, and schedules its existing members to be written.
-  private mutating func makeStorable(
+  mutating func makeStorable(
     _ room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Int64 {
     if let number = rooms[room].number { return number }

@@ -1,6 +1,6 @@
 import Wire
 
-/// The changes of a batch to the store, and the eviction of rooms from memory.
+/// The changes of a batch to the store.
 extension Sequencer {
   /// - Parameter defersArrivals: whether the times at which users came may wait for a batch that has
   ///   other changes.
@@ -66,16 +66,5 @@ extension Sequencer {
   package static func entriesLimit(isReserved: Bool, keepEntriesPerRoom: Int64) -> Int64? {
     let limit = isReserved ? reservedEntriesLimit : keepEntriesPerRoom
     return limit > 0 ? limit : nil
-  }
-
-  /// - Parameter keepingStored: whether rooms stay that would have to be read from the store again.
-  mutating func forgetIdleRooms(keepingStored: Bool = false) {
-    rooms = rooms.filter { room in
-      // The store does not know a room without entries: it is kept here while it has members.
-      !room.subscribers.isEmpty || (room.number == nil ? !room.members.isEmpty : keepingStored)
-    }
-    indices = Dictionary(uniqueKeysWithValues: rooms.enumerated().map { ($1.name, $0) })
-    roomsBeforeForgetting = max(Self.idleRoomLimit, rooms.count * 2)
-    (emptiedRooms, abandonedRooms) = (0, 0)
   }
 }

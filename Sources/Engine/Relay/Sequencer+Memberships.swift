@@ -81,7 +81,9 @@ extension Sequencer {
   ) throws(StoreFailure) -> LogAnswer.Membership? {
     var membership = LogAnswer.Membership(
       room: name, belongs: false, head: 0, read: 0, unread: Unread())
-    if let index = indices[name], !rooms[index].isStale {
+    if let index = indices[name], !rooms[index].isStale,
+      !rooms[index].mustRead(user, batch: batchNumber)
+    {
       if rooms[index].members[user] != nil { return nil }
       membership.head = rooms[index].head
       membership.first = rooms[index].first
@@ -104,7 +106,9 @@ extension Sequencer {
     stored.first = rooms[index].first
     stored.lastAt = rooms[index].lastAt
     stored.changes = rooms[index].changes
-    stored.marks = rooms[index].members[user]
+    if !rooms[index].mustRead(user, batch: batchNumber) {
+      stored.marks = rooms[index].members[user]
+    }
     return stored
   }
 

@@ -71,8 +71,9 @@ extension Sequencer {
   private mutating func resubscribe(
     _ subscribing: Batch.Subscribing, _ failure: StoreFailure, _ store: inout some EntryLookup
   ) -> Batch.Subscribing? {
-    guard (try? refresh(subscribing.room, &store)) != nil,
-      let resumption = try? resumption(of: subscribing.request, subscribing.room, &store)
+    let request = subscribing.request
+    guard (try? room(request.room, knowing: request.user, &store)) != nil,
+      let resumption = try? resumption(of: request, subscribing.room, &store)
     else { return nil }
     if failure.mayHaveMore, resumption.resume == .diverged || resumption.resume == .reset {
       return nil
@@ -86,7 +87,9 @@ extension Sequencer {
   /// Adds the membership changes and marks that earlier batches could not store to this batch.
   mutating func retryMembers(_ batch: inout Batch, _ store: inout some EntryLookup) {
     for member in retries.members {
-      guard let room = try? room(member.room, &store), let retry = retries.take(member) else {
+      guard let room = try? room(member.room, knowing: member.user, &store),
+        let retry = retries.take(member)
+      else {
         continue
       }
       // A room that is not stored has lost nothing.

@@ -24,18 +24,18 @@ extension Sequencer {
           forgetIfAbandoned(room, &batch)
         }
       case .mark(let name, let marks, let origin):
-        let room = try room(name, &store)
+        let room = try room(name, knowing: marks.user, &store)
         answerMember(origin, .ok, ifMember: marks.user, of: room, from: loop, &batch)
         mark(
           room, user: marks.user, MemberMarks(read: marks.read, received: marks.received), &batch)
       case .forget(let name, let user, let origin):
-        let room = try room(name, &store)
+        let room = try room(name, knowing: user, &store)
         answerMember(origin, .left(room: name), ifMember: user, of: room, from: loop, &batch)
         removeMember(user, from: room, &batch)
       case .typing(let name, let user, let on, let origin):
         let room = try room(name, &store)
         if let origin { batch.answers.append((loop, .answer(origin, .ok))) }
-        if rooms[room].members.count <= SequencedRoom.memberListLimit {
+        if rooms[room].memberCount <= SequencedRoom.memberListLimit {
           batch.typing.append(Commit.TypingChange(room: name, user: user, on: on))
         }
       case .presence(let user, let from, let to):
@@ -74,24 +74,27 @@ extension Sequencer {
   mutating func room(
     _ name: String, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Int {
-    if let index = indices[name] {
-      try refresh(index, &store)
-      return index
-    }
-    var room = SequencedRoom(name: name)
-    if let stored = try store.loadRoom(name) { room.restore(try stored.checked(name)) }
-    room.isStale = false
-    let index = rooms.count
-    rooms.append(room)
-    indices[name] = index
+    let known = indices[name]
+    if let known, !rooms[known].isStale { return known }
+    let stored = try store.loadRoom(name)?.checked(name)
+    let index = known ?? add(SequencedRoom(name: name))
+    if let stored { rooms[index].restore(stored) }
+    rooms[index].isStale = false
     return index
   }
 
-  mutating func refresh(_ index: Int, _ store: inout some EntryLookup) throws(StoreFailure) {
-    guard rooms[index].isStale else { return }
-    let name = rooms[index].name
-    if let stored = try store.loadRoom(name) { rooms[index].restore(try stored.checked(name)) }
-    rooms[index].isStale = false
+  /// The same; it is known then whether the user is a member.
+  mutating func room(
+    _ name: String, knowing user: String, _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> Int {
+    let room = try room(name, &store)
+    if rooms[room].mustRead(user, batch: batchNumber),
+      let marks = try store.membership(of: user, toRoom: name)?.checked().marks
+    {
+      rooms[room].members[user] = marks
+      rooms[room].otherMembers -= 1
+    }
+    return room
   }
 
   static func noSuchRoom(re: RequestName, _ room: String, id: String? = nil) -> WireError {
@@ -106,7 +109,7 @@ extension Sequencer {
     _ request: LogRequest.Subscribe, from loop: Int, _ batch: inout Batch,
     _ store: inout some EntryLookup
   ) throws(StoreFailure) {
-    let room = try room(request.room, &store)
+    let room = try room(request.room, knowing: request.user, &store)
     func refuse(_ error: WireError) {
       batch.subscribing.append(
         Batch.Subscribing(
@@ -122,7 +125,11 @@ extension Sequencer {
       return
     }
     let resumption = try resumption(of: request, room, &store)
+    if rooms[room].members.count >= SequencedRoom.unstoredMembersLimit {
+      _ = try makeStorable(room, &batch, &store)
+    }
     addMember(request.user, to: room, &batch)
+    if rooms[room].subscribers.isEmpty { subscribedRooms += 1 }
     rooms[room].subscribers.add(request.user)
     batch.audienceRooms.insert(room)
     batch.subscribing.append(
@@ -173,7 +180,7 @@ extension Sequencer {
   }
 
   mutating func removeMember(_ user: String, from room: Int, _ batch: inout Batch) {
-    guard rooms[room].members.removeValue(forKey: user) != nil else { return }
+    guard rooms[room].removeMember(user, batch: batch.number) else { return }
     countMembership(user, -1, isStored: rooms[room].number != nil, &batch)
     let key = MemberKey(room: room, user: user)
     batch.dirtyMembers.remove(key)
@@ -203,8 +210,9 @@ extension Sequencer {
   }
 
   mutating func unsubscribe(_ room: Int, _ user: String) {
+    if rooms[room].subscribers.isEmpty { return }
     rooms[room].subscribers.remove(user)
-    if rooms[room].subscribers.isEmpty { emptiedRooms += 1 }
+    if rooms[room].subscribers.isEmpty { subscribedRooms -= 1 }
   }
 
   /// Records the rooms whose audience differs from the one that was last published.
@@ -221,7 +229,7 @@ extension Sequencer {
   /// Forgets a room without entries or subscribers, together with its members.
   mutating func forgetIfAbandoned(_ room: Int, _ batch: inout Batch) {
     guard rooms[room].number == nil, rooms[room].subscribers.isEmpty else { return }
-    abandonedRooms += 1
+    abandonedRooms.append(room)
     for user in rooms[room].members.keys.sorted() { removeMember(user, from: room, &batch) }
   }
 

@@ -38,7 +38,7 @@ extension Sequencer {
       var trace = EntryTrace(
         room: request.room, seq: seq, from: sender, received: record.received[place.index],
         stages: record.stages, batchEntries: record.senders.count,
-        members: rooms[room].members.count)
+        members: rooms[room].memberCount)
       if let members = rooms[room].memberList?.filter({ $0.user != sender }) {
         let times = history.marks(passing: seq, inRoom: request.room, from: place.record)
         trace.receivedBy = members.filter { $0.received >= seq }

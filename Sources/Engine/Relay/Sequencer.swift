@@ -23,9 +23,6 @@ public struct Sequencer {
   static let reservedEntriesLimit: Int64 = 16
   /// The number of rooms without subscribers that are kept in memory.
   static let idleRoomLimit = 65_536
-  /// The number of rooms that neither the store nor a user needs any more and that are kept in memory; or
-  /// a quarter of all rooms, if that is more, so that removing them costs each of them the same.
-  static let abandonedRoomLimit = 1024
 
   package internal(set) var lineage: Lineage
   let keepEntriesPerRoom: Int64
@@ -34,8 +31,17 @@ public struct Sequencer {
   let limits: EntryLimits
   package let loops: Int
 
+  /// Some are vacant.
   var rooms: [SequencedRoom] = []
   var indices: [String: Int] = [:]
+  /// The indices of those that are vacant.
+  var vacant: [Int] = []
+  /// The number of rooms with subscribers.
+  var subscribedRooms = 0
+  /// Rooms that are vacated before the next batch, unless they are needed again.
+  var abandonedRooms: [Int] = []
+  /// The next room that `forgetRooms` looks at.
+  var sweep = 0
   var unstored = UnstoredRooms()
   var nextRoomNumber: Int64?
   /// The number of rooms that users belong to, filled on demand; see `membershipCount`.
@@ -45,12 +51,6 @@ public struct Sequencer {
   var retries = MemberRetries()
   var presences = PresenceBook()
   var unstoredSeen = UnstoredSeen()
-  /// `forgetIdleRooms` does not run at fewer rooms: it would free too little.
-  var roomsBeforeForgetting = Sequencer.idleRoomLimit
-  /// How often a room lost its last subscriber since rooms were last forgotten.
-  var emptiedRooms = 0
-  /// How often a room without entries was left by all since then.
-  var abandonedRooms = 0
 
   var history = CommitHistory()
   /// Requests that `takeTraces` answers.
@@ -112,11 +112,7 @@ public struct Sequencer {
     _ submissions: [(loop: Int, requests: [LogRequest])], trimming: [String] = [],
     store: inout some EntryLookup, now: Int64
   ) -> Batch {
-    if rooms.count > roomsBeforeForgetting || emptiedRooms > Self.idleRoomLimit {
-      forgetIdleRooms()
-    } else if abandonedRooms > max(Self.abandonedRoomLimit, rooms.count / 4) {
-      forgetIdleRooms(keepingStored: true)
-    }
+    forgetRooms()
     holds.evictOver(now: now)
     if membershipCounts.count > Self.membershipCountsLimit { membershipCounts = [:] }
     batchNumber += 1
@@ -145,6 +141,7 @@ public struct Sequencer {
         rooms[room].number != nil && rooms[room].first <= rooms[room].head + 1,
         "what is published is stored, and the entries that are kept end with the head")
     }
+    for room in batch.touched where rooms[room].lacksMembers { rooms[room].isStale = true }
     recordAudiences(&batch)
     unstoredSeen.remove(batch.seen)
     return publish(batch, &store, framing)
@@ -206,7 +203,7 @@ public struct Sequencer {
       return Commit.MarkChange(
         room: room.name,
         marks: Marks(user: key.user, read: marks.read, received: marks.received),
-        members: room.members.count,
+        members: room.memberCount,
         unread: unreadIfKnown(key.room, of: key.user, runs: &runs, &store))
     }
     let presences = presenceChanges(batch)

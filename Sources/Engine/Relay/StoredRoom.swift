@@ -10,12 +10,19 @@ public struct StoredRoom: Sendable {
   public var first: Int64
   /// The time of the last entry, in milliseconds since 1970.
   public var lastAt: Int64
-  /// The members of the room and their marks, which include their own sends.
+  /// The members of the room and their marks, which include their own sends; only the last sender,
+  /// if that is a member, where there are more than `membersLimit`.
   public var members: CompactDictionary<String, MemberMarks>
+  /// The number of members that are not in `members`.
+  public var otherMembers = 0
   /// The number of its entries that were not content, including those that are no longer kept.
   public var changes: Int64
   /// Who sent its last entries.
   public var last: LastSenders
+
+  /// The number of members up to which all are read with their room: the cost is bounded, and the
+  /// members of a larger room are read one by one.
+  public static let membersLimit = SequencedRoom.memberListLimit
 
   public init(
     number: Int64, head: Int64, first: Int64, lastAt: Int64,

@@ -23,7 +23,7 @@ extension PostgresStore {
     return rows[0]
   }
 
-  /// Reads rooms, and keeps them for `loadRoom`.
+  /// Reads rooms, each with all of its members, and keeps them for `loadRoom`.
   package func lookUp(rooms names: [String]) throws(StoreFailure) {
     guard !names.isEmpty else { return }
     let found = try read(

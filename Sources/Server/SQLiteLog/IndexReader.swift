@@ -6,7 +6,6 @@ struct IndexReader: ~Copyable {
   private let database: Database
   private var selectHead: Statement
   private var selectRuns: Statement
-  private var selectSenders: Statement
   private var selectSender: Statement
   private var selectPostings: Statement
   /// How many index segments were queried.
@@ -39,26 +38,23 @@ struct IndexReader: ~Copyable {
         coalesce((SELECT max(first_seq) FROM runs WHERE room = ?1 AND first_seq <= ?2), 0)
       ORDER BY first_seq
       """, on: database)
-    let selectSenders = try Statement(
-      "SELECT user, seq FROM senders WHERE room = ?1", on: database)
     let selectSender = try Statement(
       "SELECT seq FROM senders WHERE room = ?1 AND user = ?2", on: database)
     let selectPostings = try Statement(
       "SELECT postings FROM identities WHERE place = ?1", on: database)
     return IndexReader(
       database: database, selectHead: selectHead, selectRuns: selectRuns,
-      selectSenders: selectSenders, selectSender: selectSender, selectPostings: selectPostings)
+      selectSender: selectSender, selectPostings: selectPostings)
   }
 
   private init(
     database: consuming Database, selectHead: consuming Statement,
-    selectRuns: consuming Statement, selectSenders: consuming Statement,
+    selectRuns: consuming Statement,
     selectSender: consuming Statement, selectPostings: consuming Statement
   ) {
     self.database = database
     self.selectHead = selectHead
     self.selectRuns = selectRuns
-    self.selectSenders = selectSenders
     self.selectSender = selectSender
     self.selectPostings = selectPostings
   }
@@ -88,15 +84,6 @@ struct IndexReader: ~Copyable {
       }
     }
     return places
-  }
-
-  /// Returns each sender's last indexed entry in a room.
-  mutating func senders(inRoom room: Int64) throws(SQLiteError) -> [String: Int64] {
-    try selectSenders.bind(1, room)
-    defer { selectSenders.reset() }
-    var senders: [String: Int64] = [:]
-    while try selectSenders.step() { senders[selectSenders.text(0)] = selectSenders.integer(1) }
-    return senders
   }
 
   /// Returns a sender's last indexed entry in a room.

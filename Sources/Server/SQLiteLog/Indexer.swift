@@ -177,12 +177,9 @@ extension Indexer.State {
   /// Inserts in key order, so that each page of the file is written once.
   private mutating func insertRuns(of segment: TailSegment) throws(SQLiteError) {
     var positions: [UInt8] = []
-    var senders: [String: Int64] = [:]
     for run in segment.runs.sorted(by: { ($0.room, $0.firstSeq) < ($1.room, $1.firstSeq) }) {
       try insertRun.bind(1, run.room)
-      try upsertSender.bind(1, run.room)
       var seq = run.firstSeq
-      senders.removeAll(keepingCapacity: true)
       while seq <= run.lastSeq {
         let last = min(seq + Int64(IndexSchema.runEntries) - 1, run.lastSeq)
         positions.removeAll(keepingCapacity: true)
@@ -198,14 +195,12 @@ extension Indexer.State {
         try insertRun.run()
         seq = last + 1
       }
-      for (index, record) in run.records.enumerated() {
-        senders[segment.senders[Int(record)]] = run.firstSeq + Int64(index)
-      }
-      for (user, seq) in senders.sorted(by: { $0.key < $1.key }) {
-        try upsertSender.bind(2, user)
-        try upsertSender.bind(3, seq)
-        try upsertSender.run()
-      }
+    }
+    for sending in segment.sendings.sorted(by: { ($0.room, $0.user) < ($1.room, $1.user) }) {
+      try upsertSender.bind(1, sending.room)
+      try upsertSender.bind(2, sending.user)
+      try upsertSender.bind(3, sending.seq)
+      try upsertSender.run()
     }
   }
 }

@@ -111,6 +111,7 @@ struct JournalVerifier: ~Copyable {
     }
     for (number, room) in rooms where room.head < room.first {
       if gaps.contains(where: { $0.room == number }) { continue }
+      if room.first == 1, try !hadEntries(number) { continue }
       findings.add(
         "all entries are missing, from \(room.first) on", room: room.name)
     }
@@ -120,6 +121,13 @@ struct JournalVerifier: ~Copyable {
       findings.add(
         "the \(missing) missing", room: rooms[gap.room]?.name, seq: gap.seqs.lowerBound)
     }
+  }
+
+  /// Whether a member's marks were stored after an entry: a room of many members is stored before its first
+  /// one.
+  private func hadEntries(_ room: Int64) throws(SQLiteError) -> Bool {
+    try database.integer(
+      "SELECT EXISTS (SELECT 1 FROM members WHERE room = \(room) AND since > 0)") == 1
   }
 
   private mutating func nameless(_ number: Int64, firstSeq: Int64) -> Room {

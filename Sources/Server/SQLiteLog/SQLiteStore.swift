@@ -204,7 +204,7 @@ package final class SQLiteStore: EntryStore {
     do {
       return try state.membership(of: user, toRoom: name)
     } catch {
-      throw failure("read", error)
+      throw failure(toRead: .room, error)
     }
   }
 

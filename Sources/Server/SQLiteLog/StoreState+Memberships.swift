@@ -38,9 +38,26 @@ extension StoreState {
   }
 
   /// A member's row.
-  private struct StoredMember {
+  struct StoredMember {
     var marks: MemberMarks
     var since: Int64
+
+    /// - Parameter column: that of `read`, which `received` and `since` follow.
+    init(_ row: borrowing Statement, from column: Int32) {
+      marks = MemberMarks(read: row.integer(column), received: row.integer(column + 1))
+      since = row.integer(column + 2)
+    }
+  }
+
+  /// Returns the marks of a member, which include the member's own sends.
+  mutating func marks(
+    _ stored: StoredMember, of user: String, _ room: Int64, head: Int64, _ last: LastSenders
+  ) throws(SQLiteError) -> MemberMarks {
+    var marks = stored.marks
+    var sent = tail.lastSeq(of: user, inRoom: room)
+    if sent == nil { sent = try index.lastSeq(of: user, inRoom: room) }
+    marks.sent = sent ?? 0
+    return marks.current(of: user, since: stored.since, head: head, last)
   }
 
   private static func membership(
@@ -51,11 +68,7 @@ extension StoreState {
       number: row.integer(0), room: row.text(3), head: first - 1, first: first, lastAt: 0,
       changes: row.integer(2), marks: nil)
     guard !row.isNull(4) else { return (membership, nil) }
-    return (
-      membership,
-      StoredMember(
-        marks: MemberMarks(read: row.integer(4), received: row.integer(5)), since: row.integer(6))
-    )
+    return (membership, StoredMember(row, from: 4))
   }
 
   /// Adds the state of the room, and what follows from it for the user's marks.
@@ -71,12 +84,9 @@ extension StoreState {
       last.sender = row.sender
       last.others = row.others
     }
-    guard var stored else { return }
-    var sent = tail.lastSeq(of: user, inRoom: room)
-    if sent == nil { sent = try index.lastSeq(of: user, inRoom: room) }
-    stored.marks.sent = sent ?? 0
-    membership.marks = stored.marks.current(
-      of: user, since: stored.since, head: membership.head, last)
+    if let stored {
+      membership.marks = try marks(stored, of: user, room, head: membership.head, last)
+    }
   }
 
   // MARK: - Senders

@@ -9,6 +9,8 @@ extension StoreState {
     var selectFirst: Statement
     var selectLast: Statement
     var selectMembers: Statement
+    var selectMember: Statement
+    var countMembers: Statement
     var selectIdentical: Statement
     var selectEpoch: Statement
     var selectMemberships: Statement
@@ -54,7 +56,13 @@ extension StoreState {
           "SELECT at, sender, kind, others, content FROM entries WHERE position = ?1",
           on: database),
         selectMembers: try Statement(
-          "SELECT user, read, received, since FROM members WHERE room = ?1", on: database),
+          "SELECT user, read, received, since FROM members WHERE room = ?1 LIMIT ?2",
+          on: database),
+        selectMember: try Statement(
+          "SELECT user, read, received, since FROM members WHERE room = ?1 AND user = ?2",
+          on: database),
+        countMembers: try Statement(
+          "SELECT count(*) FROM members WHERE room = ?1", on: database),
         selectIdentical: try Statement(
           """
           SELECT seq, at, sender, id, kind, body FROM entries

@@ -160,18 +160,40 @@ struct StoreState: ~Copyable {
   }
 
   private mutating func loadMembers(of room: inout StoredRoom) throws(SQLiteError) {
-    let indexed = try index.senders(inRoom: room.number)
-    let unindexed = tail.senders(inRoom: room.number)
     try statements.selectMembers.bind(1, room.number)
-    defer { statements.selectMembers.reset() }
-    while try statements.selectMembers.step() {
-      let user = statements.selectMembers.text(0)
-      let marks = MemberMarks(
-        read: statements.selectMembers.integer(1), received: statements.selectMembers.integer(2),
-        sent: unindexed[user] ?? indexed[user] ?? 0)
-      room.members[user] = marks.current(
-        of: user, since: statements.selectMembers.integer(3), head: room.head, room.last)
+    try statements.selectMembers.bind(2, Int64(StoredRoom.membersLimit) + 1)
+    let members = try Self.storedMembers(&statements.selectMembers)
+    if members.count <= StoredRoom.membersLimit {
+      for member in members { try add(member, to: &room) }
+      return
     }
+    try statements.countMembers.bind(1, room.number)
+    defer { statements.countMembers.reset() }
+    if try statements.countMembers.step() {
+      room.otherMembers = Int(statements.countMembers.integer(0))
+    }
+    try statements.selectMember.bind(1, room.number)
+    try statements.selectMember.bind(2, room.last.sender)
+    for member in try Self.storedMembers(&statements.selectMember) {
+      try add(member, to: &room)
+      room.otherMembers -= 1
+    }
+  }
+
+  private static func storedMembers(
+    _ select: inout Statement
+  ) throws(SQLiteError) -> [(user: String, StoredMember)] {
+    defer { select.reset() }
+    var members: [(user: String, StoredMember)] = []
+    while try select.step() { members.append((select.text(0), StoredMember(select, from: 1))) }
+    return members
+  }
+
+  private mutating func add(
+    _ member: (user: String, stored: StoredMember), to room: inout StoredRoom
+  ) throws(SQLiteError) {
+    room.members[member.user] = try marks(
+      member.stored, of: member.user, room.number, head: room.head, room.last)
   }
 
   mutating func head(

@@ -163,17 +163,6 @@ final class Tail: Sendable {
     }
   }
 
-  /// Returns each sender's last unindexed entry in a room.
-  func senders(inRoom room: Int64) -> [String: Int64] {
-    var senders: [String: Int64] = [:]
-    for sealed in state.withLock({ $0.sealed }) {
-      sealed.segment.addSenders(inRoom: room, to: &senders)
-    }
-    // Reads the open segment in place: a copy would force the writer to copy it, too.
-    state.withLock { $0.open.addSenders(inRoom: room, to: &senders) }
-    return senders
-  }
-
   /// Returns a sender's last unindexed entry in a room.
   func lastSeq(of sender: String, inRoom room: Int64) -> Int64? {
     state.withLock { state in

@@ -15,16 +15,34 @@ struct TailSegment: Sendable {
     let firstSeq: Int64
     /// Their indices in `records`.
     fileprivate(set) var records: [UInt32]
+    /// The index in `sendings` of the last one's sender.
+    fileprivate var sending: Int
 
     var lastSeq: Int64 { firstSeq + Int64(records.count) - 1 }
   }
 
+  /// A user's last entry in a room.
+  struct Sending: Sendable {
+    let room: Int64
+    let user: String
+    fileprivate(set) var seq: Int64
+
+    fileprivate var hash: UInt64 { Self.hash(room, user) }
+
+    fileprivate static func hash(_ room: Int64, _ user: String) -> UInt64 {
+      var hasher = Hasher()
+      hasher.combine(room)
+      hasher.combine(user)
+      return UInt64(bitPattern: Int64(hasher.finalize()))
+    }
+  }
+
   /// In journal order.
   private(set) var records: [Record] = []
-  /// The sender of each record.
-  private(set) var senders: [String] = []
+  private(set) var sendings: [Sending] = []
   private(set) var runs: [Run] = []
   private var runsByRoom = HashTable()
+  private var sendingsByPlace = HashTable()
   private var recordsByIdentity = HashTable()
 
   var count: Int { records.count }
@@ -39,21 +57,49 @@ struct TailSegment: Sendable {
   ) {
     let index = records.count
     records.append(Record(position: position, identity: identity))
-    senders.append(sender)
     recordsByIdentity.insert(index) { UInt64(bitPattern: records[$0].identity.hash) }
     let hash = UInt64(bitPattern: room)
     if let known = runsByRoom.find(hash, where: { runs[$0].room == room }) {
       if seq == runs[known].lastSeq + 1 {
         runs[known].records.append(UInt32(index))
+        record(seq, of: sender, inRun: known)
       } else if seq > runs[known].lastSeq {
         // Entries are missing, which `relay verify` reports. The ones after the gap remain
         // readable.
-        runs.append(Run(room: room, firstSeq: seq, records: [UInt32(index)]))
+        add(Run(room: room, firstSeq: seq, records: [UInt32(index)], sending: -1), of: sender)
         runsByRoom.replace(known, by: runs.count - 1, hash)
       }
     } else {
-      runs.append(Run(room: room, firstSeq: seq, records: [UInt32(index)]))
+      add(Run(room: room, firstSeq: seq, records: [UInt32(index)], sending: -1), of: sender)
       runsByRoom.insert(runs.count - 1) { UInt64(bitPattern: runs[$0].room) }
+    }
+  }
+
+  private mutating func add(_ run: Run, of sender: String) {
+    runs.append(run)
+    record(run.firstSeq, of: sender, inRun: runs.count - 1)
+  }
+
+  @inline(__always)
+  private mutating func record(_ seq: Int64, of sender: String, inRun run: Int) {
+    // Most entries have the sender of the one before them.
+    let last = runs[run].sending
+    if last < 0 || sendings[last].user != sender {
+      runs[run].sending = sending(of: sender, inRoom: runs[run].room)
+    }
+    sendings[runs[run].sending].seq = seq
+  }
+
+  private mutating func sending(of sender: String, inRoom room: Int64) -> Int {
+    if let known = find(sender, inRoom: room) { return known }
+    sendings.append(Sending(room: room, user: sender, seq: 0))
+    sendingsByPlace.insert(sendings.count - 1) { sendings[$0].hash }
+    return sendings.count - 1
+  }
+
+  private func find(_ sender: String, inRoom room: Int64) -> Int? {
+    sendingsByPlace.find(Sending.hash(room, sender)) {
+      sendings[$0].room == room && sendings[$0].user == sender
     }
   }
 
@@ -71,18 +117,9 @@ struct TailSegment: Sendable {
     }
   }
 
-  /// Adds each sender's last entry in a room.
-  func addSenders(inRoom room: Int64, to senders: inout [String: Int64]) {
-    guard let run = run(of: room) else { return }
-    for (index, record) in run.records.enumerated() {
-      senders[self.senders[Int(record)]] = run.firstSeq + Int64(index)
-    }
-  }
-
   /// Returns a sender's last entry in a room.
   func lastSeq(of sender: String, inRoom room: Int64) -> Int64? {
-    guard let run = run(of: room) else { return nil }
-    return run.records.lastIndex { senders[Int($0)] == sender }.map { run.firstSeq + Int64($0) }
+    find(sender, inRoom: room).map { sendings[$0].seq }
   }
 
   func position(of seq: Int64, in run: Run) -> Int64 {

@@ -8,7 +8,7 @@ import Wire
 final class ModelDatabase {
   /// What the tables contain.
   struct Version {
-    var rooms = MemoryStore()
+    var rooms = MemoryStore(membersLimit: .max)
     var feed: [FeedBatch] = []
     /// The last position of the feed, which may be trimmed.
     var position: Int64 = 0
