@@ -199,7 +199,7 @@ let package = Package(
       name: "Swarm",
       dependencies: [
         "Client", "EventLoop", "Platform", "Postgres", "Terminal", "Wire", "WebSocket", "YAML",
-        "Mixing", "CLinux", histogram,
+        "Mixing", "TLS", "CLinux", histogram,
       ], path: "LoadTests/swarm/Swarm", resources: [.embedInCode("Report/report.py")],
       swiftSettings: strict),
     command(

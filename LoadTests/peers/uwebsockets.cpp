@@ -20,18 +20,17 @@ constexpr unsigned int backpressureLimitBytes = 256 << 20;
 // Disables timeouts and pings: the other servers send none during a measurement either.
 constexpr unsigned short noTimeout = 0;
 
-}  // namespace
-
-int main() {
-  uWS::App app;
-  app.ws<Nobody>("/echo", {
+// `Server` is uWS::App or uWS::SSLApp.
+template <typename Server>
+void serve(Server app, const char *scheme) {
+  app.template ws<Nobody>("/echo", {
       .compression = uWS::DISABLED,
       .maxPayloadLength = 1 << 20,
       .idleTimeout = noTimeout,
       .maxBackpressure = backpressureLimitBytes,
       .message = [](auto *socket, std::string_view text, uWS::OpCode opcode) { socket->send(text, opcode); },
   });
-  app.ws<Member>("/room/:room", {
+  app.template ws<Member>("/room/:room", {
       .compression = uWS::DISABLED,
       .maxPayloadLength = 1 << 20,
       .idleTimeout = noTimeout,
@@ -50,13 +49,24 @@ int main() {
             app.publish(socket->getUserData()->topic, text, opcode);
           },
   });
-  app.listen("127.0.0.1", 0, [](auto *listener) {
+  app.listen("127.0.0.1", 0, [scheme](auto *listener) {
     if (!listener) {
       std::cerr << "cannot listen on 127.0.0.1" << std::endl;
       std::exit(1);
     }
     auto *socket = reinterpret_cast<us_socket_t *>(listener);
-    std::cerr << "listening on ws://127.0.0.1:" << us_socket_local_port(0, socket) << std::endl;
+    std::cerr << "listening on " << scheme << "://127.0.0.1:" << us_socket_local_port(0, socket) << std::endl;
   });
   app.run();
+}
+
+}  // namespace
+
+// uwebsockets [CERTIFICATE KEY]: with TLS if they are given.
+int main(int count, char **words) {
+  if (count == 3) {
+    serve(uWS::SSLApp({.key_file_name = words[2], .cert_file_name = words[1]}), "wss");
+  } else {
+    serve(uWS::App(), "ws");
+  }
 }

@@ -238,6 +238,32 @@ import Testing
     #expect(moments == [.ready, .measuring, .measured, .drained])
   }
 
+  @Test func `with TLS every delivery arrives as well, if the certificate is known`() throws {
+    let folder = try TemporaryFolder()
+    let places = BenchProgram.Places(
+      commands: Programs.folder(of: "relay"), built: folder.path, peers: folder.path)
+    let server = try BenchServer(
+      .relay(places).secured(by: BenchCertificate(in: folder.path)), in: folder.path,
+      processor: nil)
+    var plan = try #require(BenchLoad.room(members: 20, window: 8).plan(for: server))
+    // What is in flight takes several records.
+    plan.textBytes = 7_000
+    plan.seconds = 0.3
+    let (result, moments) = try play(plan)
+    #expect(result.missing == 0)
+    #expect(result.connectionsLost == 0)
+    #expect(result.whole.deliveries == result.whole.sends * 20)
+    #expect(result.whole.sends > 8)
+    #expect(moments == [.ready, .measuring, .measured, .drained])
+    plan.authorities = nil
+    do throws(RawLoad.Failure) {
+      _ = try RawLoad(plan).play()
+      Issue.record("the system knows the certificate of a test")
+    } catch {
+      #expect(error.description.contains("certificate"), "\(error)")
+    }
+  }
+
   @Test func `rooms of a plain server, by its path`() throws {
     let peer = try EchoPeerProcess("/usr/bin/python3", "broadcast.py")
     var plan = RawLoad.Plan(url: peer.url, dialect: .plain)

@@ -82,6 +82,11 @@ extension Bench {
     return row
   }
 
+  func connectsPerCPUSecond(_ server: BenchServer) throws -> (figure: Double, fault: String?) {
+    let run = try connects(server)
+    return (Double(run.result.connections) / max(run.serverSeconds, 1e-9), run.fault)
+  }
+
   private func connects(_ server: BenchServer) throws -> BenchSample {
     guard var plan = plan(.room(members: 50, window: 1), server) else {
       throw Failure(description: "\(server.program.name) has no rooms")

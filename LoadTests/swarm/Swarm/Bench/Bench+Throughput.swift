@@ -54,6 +54,13 @@ extension Bench {
     return try BenchSample(plan, server, processor: placement.load)
   }
 
+  func deliveries(
+    _ load: BenchLoad, _ server: BenchServer
+  ) throws -> (figure: Double, fault: String?) {
+    let run = try sample(load, server, .apart)
+    return (run.deliveriesPerCPUSecond, run.fault)
+  }
+
   private func describe(_ row: inout BenchRow, _ samples: [BenchSample]) {
     func median(_ name: String, _ figure: (BenchSample) -> Double) {
       if let value = BenchRow.median(samples.map(figure)) { row.details.append(.init(name, value)) }

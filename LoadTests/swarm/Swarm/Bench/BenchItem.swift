@@ -13,7 +13,7 @@ struct BenchItem: Sendable {
 extension BenchItem {
   /// All measurements, in their order.
   static let all: [BenchItem] =
-    echoes + rooms + directMessages + [
+    echoes + rooms + directMessages + secured + [
       idle, connects, join, acksOfDirectMessages, acksOfRoom, comingBack,
     ]
     + [append, appendRooms, stored, subscribers, roomsJoined] + twoLoops + slopes
@@ -46,6 +46,23 @@ extension BenchItem {
       return [row]
     }
   }
+
+  private static let secured = [
+    BenchItem(ids: ["tls-room-8"], title: "room of 1,000 with TLS 1.3") { bench in
+      [
+        try bench.measureSecured(
+          BenchRow("tls-room-8", "room of 1,000, 128 B, 8 in flight, TLS 1.3", .deliveries)
+        ) { server in try bench.deliveries(.room(members: 1000, window: 8), server) }
+      ]
+    },
+    BenchItem(ids: ["tls-connects"], title: "new connections with TLS 1.3") { bench in
+      [
+        try bench.measureSecured(
+          BenchRow("tls-connects", "new connections with TLS 1.3, to joined", .cheapConnections)
+        ) { server in try bench.connectsPerCPUSecond(server) }
+      ]
+    },
+  ]
 
   private static let idle = BenchItem(ids: ["idle"], title: "idle connections") { bench in
     [

@@ -15,6 +15,7 @@ enum BenchLoad: Equatable, Sendable {
   func plan(for server: BenchServer) -> RawLoad.Plan? {
     guard let url = server.url(echo: isEcho) else { return nil }
     var plan = RawLoad.Plan(url: url, dialect: isEcho ? .echo : server.program.dialect)
+    plan.authorities = server.program.certificate?.path
     plan.textBytes = isEcho ? Self.echoTextBytes : server.program.textBytes
     plan.warmUpSeconds = 0.2
     switch self {

@@ -12,6 +12,8 @@ struct BenchProgram: Sendable {
   var files: [(name: String, text: String)] = []
   /// The text before the port in the line that announces it; `nil`: the port was an argument.
   var announcement: String? = "listening on ws://127.0.0.1:"
+  /// Its certificate, which vouches for itself; `nil` = without TLS.
+  var certificate: BenchCertificate?
   /// Whether other processes do part of its work.
   var hasChildren = false
   /// The dialect and the path of its rooms.
@@ -102,6 +104,22 @@ extension BenchProgram {
 
   /// RFC 6455 §5.2, for payloads of 126 bytes to 64 KiB.
   private static let frameHeaderBytes = 4
+
+  /// The same program with TLS, of those that are compared with it.
+  func secured(by certificate: BenchCertificate) -> BenchProgram {
+    var program = self
+    program.certificate = certificate
+    program.announcement = announcement?.replacing("ws://", with: "wss://")
+    if name == BenchRow.libraryName {
+      program.words += [certificate.path, certificate.keyPath]
+    } else {
+      program.files[0].text += """
+        tls: { certificate: \(certificate.path), key: \(certificate.keyPath) }
+
+        """
+    }
+    return program
+  }
 
   private static func centrifuge(_ places: Places, bytes: Int) -> BenchProgram {
     var dialect = RawDialect(

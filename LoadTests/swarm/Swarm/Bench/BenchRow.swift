@@ -6,6 +6,8 @@ public struct BenchRow: Equatable, Sendable {
     case deliveries = "deliveries / CPU s"
     /// Connections that became members, per second.
     case connections = "connections / s"
+    /// The same, per second of the server's CPU time.
+    case cheapConnections = "connections / CPU s"
     /// Entries that were written or caught up with, per second.
     case entries = "entries / s"
     /// The server's memory.

@@ -61,7 +61,8 @@ final class BenchServer {
   /// Returns its URL; `nil` if it has no echo.
   func url(echo: Bool = false) -> String? {
     let path = echo ? program.echoPath : program.path
-    return path.map { "ws://127.0.0.1:\(port)\($0)" }
+    let scheme = program.certificate == nil ? "ws" : "wss"
+    return path.map { "\(scheme)://127.0.0.1:\(port)\($0)" }
   }
 
   /// Ends the server and removes its files.

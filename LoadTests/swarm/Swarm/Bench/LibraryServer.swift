@@ -12,8 +12,8 @@ struct LibraryServer {
   /// The folder for the program and for what the compilers print.
   var built: String
 
-  /// The flags of the library's own build, without TLS and compression.
-  private static let flags = ["-O3", "-march=native", "-flto=auto", "-DLIBUS_NO_SSL"]
+  /// The flags of the library's own build, with OpenSSL and without compression.
+  private static let flags = ["-O3", "-march=native", "-flto=auto", "-DLIBUS_USE_OPENSSL"]
   private static let name = "uwebsockets"
   private static let outputLimitBytes = 200
 
@@ -44,27 +44,30 @@ struct LibraryServer {
     var objects: [String] = []
     for (number, source) in sources.enumerated() {
       objects.append("\(folder)/\(number).o")
+      let language = source.hasSuffix(".c") ? ["cc", "-std=c11"] : ["c++", "-std=c++2b"]
       try run(
-        ["cc"] + Self.flags
-          + ["-std=c11", "-I\(library)/uSockets/src", "-c", source, "-o", objects[number]], log)
+        language + Self.flags
+          + ["-I\(library)/uSockets/src", "-c", source, "-o", objects[number]], log)
     }
     try run(
       ["c++"] + Self.flags
         + [
           "-std=c++2b", "-DUWS_NO_ZLIB", "-I\(library)/src", "-I\(library)/uSockets/src", source,
-        ] + objects + ["-o", program], log)
+        ] + objects + ["-lssl", "-lcrypto", "-o", program], log)
     unsafe unlink(log)
   }
 
-  /// The C files of uSockets, as its own Makefile lists them.
+  /// The files of uSockets, as its own Makefile lists them: in C, but for one.
   private func cSources() throws(SystemError) -> [String] {
     var files: [String] = []
     for folder in ["src", "src/eventing", "src/crypto", "src/io_uring"] {
       let path = "\(library)/uSockets/\(folder)"
       // Older versions lack some of the folders.
       guard unsafe access(path, R_OK) == 0 else { continue }
-      files += try Folder.entries(of: path).filter { $0.name.hasSuffix(".c") }
-        .map { "\(path)/\($0.name)" }
+      files += try Folder.entries(of: path).filter {
+        $0.name.hasSuffix(".c") || $0.name == "sni_tree.cpp"
+      }
+      .map { "\(path)/\($0.name)" }
     }
     return files
   }

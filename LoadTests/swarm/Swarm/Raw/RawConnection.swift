@@ -1,5 +1,7 @@
 internal import EventLoop
+internal import Glibc
 internal import Platform
+internal import TLS
 internal import WebSocket
 
 /// One connection of a raw load. It is small while it only listens, because there may be many.
@@ -21,6 +23,8 @@ struct RawConnection {
   /// Whether it fills a room without being one of the measured members.
   var isFiller = false
   var socket = BorrowedSocket(descriptor: -1)
+  /// `nil` = without TLS.
+  var tls: TLSChannel?
   var registration: Registration?
   var startedAt: UInt64 = 0
   /// When it sent the last message of the prelude; 0 if that is answered.
@@ -38,7 +42,29 @@ struct RawConnection {
   var isOpen: Bool { if case .open = phase { true } else { false } }
   var isClosed: Bool { if case .closed = phase { true } else { false } }
 
-  func sendOutput() -> SendResult { socket.send(output.span) }
+  /// Whether output waits for the server's part of the TLS handshake, and not for the socket.
+  var isShakingHands: Bool { tls.map { $0.state == .handshaking && !$0.hasBacklog } ?? false }
+
+  /// Whether something waits for the socket, or for the end of the TLS handshake.
+  var hasOutput: Bool { !output.isEmpty || tls?.hasBacklog == true }
+
+  /// Sends output, with TLS after the handshake.
+  func sendOutput() -> SendResult {
+    guard let tls else { return socket.send(output.span) }
+    let written =
+      tls.state == .handshaking
+      ? tls.flush(to: socket).map { _ in 0 } : tls.write(output.span, to: socket)?.taken
+    guard let written else { return .failed(SystemError("TLS", code: ECONNRESET)) }
+    return .sent(written)
+  }
+
+  /// Reads once, and decrypts all of it.
+  func read(into buffer: inout MutableSpan<UInt8>) -> ReadResult {
+    tls?.read(from: socket, into: &buffer).plaintext ?? socket.read(into: &buffer)
+  }
+
+  /// Why the TLS session cannot be used; `nil` if it can.
+  var failure: TLSFailure? { if case .failed(let failure) = tls?.state { failure } else { nil } }
 }
 
 /// A connection that publishes.

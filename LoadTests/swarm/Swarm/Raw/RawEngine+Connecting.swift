@@ -3,6 +3,7 @@ internal import EventLoop
 internal import Glibc
 internal import Platform
 internal import Mixing
+internal import TLS
 internal import WebSocket
 
 /// From the start to membership of rooms.
@@ -35,6 +36,9 @@ extension RawEngine {
           socket.descriptor, for: .writable, token: UInt64(index))
         connections[index].socket = BorrowedSocket(descriptor: socket.release())
         connections[index].registration = registration
+        if let authorities {
+          connections[index].tls = TLSChannel(client: authorities, host: url.host)
+        }
         connections[index].phase = .connecting
         connections[index].startedAt = Instant.now().nanoseconds
         underWay += 1
@@ -67,10 +71,12 @@ extension RawEngine {
     }
     var atEnd = false
     if !readiness.isDisjoint(with: [.readable, .closed, .failed]) {
-      var chunk = [UInt8](repeating: 0, count: 16 * 1024)
-      var span = chunk.mutableSpan
-      switch connections[index].socket.read(into: &span) {
-      case .bytes(let count): connections[index].received += chunk[..<count]
+      switch Self.receive(from: connections[index], into: &buffer) {
+      case .bytes(let count):
+        connections[index].received += buffer[Self.readStart..<Self.readStart + count]
+        if let failure = connections[index].failure { return fail("\(url): \(failure)") }
+        // The handshake may be over, or continue.
+        if connections[index].hasOutput { markDirty(index) }
       case .wouldBlock: break
       case .end: atEnd = true
       case .failed(let error): return fail("\(url), before the join: \(error)")

@@ -1,5 +1,6 @@
 internal import EventLoop
 internal import Platform
+internal import TLS
 internal import WebSocket
 
 /// Reading, counting and sending.
@@ -18,8 +19,10 @@ extension RawEngine {
 
   private mutating func read(_ index: Int) {
     let kept = connections[index].cut.restore(into: &buffer, before: Self.readStart)
-    switch Self.receive(from: connections[index].socket, into: &buffer) {
+    switch Self.receive(from: connections[index], into: &buffer) {
     case .bytes(let count):
+      if let failure = connections[index].failure { return lose(index, "\(failure)") }
+      if connections[index].tls?.hasBacklog == true { markDirty(index) }
       bytes &+= count
       reads &+= 1
       take(index, Self.readStart - kept..<Self.readStart + count)
@@ -65,11 +68,10 @@ extension RawEngine {
     reader.clear()
   }
 
-  private static func receive(from socket: BorrowedSocket, into buffer: inout [UInt8]) -> ReadResult
-  {
+  static func receive(from connection: RawConnection, into buffer: inout [UInt8]) -> ReadResult {
     var whole = buffer.mutableSpan
     var span = whole._mutatingExtracting(readStart..<whole.count)
-    return socket.read(into: &span)
+    return connection.read(into: &span)
   }
 
   /// A separate function: a span of one property would prevent changes of the others.
@@ -176,7 +178,7 @@ extension RawEngine {
   private mutating func flush(_ index: Int) {
     connections[index].isDirty = false
     guard !connections[index].isClosed, let registration = connections[index].registration,
-      !connections[index].output.isEmpty
+      connections[index].hasOutput
     else { return }
     switch connections[index].sendOutput() {
     case .sent(let count) where count == connections[index].output.count:
@@ -186,7 +188,7 @@ extension RawEngine {
     case .wouldBlock: break
     case .failed(let error): return lose(index, "\(error)")
     }
-    let waits = !connections[index].output.isEmpty
+    let waits = connections[index].hasOutput && !connections[index].isShakingHands
     guard waits != connections[index].waitsToWrite else { return }
     connections[index].waitsToWrite = waits
     do {

@@ -3,6 +3,7 @@ internal import EventLoop
 internal import Glibc
 internal import Mixing
 internal import Platform
+internal import TLS
 internal import WebSocket
 
 /// The whole mutable state of a raw load, in one struct, so that a call costs one exclusivity
@@ -37,6 +38,8 @@ struct RawEngine {
   let loop: EventLoop
   let url: RelayURL
   let target: String
+  /// Who vouches for the server's certificate; `nil` = without TLS.
+  let authorities: TLSContext?
   /// The addresses of the servers, which share the connections in turn.
   let addresses: [Address]
   let run: String
@@ -90,7 +93,14 @@ struct RawEngine {
     result = RawResult(plan: plan)
     reader = RawReader(plan.dialect, sampleEvery: plan.sampleEvery)
     do throws(RelayURL.Invalid) {
-      url = try RelayURL(inClear: plan.url)
+      url = try RelayURL(plan.url)
+    } catch {
+      throw RawLoad.Failure(description: "\(error)", isUsage: true)
+    }
+    do throws(TLSFileError) {
+      authorities =
+        url.isEncrypted
+        ? try TLSContext(trusting: plan.authorities.map { .authorities(file: $0) } ?? .system) : nil
     } catch {
       throw RawLoad.Failure(description: "\(error)", isUsage: true)
     }

@@ -34,8 +34,10 @@ extension RawLoad {
 
   /// The parameters of a raw load.
   public struct Plan: Equatable, Sendable {
-    /// The server's URL, `ws://…`.
+    /// The server's URL, `ws://…` or `wss://…`.
     public var url: String
+    /// A file with the authorities that vouch for the server's certificate; `nil` = those of the system.
+    public var authorities: String?
     /// The ports of equal servers at that host, which share the connections in turn; empty for the one
     /// server of the URL.
     public var ports: [UInt16] = []
