@@ -199,9 +199,16 @@ struct EntryPackReader {
   /// Returns the next entry; `nil` after the last.
   /// - Parameter isChecked: whether its checksum must be right.
   mutating func next(isChecked: Bool = true) throws(SQLiteError) -> EntryPack.Row? {
-    let start = offset
-    guard let (position, place) = try nextPlace() else { return nil }
-    let end = place.upperBound - 4
+    try nextPlace().map { (place) throws(SQLiteError) in try row(at: place, isChecked: isChecked) }
+  }
+
+  /// - Parameters:
+  ///   - place: of `nextPlace` or `parts`.
+  ///   - isChecked: as in `next`.
+  func row(
+    at place: (position: Int64, bytes: Range<Int>), isChecked: Bool = true
+  ) throws(SQLiteError) -> EntryPack.Row {
+    let (start, end) = (place.bytes.lowerBound, place.bytes.upperBound - 4)
     if isChecked {
       var sum = Fields(bytes: bytes, offset: end, end: bytes.count)
       let found = EntryPack.checksum(bytes.span.extracting(start..<end), from: seed)
@@ -217,7 +224,7 @@ struct EntryPackReader {
     else { throw Self.damage(first) }
     return EntryPack.Row(
       numbers: EntryPack.Numbers(
-        position: position, room: room, seq: seq, epoch: epoch, at: base &+ at,
+        position: place.position, room: room, seq: seq, epoch: epoch, at: base &+ at,
         identity: Int64(bitPattern: identity), others: others, content: content),
       kind: Int(kind), kindText: kindText, sender: sender, id: id, body: fields.offset..<end)
   }

@@ -31,6 +31,8 @@ struct JournalVerifier: ~Copyable {
   private var epochs: Set<Int64> = []
   private var identityKey = EntryIdentity.Key.none
   private var gaps: [Gap] = []
+  /// Whether all entries were read: otherwise the index cannot be compared with them.
+  private(set) var hasReadAll = false
 
   init(database: consuming Database) { self.database = database }
 
@@ -40,7 +42,10 @@ struct JournalVerifier: ~Copyable {
     try checkEpochs()
     try loadRooms()
     identityKey = try Schema.identityKey(of: database)
+    // The other checks read all entries.
+    guard try checkPacks() else { return }
     try checkEntries(indexedThrough)
+    hasReadAll = true
     try checkIdentities()
     try checkChanges()
     try checkTargets()
@@ -85,6 +90,35 @@ struct JournalVerifier: ~Copyable {
       rooms[select.integer(0)] = room
     }
     findings.count.rooms = rooms.count
+  }
+
+  /// Checks that each entry can be read, and has its checksum, and that packs do not overlap.
+  private mutating func checkPacks() throws(SQLiteError) -> Bool {
+    let found = findings.breakCount
+    var select = try Statement("SELECT first, content FROM packs ORDER BY first", on: database)
+    var last = try database.integer(EntryTable.lastRow)
+    while try select.step() {
+      let first = select.integer(0)
+      if first <= last {
+        findings.add("the entries from position \(first) on begin before the end of those before")
+      }
+      guard let pack = try? select.pack(), case let parts = pack.parts() else {
+        findings.add("the entries from position \(first) on are damaged")
+        continue
+      }
+      for part in parts.entries where (try? pack.row(at: part)) == nil {
+        let numbers = (try? pack.row(at: part, isChecked: false))?.numbers
+        let room = numbers.flatMap { rooms[$0.room]?.name }
+        findings.add(
+          "the entry at position \(part.position) is damaged", room: room,
+          seq: room == nil ? nil : numbers?.seq)
+      }
+      last = max(last, parts.entries.last?.position ?? first)
+      if !parts.rest.isEmpty {
+        findings.add("the entries after position \(last), up to the next pack, are damaged")
+      }
+    }
+    return findings.breakCount == found
   }
 
   private mutating func checkEntries(_ indexedThrough: Int64) throws(SQLiteError) {

@@ -34,6 +34,6 @@ extension Store {
       }
       verifier.findings.add("the file \(folder.databasePath) is damaged: \(error)")
     }
-    return index.run(verifier)
+    return verifier.hasReadAll ? index.run(verifier) : verifier.findings
   }
 }
