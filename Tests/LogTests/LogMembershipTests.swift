@@ -97,6 +97,23 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
+  func `a room of many users has them as members before and after its first entry`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { harness in
+      let users = (1...600).map { "u\($0)" }
+      await harness.submit(users.map { .subscribe("r", $0) })
+      #expect(await harness.memberships(of: "u600").map(\.head) == [0])
+      await harness.submit(users.prefix(590).map { .unsubscribe(room: "r", user: $0) })
+      #expect(await harness.submit([.append("r", "u1", "1")]).acks.map(\.seq) == [1])
+      #expect(await harness.memberships(of: "u600").map(\.unread) == [Unread(1)])
+      await harness.submit(users.prefix(560).map { .forget(room: "r", user: $0) })
+      let joined = try #require(await harness.subscribe("r", as: "u600", after: 0))
+      #expect(joined.members?.count == 40)
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
   func `a dm with entries has both users as members`(_ conformer: Conformer) async throws {
     try await conformer.run { harness in
       let delivery = await harness.submit([.append("dm:ada:bo", "ada", "1")])

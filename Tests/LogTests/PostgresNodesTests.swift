@@ -203,6 +203,21 @@ import Wire
     }
   }
 
+  @Test func `a room of many members is stored before its first entry, with those of all nodes`()
+    async throws
+  {
+    try await withNodes(2) { nodes in
+      await nodes[1].submit([.subscribe("r", "cy")])
+      await nodes[0].submit((1...600).map { .subscribe("r", "u\($0)") })
+      #expect(await nodes[1].memberships(of: "u501").map(\.room) == ["r"])
+      #expect(await nodes[1].submit([.append("r", "cy", "1")]).acks.map(\.seq) == [1])
+      try await nodes.waitUntil { $0.last?.room == "r" }
+      #expect(await nodes[0].memberships(of: "cy").map(\.unread) == [Unread()])
+      #expect(await nodes[0].memberships(of: "u501").map(\.unread) == [Unread(1)])
+      #expect(await nodes[0].submit([.append("r", "u7", "1")]).acks.map(\.seq) == [2])
+    }
+  }
+
   @Test func `a room is trimmed by the node that fills it, for all`() async throws {
     let nodes = try Nodes(2, keepEntriesPerRoom: 10)
     for number in 1...30 {
