@@ -106,6 +106,36 @@ import Wire
     #expect(last.last?.id == "25")
   }
 
+  @Test(arguments: [false, true])
+  func `activity that waited while its user left the room for good and came back is not told`(
+    leaves: Bool
+  ) {
+    let relay = SimulatedRelay {
+      unlimited(&$0)
+      $0.tailBytes = 0
+    }
+    let (ada, bo, phone) = (relay.connect("ada"), relay.connect("bo"), relay.connect("bo"))
+    phone.post("r", "0")
+    ada.join("r")
+    bo.send(.rooms(.init()))
+    relay.run(forMilliseconds: 2000)
+    _ = bo.take()
+    bo.space = 0
+    bo.send(.ping(t: nil))
+    relay.run()
+    ada.post("r", "1")
+    relay.run()
+    if leaves { phone.send(.leave(room: "r", forget: true)) }
+    relay.run()
+    ada.post("r", "2")
+    relay.run()
+    phone.join("r")
+    relay.run()
+    bo.space = .max
+    relay.run(forMilliseconds: 3000)
+    #expect(Set(bo.take().activity.map(\.last?.id)) == (leaves ? [] : ["2"]))
+  }
+
   @Test(arguments: EphemeralKey.Kind.allCases)
   func `a client that does not read has a bounded number of keys, of each kind`(
     kind: EphemeralKey.Kind

@@ -146,7 +146,9 @@ extension Shard: Audience {
     let joined = subscription(of: session, toRoom: room).map { subscriptions[$0] }
     let hasJoined = joined?.isJoined == true
     switch key.kind {
-    case .activity: return isWatching && !hasJoined
+    // Nobody has kept the last entry while a user who has come back had left the room for good: what
+    // waited is from before.
+    case .activity: return isWatching && !hasJoined && !lastEntry(of: room).isEmpty
     case .subscribers: return hasJoined && joined?.wantsSubscribers == true
     case .receipt, .typing:
       let isPeer =
