@@ -146,8 +146,8 @@ extension Shard: Audience {
     let joined = subscription(of: session, toRoom: room).map { subscriptions[$0] }
     let hasJoined = joined?.isJoined == true
     switch key.kind {
-    // Nobody has kept the last entry while a user who has come back had left the room for good: what
-    // waited is from before.
+    // Without the last entry it is from before the user left the room for good, and came back: the
+    // entry is kept for users who watch the room.
     case .activity: return isWatching && !hasJoined && !lastEntry(of: room).isEmpty
     case .subscribers: return hasJoined && joined?.wantsSubscribers == true
     case .receipt, .typing:
