@@ -14,7 +14,10 @@ struct BenchSample {
   var becameIdle: Bool
 
   /// Plays the plan; blocks.
-  init(_ plan: RawLoad.Plan, _ server: BenchServer, processor: Int?) throws {
+  /// - Parameter restSeconds: how long the members are silent before the load.
+  init(
+    _ plan: RawLoad.Plan, _ server: BenchServer, processor: Int?, restSeconds: Double = 0
+  ) throws {
     var plan = plan
     plan.processor = processor
     let load = try RawLoad(plan)
@@ -33,6 +36,7 @@ struct BenchSample {
       case .ready:
         guard plan.work != .connect else { return }
         // Work that the joins have left is not part of the load.
+        usleep(UInt32(restSeconds * 1e6))
         server.waitUntilIdle()
         before = look()
       case .drained:
