@@ -89,6 +89,30 @@ extension StoreState {
     }
   }
 
+  // MARK: - The members of a room
+
+  mutating func loadMembers(of room: inout StoredRoom, named name: String) throws(SQLiteError) {
+    try statements.selectMembers.bind(1, room.number)
+    try statements.selectMembers.bind(2, Int64(StoredRoom.membersLimit) + 1)
+    defer { statements.selectMembers.reset() }
+    var members: [(user: String, stored: StoredMember)] = []
+    while try statements.selectMembers.step() {
+      members.append(
+        (statements.selectMembers.text(0), StoredMember(statements.selectMembers, from: 1)))
+    }
+    if members.count <= StoredRoom.membersLimit {
+      for (user, stored) in members {
+        room.members[user] = try marks(stored, of: user, room.number, head: room.head, room.last)
+      }
+      return
+    }
+    room.members[room.last.sender] = try membership(of: room.last.sender, toRoom: name)?.marks
+    try statements.countMembers.bind(1, room.number)
+    defer { statements.countMembers.reset() }
+    guard try statements.countMembers.step() else { return }
+    room.otherMembers = Int(statements.countMembers.integer(0)) - room.members.count
+  }
+
   // MARK: - Senders
 
   /// An entry's time, sender, and `StoreChanges.NewEntry.others` and `content`.

@@ -9,7 +9,6 @@ extension StoreState {
     var selectFirst: Statement
     var selectLast: Statement
     var selectMembers: Statement
-    var selectMember: Statement
     var countMembers: Statement
     var selectIdentical: Statement
     var selectEpoch: Statement
@@ -57,9 +56,6 @@ extension StoreState {
           on: database),
         selectMembers: try Statement(
           "SELECT user, read, received, since FROM members WHERE room = ?1 LIMIT ?2",
-          on: database),
-        selectMember: try Statement(
-          "SELECT user, read, received, since FROM members WHERE room = ?1 AND user = ?2",
           on: database),
         countMembers: try Statement(
           "SELECT count(*) FROM members WHERE room = ?1", on: database),

@@ -155,45 +155,8 @@ struct StoreState: ~Copyable {
       room.last.content =
         try contentRun(endingAt: head.seq, inRoom: number) ?? ContentRun(last: last.content)
     }
-    try loadMembers(of: &room)
+    try loadMembers(of: &room, named: name)
     return room
-  }
-
-  private mutating func loadMembers(of room: inout StoredRoom) throws(SQLiteError) {
-    try statements.selectMembers.bind(1, room.number)
-    try statements.selectMembers.bind(2, Int64(StoredRoom.membersLimit) + 1)
-    let members = try Self.storedMembers(&statements.selectMembers)
-    if members.count <= StoredRoom.membersLimit {
-      for member in members { try add(member, to: &room) }
-      return
-    }
-    try statements.countMembers.bind(1, room.number)
-    defer { statements.countMembers.reset() }
-    if try statements.countMembers.step() {
-      room.otherMembers = Int(statements.countMembers.integer(0))
-    }
-    try statements.selectMember.bind(1, room.number)
-    try statements.selectMember.bind(2, room.last.sender)
-    for member in try Self.storedMembers(&statements.selectMember) {
-      try add(member, to: &room)
-      room.otherMembers -= 1
-    }
-  }
-
-  private static func storedMembers(
-    _ select: inout Statement
-  ) throws(SQLiteError) -> [(user: String, StoredMember)] {
-    defer { select.reset() }
-    var members: [(user: String, StoredMember)] = []
-    while try select.step() { members.append((select.text(0), StoredMember(select, from: 1))) }
-    return members
-  }
-
-  private mutating func add(
-    _ member: (user: String, stored: StoredMember), to room: inout StoredRoom
-  ) throws(SQLiteError) {
-    room.members[member.user] = try marks(
-      member.stored, of: member.user, room.number, head: room.head, room.last)
   }
 
   mutating func head(

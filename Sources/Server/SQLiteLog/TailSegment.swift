@@ -66,25 +66,25 @@ struct TailSegment: Sendable {
       } else if seq > runs[known].lastSeq {
         // Entries are missing, which `relay verify` reports. The ones after the gap remain
         // readable.
-        add(Run(room: room, firstSeq: seq, records: [UInt32(index)], sending: -1), of: sender)
+        addRun(room, seq, record: index, sender)
         runsByRoom.replace(known, by: runs.count - 1, hash)
       }
     } else {
-      add(Run(room: room, firstSeq: seq, records: [UInt32(index)], sending: -1), of: sender)
+      addRun(room, seq, record: index, sender)
       runsByRoom.insert(runs.count - 1) { UInt64(bitPattern: runs[$0].room) }
     }
   }
 
-  private mutating func add(_ run: Run, of sender: String) {
-    runs.append(run)
-    record(run.firstSeq, of: sender, inRun: runs.count - 1)
+  private mutating func addRun(_ room: Int64, _ seq: Int64, record: Int, _ sender: String) {
+    let sending = sending(of: sender, inRoom: room)
+    sendings[sending].seq = seq
+    runs.append(Run(room: room, firstSeq: seq, records: [UInt32(record)], sending: sending))
   }
 
   @inline(__always)
   private mutating func record(_ seq: Int64, of sender: String, inRun run: Int) {
     // Most entries have the sender of the one before them.
-    let last = runs[run].sending
-    if last < 0 || sendings[last].user != sender {
+    if sendings[runs[run].sending].user != sender {
       runs[run].sending = sending(of: sender, inRoom: runs[run].room)
     }
     sendings[runs[run].sending].seq = seq

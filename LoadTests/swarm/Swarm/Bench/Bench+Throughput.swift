@@ -22,10 +22,7 @@ extension Bench {
       row.pairs.append(
         .init(floor: below.deliveriesPerCPUSecond, relay: sample.deliveriesPerCPUSecond))
       samples.append(sample)
-      library?.add { server in
-        let run = try self.sample(load, server, placement)
-        return (run.deliveriesPerCPUSecond, run.fault)
-      }
+      library?.add { try deliveries(load, $0) }
       if let single {
         rates.append(try self.sample(load, single, placement).result.deliveriesPerSecond)
       }

@@ -58,7 +58,7 @@ extension BenchItem {
     BenchItem(ids: ["tls-connects"], title: "new connections with TLS 1.3") { bench in
       [
         try bench.measureSecured(
-          BenchRow("tls-connects", "new connections with TLS 1.3, to joined", .cheapConnections)
+          BenchRow("tls-connects", "new connections with TLS 1.3, to joined", .connectionsByCPU)
         ) { server in try bench.connectsPerCPUSecond(server) }
       ]
     },

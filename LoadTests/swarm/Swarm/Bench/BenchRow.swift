@@ -7,7 +7,7 @@ public struct BenchRow: Equatable, Sendable {
     /// Connections that became members, per second.
     case connections = "connections / s"
     /// The same, per second of the server's CPU time.
-    case cheapConnections = "connections / CPU s"
+    case connectionsByCPU = "connections / CPU s"
     /// Entries that were written or caught up with, per second.
     case entries = "entries / s"
     /// The server's memory.

@@ -94,7 +94,7 @@ public enum BenchTable {
 
   static func figure(_ value: Double, _ unit: BenchRow.Unit) -> String {
     switch unit {
-    case .deliveries, .connections, .cheapConnections, .entries: thousands(value)
+    case .deliveries, .connections, .connectionsByCPU, .entries: thousands(value)
     case .bytes: Decimal.short(value.rounded())
     case .milliseconds, .microseconds, .times: hundredths(value)
     }
