@@ -123,7 +123,8 @@ let package = Package(
     Layer.engine.module("Folding", ["CUtf8proc"]),
     Layer.engine.module("Relay", ["Wire", "Mixing", "Folding", deque, heap, ordered], confined),
     Layer.engine.module("Cluster", ["Relay", "Wire"]),
-    Layer.engine.module("Gateway", ["WebSocket", "Wire", "Relay", "Mixing"], confined),
+    Layer.engine.module("Accounts", ["Wire"]),
+    Layer.engine.module("Gateway", ["Accounts", "WebSocket", "Wire", "Relay", "Mixing"], confined),
 
     // The web page, which the build bundles and embeds in Server.
     .executableTarget(
@@ -142,6 +143,7 @@ let package = Package(
     library("COpenSSL", package: "libssl-dev", pkgConfig: "openssl"),
     // Not by pkg-config, whose flags for it SwiftPM warns about; its header lies where all do.
     library("CUtf8proc", package: "libutf8proc-dev"),
+    library("CQRCode", package: "libqrencode-dev", pkgConfig: "libqrencode"),
     library("CYAML", package: "libyaml-dev", pkgConfig: "yaml-0.1"),
     library("CZlib", package: "zlib1g-dev", pkgConfig: "zlib"),
     Layer.system.module("Platform", ["CLinux"]),
@@ -155,6 +157,8 @@ let package = Package(
       "SQLiteLog", ["Relay", "Wire", "Platform", "SQLite", "CSQLite", "CZlib", deque], confined),
     Layer.server.module("PostgresLog", ["Cluster", "Relay", "Wire", "Platform", "Postgres"]),
     Layer.server.module(
+      "AccountStores", ["Accounts", "PostgresLog", "Postgres", "SQLite"]),
+    Layer.server.module(
       "Directories", ["Relay", "Wire", "Platform", "YAML", "CCurl", deque]),
     Layer.server.module("Bots", ["Wire", "Mixing", "Platform", logging, subprocess]),
     Layer.server.module("RelayConfiguration", ["Directories", "Relay", "Platform", "YAML"]),
@@ -162,8 +166,8 @@ let package = Package(
       "Server",
       [
         "RelayConfiguration", "Gateway", "WebSocket", "Wire", "Relay", "Platform", "EventLoop",
-        "TLS", "SQLiteLog", "PostgresLog", "Bots", "Directories", "YAML", "CJWT", "COpenSSL",
-        logging, deque,
+        "TLS", "SQLiteLog", "PostgresLog", "Accounts", "AccountStores", "Bots", "Directories",
+        "YAML", "CJWT", "COpenSSL", "CQRCode", logging, deque,
       ], confined, plugins: ["EmbedPage"]),
 
     Layer.client.module(
@@ -182,7 +186,7 @@ let package = Package(
       "RelayCommand", folder: Layer.commands.folder("RelayCommand"),
       [
         "CommandMain", "Server", "RelayConfiguration", "Directories", "SQLiteLog", "Relay",
-        "EventLoop",
+        "Accounts", "EventLoop",
         "Platform", "Wire", argumentParser,
       ],
       excluding: ["relay.1"]),
@@ -272,6 +276,7 @@ let package = Package(
     tests("Wire", ["Wire", "Mixing"]),
     tests("Relay", ["Relay", "Wire", "Mixing", "ShardWorld"]),
     tests("Cluster", ["Cluster", "Relay"]),
+    tests("Accounts", ["Accounts", "AccountStores", "PostgresLog", "Wire", "TestSupport"]),
     tests("Gateway", ["Gateway", "Relay", "WebSocket"]),
     tests("WebBundler", ["WebBundler"]),
     tests("Platform", ["Platform", "TestSupport"]),

@@ -18,6 +18,8 @@ public enum ErrorCode: String, Sendable, CaseIterable {
   case directoryFailed = "directory_failed"
   case unavailable = "unavailable"
   case idConflict = "id_conflict"
+  /// Over HTTP only: the name of a new account is taken.
+  case nameTaken = "name_taken"
   /// A code of a later relay, as a client reads it; never sent. It is permanent for its request,
   /// unless the error has a `retry_after_ms`.
   case unknown

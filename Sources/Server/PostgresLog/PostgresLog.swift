@@ -1,6 +1,6 @@
 internal import Cluster
 internal import Platform
-internal import Postgres
+package import Postgres
 public import Relay
 internal import Synchronization
 
@@ -117,6 +117,14 @@ public final class PostgresLog: Log {
     } catch {
       throw StoreFailure("PostgreSQL cannot be used as a log: \(error)")
     }
+  }
+
+  /// Connects to the schema of a log, for what is kept beside it.
+  /// - Parameter purpose: shown in `pg_stat_activity`.
+  package static func connect(
+    url: String, options: Options, for purpose: String
+  ) throws(PostgresError) -> PostgresConnection {
+    try Connector(url: url, schema: options.schema).connect(purpose)
   }
 
   /// See `Log`. Must be called once.

@@ -115,7 +115,9 @@ package struct PostgresStatement: Sendable {
   /// A statement that is used rarely, or has nothing to plan.
   package init(once sql: String) { self.init("", sql) }
 
-  package func callAsFunction(_ values: PostgresValue...) -> PostgresCall {
+  package func callAsFunction(_ values: PostgresValue...) -> PostgresCall { call(values) }
+
+  package func call(_ values: [PostgresValue]) -> PostgresCall {
     PostgresCall(statement: self, values: values)
   }
 }

@@ -65,6 +65,11 @@ struct HTTPProblem: Error, Equatable {
     return problem
   }
 
+  /// The problem of a request that another site's page may have made with the browser's cookie.
+  static var crossOrigin: HTTPProblem {
+    .origin("Only the relay's own page may make this request with its cookie.")
+  }
+
   /// - Parameter allowed: the methods that the resource supports.
   static func wrongMethod(allowed: String) -> HTTPProblem {
     var problem = HTTPProblem(
@@ -93,7 +98,7 @@ struct HTTPProblem: Error, Equatable {
     case .unauthorized, .tokenExpired: 401
     case .forbidden: 403
     case .noSuchRoom, .noSuchEntry: 404
-    case .limitReached, .idConflict: 409
+    case .limitReached, .idConflict, .nameTaken: 409
     case .rateLimited: 429
     case .unknownType: 501
     case .directoryLimited, .directoryFailed, .unavailable: 503

@@ -1,0 +1,79 @@
+internal import Wire
+
+/// What operators do from a shell, beside a running relay or without one.
+extension AccountService {
+  /// An account with its devices.
+  public struct Listed: Equatable, Sendable {
+    public var account: Account
+    /// The last used one first.
+    public var sessions: [DeviceSession]
+  }
+
+  /// Calls `body` for each account, in the order of names.
+  public func forEachAccount(
+    _ body: (Listed) -> Void
+  ) throws(AccountError) {
+    var last = ""
+    while true {
+      let page = try store.accounts(after: last, limit: 500)
+      for account in page {
+        body(Listed(account: account, sessions: try store.sessions(of: account.user)))
+      }
+      guard page.count == 500, let end = page.last else { return }
+      last = end.user
+    }
+  }
+
+  /// Makes an operator of an account, or none; the last operator stays one.
+  public func setOperator(
+    _ user: String, _ isOperator: Bool, now: Int64
+  ) throws(AccountError) {
+    try change(user, now) { $0.isOperator = isOperator }
+  }
+
+  /// Disables an account, which ends its sessions, or enables it; the last operator stays enabled.
+  public func setDisabled(
+    _ user: String, _ isDisabled: Bool, now: Int64
+  ) throws(AccountError) {
+    try change(user, now) { $0.isDisabled = isDisabled }
+  }
+
+  private func change(
+    _ user: String, _ now: Int64, _ body: (inout Account) -> Void
+  ) throws(AccountError) {
+    try store.transaction { () throws(AccountError) in
+      guard var account = try store.account(user) else { throw .refused(.noAccount(user)) }
+      let wasOperator = account.isOperator && !account.isDisabled
+      body(&account)
+      if wasOperator, !account.isOperator || account.isDisabled, try store.operatorCount() == 1 {
+        throw .refused(.lastOperator(user))
+      }
+      try store.put(account)
+      try store.record(.account, of: user, at: now)
+    }
+  }
+
+  /// Ends all sessions of a user.
+  /// - Returns: how many there were.
+  public func endSessions(of user: String, now: Int64) throws(AccountError) -> Int {
+    try store.transaction { () throws(AccountError) in
+      guard try store.account(user) != nil else { throw .refused(.noAccount(user)) }
+      let sessions = try store.sessions(of: user)
+      for session in sessions {
+        try store.removeSession(session.id)
+        try store.record(.ended(session: session.id), of: user, at: now)
+      }
+      return sessions.count
+    }
+  }
+}
+
+extension AccountProblem {
+  fileprivate static func noAccount(_ user: String) -> Self {
+    Self(404, .noSuchEntry, "There is no account \(user).")
+  }
+
+  fileprivate static func lastOperator(_ user: String) -> Self {
+    .forbidden("\(user) is the last operator. Make another account an operator first.")
+  }
+}

@@ -1,0 +1,174 @@
+internal import Wire
+
+/// Decides what happens with each request about accounts, devices and invitations. Reads no clock and
+/// no random source, and knows neither network nor files. Confined to one thread.
+///
+/// A secret leaves it once, in the answer to the request that made it; only its hash is stored.
+public final class AccountService {
+  public let settings: AccountSettings
+  let environment: AccountEnvironment
+  let store: any AccountStore
+  var signIns: MinuteCounts
+  /// Wrong codes of devices, by account and by address.
+  var wrongCodes = MinuteCounts(limit: AccountSettings.wrongCodesPerMinute)
+
+  public init(
+    _ settings: AccountSettings, _ environment: AccountEnvironment, store: any AccountStore
+  ) {
+    self.settings = settings
+    self.environment = environment
+    self.store = store
+    signIns = MinuteCounts(limit: settings.signInsPerMinute)
+  }
+
+  /// Answers a request.
+  /// - Parameter now: milliseconds since 1970.
+  /// - Throws: `unavailable`.
+  public func answer(
+    _ call: AccountCall, now: Int64
+  ) throws(AccountError) -> AccountAnswer {
+    do throws(AccountError) {
+      switch call.request {
+      case .invite: return try invite(call, now)
+      case .invitations: return try invitations(call)
+      case .removeInvitation(let id): return try removeInvitation(id, call)
+      case .showInvitation(let code): return try showInvitation(code, call, now)
+      case .openInvitation(let code): return try openInvitation(code, call, now)
+      case .startDevice: return try startDevice(call, now)
+      case .pollDevice: return try pollDevice(call, now)
+      case .showDevice(let code): return try showDevice(code, call, now)
+      case .decideDevice(let code): return try decideDevice(code, call, now)
+      case .sessions: return try sessions(call)
+      case .endSession(let id): return try endSession(id, call, now)
+      case .profile: return try profile(call)
+      case .rename: return try rename(call, now)
+      case .beginSignIn, .finishSignIn: throw .refused(.noMethod)
+      }
+    } catch {
+      guard case .refused(let problem) = error else { throw error }
+      return .problem(problem)
+    }
+  }
+
+  /// Returns the session of a token; `nil` if there is none.
+  public func verify(_ token: String, now: Int64) throws(AccountError) -> VerifiedSession? {
+    guard let session = try store.session(hash(token)), !hasExpired(session, now),
+      let account = try store.account(session.user)
+    else { return nil }
+    return VerifiedSession(
+      session: session.id, account: account, usedAt: session.usedAt)
+  }
+
+  /// Records that sessions are used.
+  /// - Parameter uses: each with the address, if it is known.
+  public func recordUses(
+    _ uses: [(session: String, address: String?)], now: Int64
+  ) throws(AccountError) {
+    try store.transaction { () throws(AccountError) in
+      for (session, address) in uses { try store.use(session, at: now, from: address) }
+    }
+  }
+
+  // What a process that follows the store reads.
+
+  public func account(_ user: String) throws(AccountError) -> Account? { try store.account(user) }
+
+  public func lastChange() throws(AccountError) -> Int64 { try store.lastChange() }
+
+  public func changes(after number: Int64, limit: Int) throws(AccountError) -> [AccountChange] {
+    try store.changes(after: number, limit: limit)
+  }
+
+  /// Makes the link for the first operator, and ends the earlier one; `nil` if there is an account.
+  public func makeFirstLink(now: Int64) throws(AccountError) -> String? {
+    let code = SecretForm.token(environment.random(SecretForm.invitationBytes))
+    let id = "first"
+    let hash = hash(code)
+    let isFirst = try store.transaction { () throws(AccountError) in
+      guard try store.accounts(after: "", limit: 1).isEmpty else { return false }
+      try store.removeInvitation(id)
+      try store.put(
+        Invitation(
+          id: id, hash: hash, by: "", isByOperator: false, makesOperator: true, createdAt: now,
+          expiresAt: now + AccountSettings.invitationSeconds * 1000))
+      return true
+    }
+    return isFirst ? link(code) : nil
+  }
+
+  /// Ends sessions that were not used for `sessionDays`, and removes what has expired. To be called
+  /// regularly; does at most a slice of the work.
+  public func tidy(now: Int64) throws(AccountError) {
+    try store.transaction { () throws(AccountError) in
+      if settings.sessionDays > 0 {
+        let unused = try store.sessions(unusedSince: now - sessionMilliseconds, limit: 512)
+        for session in unused {
+          try store.removeSession(session.id)
+          try store.record(.ended(session: session.id), of: session.user, at: now)
+        }
+      }
+      try store.purge(now: now, keepMilliseconds: AccountSettings.keepMilliseconds)
+    }
+  }
+
+  // MARK: - Parts
+
+  private var sessionMilliseconds: Int64 { Int64(settings.sessionDays) * 86_400_000 }
+
+  private func hasExpired(_ session: DeviceSession, _ now: Int64) -> Bool {
+    settings.sessionDays > 0 && now - session.usedAt > sessionMilliseconds
+  }
+
+  func hash(_ secret: String) -> SecretHash { environment.hash(Array(secret.utf8)) }
+
+  func link(_ code: String) -> String { "\(settings.publicURL)/join/\(code)" }
+
+  /// Counts an attempt to sign in, of which an address has a limited number per minute.
+  func countSignIn(_ call: AccountCall, _ now: Int64) throws(AccountError) {
+    if let wait = signIns.wait(call.address, now: now) {
+      throw .refused(.tooMany("attempts to sign in from your address", wait: wait))
+    }
+    signIns.count(call.address, now: now)
+  }
+
+  /// Signs a device in.
+  /// - Returns: the session, and its token, which is not stored.
+  func addSession(
+    of user: String, device: String, from address: String, _ now: Int64
+  ) throws(AccountError) -> (session: DeviceSession, token: String) {
+    let devices = try store.sessions(of: user)
+    for old in devices.dropFirst(AccountSettings.devicesLimit - 1) {
+      try store.removeSession(old.id)
+      try store.record(.ended(session: old.id), of: user, at: now)
+    }
+    let token = SecretForm.token(environment.random(SecretForm.tokenBytes))
+    let session = DeviceSession(
+      id: SecretForm.name(environment.random(SecretForm.nameBytes)), hash: hash(token), user: user,
+      device: device, createdAt: now, usedAt: now, address: address)
+    try store.add(session)
+    return (session, token)
+  }
+
+  func qrCode(_ text: String) -> JSONText? {
+    let rows = environment.qrCode(text)
+    return rows.isEmpty ? nil : .list(rows.map { .text($0) })
+  }
+}
+
+/// A session whose token was presented.
+public struct VerifiedSession: Equatable, Sendable {
+  public var session: String
+  public var account: Account
+  /// When the use of the session was last recorded, in milliseconds since 1970.
+  public var usedAt: Int64
+
+  public init(session: String, account: Account, usedAt: Int64) {
+    self.session = session
+    self.account = account
+    self.usedAt = usedAt
+  }
+}
+
+extension AccountProblem {
+  static let noMethod = Self(404, .unknownType, "This relay has no such way to sign in.")
+}

@@ -1,0 +1,73 @@
+/// The operator's settings for accounts. A limit of 0 means no limit.
+public struct AccountSettings: Sendable {
+  /// Where browsers find the relay, without a slash at the end: `https://chat.example.org`.
+  public var publicURL: String
+  /// Whether every user may invite, not only operators.
+  public var everyoneInvites = false
+  /// A session ends after this number of days without use.
+  public var sessionDays = 90
+  /// Attempts to sign in per minute and address.
+  public var signInsPerMinute = 30
+  /// The names of the bots, which no account gets.
+  public var bots: Set<String> = []
+
+  public init(publicURL: String) { self.publicURL = publicURL }
+
+  /// How long an invitation lasts without `ttl_s`, and at most, in seconds.
+  static let invitationSeconds: Int64 = 604_800
+  static let longestInvitationSeconds: Int64 = 31_536_000
+  /// How often an invitation may be opened at most.
+  static let usesLimit: Int64 = 1000
+  /// How many rooms it may name.
+  static let roomsLimit = 32
+  /// How many open invitations a user may have.
+  static let invitationsLimit = 100
+  /// How many devices an account may have; the one that was used longest ago makes room.
+  static let devicesLimit = 50
+  /// The length of a device's and of a person's name, in bytes.
+  static let deviceBytes = 100
+  static let nameBytes = 200
+  /// How long a device's code lasts, and how often it may ask, in seconds (RFC 8628 §3.2).
+  static let deviceCodeSeconds: Int64 = 600
+  static let deviceIntervalSeconds = 5
+  /// How many devices may wait at once.
+  static let deviceCodesLimit = 10_000
+  /// Wrong codes of devices per minute: of an account, and of an address.
+  static let wrongCodesPerMinute = 5
+  /// How long a browser may take at a provider, in seconds, and how many may be there at once.
+  static let attemptSeconds: Int64 = 600
+  static let attemptsLimit = 10_000
+  /// The use of a session is recorded at most this often.
+  public static let useMilliseconds: Int64 = 60_000
+  /// How long changes and expired invitations are kept.
+  static let keepMilliseconds: Int64 = 2_592_000_000
+}
+
+/// What accounts need from the rest of the relay. Called on the accounts' thread.
+public struct AccountEnvironment: Sendable {
+  /// SHA-256.
+  public var hash: @Sendable ([UInt8]) -> SecretHash
+  /// Returns random bytes that cannot be guessed.
+  public var random: @Sendable (Int) -> [UInt8]
+  /// Returns a QR code as rows of 0 and 1, without a margin; empty if the text is too long.
+  public var qrCode: @Sendable (String) -> [String]
+  /// Whether the directory has a person of this name, or the configuration mentions it as an
+  /// operator's or a banned user's.
+  public var isReserved: @Sendable (String) -> Bool
+  /// Whether a user of this name is known from before there were accounts.
+  public var isKnown: @Sendable (String) throws(AccountError) -> Bool
+
+  public init(
+    hash: @escaping @Sendable ([UInt8]) -> SecretHash,
+    random: @escaping @Sendable (Int) -> [UInt8],
+    qrCode: @escaping @Sendable (String) -> [String],
+    isReserved: @escaping @Sendable (String) -> Bool,
+    isKnown: @escaping @Sendable (String) throws(AccountError) -> Bool
+  ) {
+    self.hash = hash
+    self.random = random
+    self.qrCode = qrCode
+    self.isReserved = isReserved
+    self.isKnown = isKnown
+  }
+}

@@ -1,0 +1,392 @@
+package import Accounts
+package import PostgresLog
+
+/// The store of accounts in SQLite or PostgreSQL. Confined to one thread; other processes may use the same
+/// one.
+package final class SQLAccountStore: AccountStore {
+  private let session: any SQLSession
+
+  private init(_ session: any SQLSession) { self.session = session }
+
+  /// Opens the file of accounts, and creates it if it is missing.
+  /// - Parameter path: `nil` = in memory.
+  package static func sqlite(path: String?) throws(AccountError) -> SQLAccountStore {
+    SQLAccountStore(try SQLiteSession(path: path))
+  }
+
+  /// Connects, and creates the tables if they are missing.
+  package static func postgresql(
+    url: String, options: PostgresLog.Options
+  ) throws(AccountError) -> SQLAccountStore {
+    let session = PostgresSession(url: url, options: options)
+    try session.migrate()
+    return SQLAccountStore(session)
+  }
+
+  /// Connects; `nil` if there are no tables of accounts.
+  package static func existing(
+    url: String, options: PostgresLog.Options
+  ) throws(AccountError) -> SQLAccountStore? {
+    let session = PostgresSession(url: url, options: options)
+    return try session.hasTables ? SQLAccountStore(session) : nil
+  }
+
+  package func transaction<Result>(
+    _ body: () throws(AccountError) -> Result
+  ) throws(AccountError) -> Result {
+    try session.transaction(body)
+  }
+
+  /// Runs a statement.
+  private func run(
+    _ statement: SQLStatement, _ values: SQLValue..., columns: [SQLColumn] = []
+  ) throws(AccountError) -> [[SQLValue]] {
+    try session.run(statement, values, columns)
+  }
+
+  // MARK: - Accounts
+
+  private static let accountColumns = "username, name, issuer, subject, operator, disabled, created"
+  private static let selectAccount = SQLStatement(
+    "SELECT \(accountColumns) FROM accounts WHERE username = $1::text")
+  private static let selectBoundAccount = SQLStatement(
+    "SELECT \(accountColumns) FROM accounts WHERE issuer = $1::text AND subject = $2::text")
+  private static let selectAccounts = SQLStatement(
+    """
+    SELECT \(accountColumns) FROM accounts WHERE username > $1::text
+    ORDER BY username LIMIT $2::bigint
+    """)
+  private static let selectOperators = SQLStatement(
+    "SELECT count(*) FROM accounts WHERE operator = 1 AND disabled = 0")
+  private static let upsertAccount = SQLStatement(
+    """
+    INSERT INTO accounts (\(accountColumns)) VALUES
+      ($1::text, $2::text, $3::text, $4::text, $5::bigint, $6::bigint, $7::bigint)
+    ON CONFLICT (username) DO UPDATE SET name = excluded.name, issuer = excluded.issuer,
+      subject = excluded.subject, operator = excluded.operator, disabled = excluded.disabled
+    """)
+
+  private func accounts(
+    _ statement: SQLStatement, _ values: [SQLValue]
+  ) throws(AccountError) -> [Account] {
+    let columns: [SQLColumn] = [.text, .text, .text, .text, .int, .int, .int]
+    return try session.run(statement, values, columns).map { row in
+      var binding: ProviderBinding?
+      if let issuer = row[2].optionalText, let subject = row[3].optionalText {
+        binding = ProviderBinding(issuer: issuer, subject: subject)
+      }
+      return Account(
+        user: row[0].text, name: row[1].text, binding: binding, isOperator: row[4].flag,
+        isDisabled: row[5].flag, createdAt: row[6].int)
+    }
+  }
+
+  package func account(_ user: String) throws(AccountError) -> Account? {
+    try accounts(Self.selectAccount, [.text(user)]).first
+  }
+
+  package func account(_ binding: ProviderBinding) throws(AccountError) -> Account? {
+    try accounts(Self.selectBoundAccount, [.text(binding.issuer), .text(binding.subject)]).first
+  }
+
+  package func accounts(after user: String, limit: Int) throws(AccountError) -> [Account] {
+    try accounts(Self.selectAccounts, [.text(user), .int(Int64(limit))])
+  }
+
+  package func operatorCount() throws(AccountError) -> Int {
+    Int(try run(Self.selectOperators, columns: [.int])[0][0].int)
+  }
+
+  package func put(_ account: Account) throws(AccountError) {
+    _ = try run(
+      Self.upsertAccount, .text(account.user), .text(account.name),
+      SQLValue(account.binding?.issuer), SQLValue(account.binding?.subject),
+      SQLValue(account.isOperator), SQLValue(account.isDisabled), .int(account.createdAt))
+  }
+
+  // MARK: - Sessions
+
+  private static let sessionColumns = "id, hash, username, device, created, used, address"
+  private static let selectSession = SQLStatement(
+    "SELECT \(sessionColumns) FROM account_sessions WHERE hash = $1::bytea")
+  private static let selectSessions = SQLStatement(
+    """
+    SELECT \(sessionColumns) FROM account_sessions WHERE username = $1::text
+    ORDER BY used DESC, created DESC, id
+    """)
+  private static let selectUnusedSessions = SQLStatement(
+    """
+    SELECT \(sessionColumns) FROM account_sessions WHERE used < $1::bigint
+    ORDER BY used LIMIT $2::bigint
+    """)
+  private static let insertSession = SQLStatement(
+    """
+    INSERT INTO account_sessions (\(sessionColumns)) VALUES
+      ($1::text, $2::bytea, $3::text, $4::text, $5::bigint, $6::bigint, $7::text)
+    """)
+  private static let updateSession = SQLStatement(
+    """
+    UPDATE account_sessions SET used = $1::bigint, address = coalesce($2::text, address)
+    WHERE id = $3::text
+    """)
+  private static let deleteSession = SQLStatement(
+    "DELETE FROM account_sessions WHERE id = $1::text")
+
+  private func sessions(
+    _ statement: SQLStatement, _ values: [SQLValue]
+  ) throws(AccountError) -> [DeviceSession] {
+    let columns: [SQLColumn] = [.text, .bytes, .text, .text, .int, .int, .text]
+    return try session.run(statement, values, columns).compactMap { row in
+      row[1].hash.map {
+        DeviceSession(
+          id: row[0].text, hash: $0, user: row[2].text, device: row[3].text,
+          createdAt: row[4].int, usedAt: row[5].int, address: row[6].text)
+      }
+    }
+  }
+
+  package func session(_ hash: SecretHash) throws(AccountError) -> DeviceSession? {
+    try sessions(Self.selectSession, [SQLValue(hash)]).first
+  }
+
+  package func sessions(of user: String) throws(AccountError) -> [DeviceSession] {
+    try sessions(Self.selectSessions, [.text(user)])
+  }
+
+  package func sessions(
+    unusedSince time: Int64, limit: Int
+  ) throws(AccountError) -> [DeviceSession] {
+    try sessions(Self.selectUnusedSessions, [.int(time), .int(Int64(limit))])
+  }
+
+  package func add(_ session: DeviceSession) throws(AccountError) {
+    _ = try run(
+      Self.insertSession, .text(session.id), SQLValue(session.hash), .text(session.user),
+      .text(session.device), .int(session.createdAt), .int(session.usedAt), .text(session.address))
+  }
+
+  package func use(_ id: String, at: Int64, from address: String?) throws(AccountError) {
+    _ = try run(Self.updateSession, .int(at), SQLValue(address), .text(id))
+  }
+
+  package func removeSession(_ id: String) throws(AccountError) {
+    _ = try run(Self.deleteSession, .text(id))
+  }
+
+  // MARK: - Invitations
+
+  private static let invitationColumns = """
+    id, hash, maker, by_operator, makes_operator, username, name, rooms, uses, used_by, created, \
+    expires
+    """
+  private static let selectInvitation = SQLStatement(
+    "SELECT \(invitationColumns) FROM account_invitations WHERE hash = $1::bytea")
+  private static let selectInvitations = SQLStatement(
+    """
+    SELECT \(invitationColumns) FROM account_invitations WHERE maker = $1::text
+    ORDER BY created DESC, id
+    """)
+  private static let upsertInvitation = SQLStatement(
+    """
+    INSERT INTO account_invitations (\(invitationColumns)) VALUES
+      ($1::text, $2::bytea, $3::text, $4::bigint, $5::bigint, $6::text, $7::text, $8::text,
+      $9::bigint, $10::text, $11::bigint, $12::bigint)
+    ON CONFLICT (id) DO UPDATE SET used_by = excluded.used_by
+    """)
+  private static let deleteInvitation = SQLStatement(
+    "DELETE FROM account_invitations WHERE id = $1::text")
+
+  private func invitations(
+    _ statement: SQLStatement, _ value: SQLValue
+  ) throws(AccountError) -> [Invitation] {
+    let columns: [SQLColumn] = [
+      .text, .bytes, .text, .int, .int, .text, .text, .text, .int, .text, .int, .int,
+    ]
+    return try session.run(statement, [value], columns).compactMap { row in
+      row[1].hash.map {
+        Invitation(
+          id: row[0].text, hash: $0, by: row[2].text, isByOperator: row[3].flag,
+          makesOperator: row[4].flag, user: row[5].optionalText, name: row[6].optionalText,
+          rooms: row[7].names, uses: Int(row[8].int), usedBy: row[9].names,
+          createdAt: row[10].int, expiresAt: row[11].int)
+      }
+    }
+  }
+
+  package func invitation(_ hash: SecretHash) throws(AccountError) -> Invitation? {
+    try invitations(Self.selectInvitation, SQLValue(hash)).first
+  }
+
+  package func invitations(by user: String) throws(AccountError) -> [Invitation] {
+    try invitations(Self.selectInvitations, .text(user))
+  }
+
+  package func put(_ invitation: Invitation) throws(AccountError) {
+    _ = try run(
+      Self.upsertInvitation, .text(invitation.id), SQLValue(invitation.hash), .text(invitation.by),
+      SQLValue(invitation.isByOperator), SQLValue(invitation.makesOperator),
+      SQLValue(invitation.user), SQLValue(invitation.name),
+      .text(invitation.rooms.joined(separator: " ")), .int(Int64(invitation.uses)),
+      .text(invitation.usedBy.joined(separator: " ")), .int(invitation.createdAt),
+      .int(invitation.expiresAt))
+  }
+
+  package func removeInvitation(_ id: String) throws(AccountError) {
+    _ = try run(Self.deleteInvitation, .text(id))
+  }
+
+  // MARK: - Codes of devices
+
+  private static let codeColumns =
+    "hash, user_hash, device, address, decision, wait, polled, expires"
+  private static let selectCode = SQLStatement(
+    "SELECT \(codeColumns) FROM account_device_codes WHERE hash = $1::bytea")
+  private static let selectUserCode = SQLStatement(
+    "SELECT \(codeColumns) FROM account_device_codes WHERE user_hash = $1::bytea")
+  private static let countCodes = SQLStatement("SELECT count(*) FROM account_device_codes")
+  private static let upsertCode = SQLStatement(
+    """
+    INSERT INTO account_device_codes (\(codeColumns)) VALUES
+      ($1::bytea, $2::bytea, $3::text, $4::text, $5::text, $6::bigint, $7::bigint, $8::bigint)
+    ON CONFLICT (hash) DO UPDATE SET
+      decision = excluded.decision, wait = excluded.wait, polled = excluded.polled
+    """)
+  private static let deleteCode = SQLStatement(
+    "DELETE FROM account_device_codes WHERE hash = $1::bytea")
+
+  private func codes(
+    _ statement: SQLStatement, _ hash: SecretHash
+  ) throws(AccountError) -> [DeviceCode] {
+    let columns: [SQLColumn] = [.bytes, .bytes, .text, .text, .text, .int, .int, .int]
+    return try session.run(statement, [SQLValue(hash)], columns).compactMap { row in
+      guard let hash = row[0].hash, let userHash = row[1].hash else { return nil }
+      var code = DeviceCode(
+        hash: hash, userHash: userHash, device: row[2].text, address: row[3].text,
+        intervalSeconds: Int(row[5].int), polledAt: row[6].int, expiresAt: row[7].int)
+      if let decision = row[4].optionalText {
+        code.decision = decision.isEmpty ? .denied : .allowed(decision)
+      }
+      return code
+    }
+  }
+
+  package func deviceCode(_ hash: SecretHash) throws(AccountError) -> DeviceCode? {
+    try codes(Self.selectCode, hash).first
+  }
+
+  package func deviceCode(user hash: SecretHash) throws(AccountError) -> DeviceCode? {
+    try codes(Self.selectUserCode, hash).first
+  }
+
+  package func deviceCodeCount() throws(AccountError) -> Int {
+    Int(try run(Self.countCodes, columns: [.int])[0][0].int)
+  }
+
+  package func put(_ code: DeviceCode) throws(AccountError) {
+    let decision: SQLValue =
+      switch code.decision {
+      case .pending: .null
+      case .denied: .text("")
+      case .allowed(let user): .text(user)
+      }
+    _ = try run(
+      Self.upsertCode, SQLValue(code.hash), SQLValue(code.userHash), .text(code.device),
+      .text(code.address), decision, .int(Int64(code.intervalSeconds)), .int(code.polledAt),
+      .int(code.expiresAt))
+  }
+
+  package func removeDeviceCode(_ hash: SecretHash) throws(AccountError) {
+    _ = try run(Self.deleteCode, SQLValue(hash))
+  }
+
+  // MARK: - Attempts at providers
+
+  private static let countAttempts = SQLStatement("SELECT count(*) FROM account_attempts")
+  private static let insertAttempt = SQLStatement(
+    """
+    INSERT INTO account_attempts
+      (hash, browser_hash, method, verifier, nonce, return_path, expires)
+    VALUES ($1::bytea, $2::bytea, $3::text, $4::text, $5::text, $6::text, $7::bigint)
+    """)
+  private static let takeAttempt = SQLStatement(
+    """
+    DELETE FROM account_attempts WHERE hash = $1::bytea
+    RETURNING browser_hash, method, verifier, nonce, return_path, expires
+    """)
+
+  package func attemptCount() throws(AccountError) -> Int {
+    Int(try run(Self.countAttempts, columns: [.int])[0][0].int)
+  }
+
+  package func add(_ attempt: SignInAttempt) throws(AccountError) {
+    _ = try run(
+      Self.insertAttempt, SQLValue(attempt.hash), SQLValue(attempt.browserHash),
+      .text(attempt.method), .text(attempt.verifier), .text(attempt.nonce),
+      .text(attempt.returnPath), .int(attempt.expiresAt))
+  }
+
+  package func takeAttempt(_ hash: SecretHash) throws(AccountError) -> SignInAttempt? {
+    let rows = try run(
+      Self.takeAttempt, SQLValue(hash), columns: [.bytes, .text, .text, .text, .text, .int])
+    guard let row = rows.first, let browserHash = row[0].hash else { return nil }
+    return SignInAttempt(
+      hash: hash, browserHash: browserHash, method: row[1].text, verifier: row[2].text,
+      nonce: row[3].text, returnPath: row[4].text, expiresAt: row[5].int)
+  }
+
+  // MARK: - Changes
+
+  private static let insertChange = SQLStatement(
+    """
+    INSERT INTO account_changes (number, username, session, at)
+    SELECT coalesce(max(number), 0) + 1, $1::text, $2::text, $3::bigint FROM account_changes
+    """)
+  private static let selectChanges = SQLStatement(
+    """
+    SELECT number, username, session FROM account_changes WHERE number > $1::bigint
+    ORDER BY number LIMIT $2::bigint
+    """)
+  private static let selectLastChange = SQLStatement(
+    "SELECT coalesce(max(number), 0) FROM account_changes")
+
+  package func record(
+    _ change: AccountChange.Kind, of user: String, at: Int64
+  ) throws(AccountError) {
+    var session: String?
+    if case .ended(let id) = change { session = id }
+    _ = try run(Self.insertChange, .text(user), SQLValue(session), .int(at))
+  }
+
+  package func changes(after number: Int64, limit: Int) throws(AccountError) -> [AccountChange] {
+    try run(
+      Self.selectChanges, .int(number), .int(Int64(limit)), columns: [.int, .text, .text]
+    ).map { row in
+      AccountChange(
+        number: row[0].int, kind: row[2].optionalText.map { .ended(session: $0) } ?? .account,
+        user: row[1].text)
+    }
+  }
+
+  package func lastChange() throws(AccountError) -> Int64 {
+    try run(Self.selectLastChange, columns: [.int])[0][0].int
+  }
+
+  /// The last change stays, so that the numbers go on.
+  private static let purges = [
+    SQLStatement(
+      """
+      DELETE FROM account_changes
+      WHERE at < $1::bigint AND number < (SELECT max(number) FROM account_changes)
+      """),
+    SQLStatement("DELETE FROM account_invitations WHERE expires < $1::bigint"),
+  ]
+  private static let purgesOfExpired = [
+    SQLStatement("DELETE FROM account_device_codes WHERE expires < $1::bigint"),
+    SQLStatement("DELETE FROM account_attempts WHERE expires < $1::bigint"),
+  ]
+
+  package func purge(now: Int64, keepMilliseconds: Int64) throws(AccountError) {
+    for statement in Self.purges { _ = try run(statement, .int(now - keepMilliseconds)) }
+    for statement in Self.purgesOfExpired { _ = try run(statement, .int(now)) }
+  }
+}
