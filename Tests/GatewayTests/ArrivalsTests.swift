@@ -74,7 +74,7 @@ import WebSocket
 
   @Test func `get back what they have paid once they have authenticated`() {
     let relay = ArrayLoop(
-      authenticator: Authenticator(verify: { token, _ in Identity(user: token) }, botUsers: [])
+      authenticator: Authenticator(verify: { token, _, _ in Identity(user: token) }, botUsers: [])
     ) { $0.unauthenticatedPerSecond = 1 }
     for _ in 0..<3 {
       let stream = relay.connect()

@@ -159,7 +159,7 @@ private struct Harness {
 
   @Test func `is for an operator's token from anywhere, and for the sender's`() {
     let authenticator = Authenticator(
-      verify: { token, _ in Identity(user: token) }, botUsers: [], operators: ["root"])
+      verify: { token, _, _ in Identity(user: token) }, botUsers: [], operators: ["root"])
     let relay = Harness(authenticator: authenticator)
     relay.post("a1", as: "ada")
     func status(_ token: String) -> Int {

@@ -24,7 +24,7 @@ import Testing
     ),
     (
       "auth:\n  mode: token",
-      #":2: auth.mode is "token"; expected open or jwt"#
+      #":2: auth.mode is "token"; expected open, jwt or accounts"#
     ),
     (
       "auth: { banned: [Ada] }",

@@ -28,6 +28,8 @@ import Wire
     switch authenticator.identify(request, wall: Self.wall) {
     case .known(let identity): identity.user
     case .unknown: "?"
+    case .later: "later"
+    case .crossOrigin: "cross-origin"
     case .refused(let error): error.code.rawValue
     }
   }

@@ -60,6 +60,11 @@ struct Serve: ParsableCommand {
       throw error
     }
     StandardError.write("listening on \(server.scheme)://\(server.address)/ws\n")
+    if let link = server.firstLink {
+      StandardError.write(
+        "This relay has no account yet. Open this link to sign in as its first operator:\n\(link)\n"
+      )
+    }
     while !isOver(signals, server) {}
     server.shutDown()
     server.waitUntilStopped()

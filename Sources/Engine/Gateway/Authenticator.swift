@@ -3,19 +3,27 @@ import Synchronization
 import WebSocket
 package import Wire
 
-/// Authenticates users, by a token or, in open mode, by the name that they claim, and rejects
-/// banned ones. Shared by all loops, and used for both `/ws` and HTTP requests.
+/// Authenticates users, by a token, by the cookie of a device, or, in open mode, by the name that they
+/// claim, and rejects banned ones. Shared by all loops, and used for both `/ws` and HTTP requests.
 package final class Authenticator: Sendable {
-  /// Returns the identity that a token proves, and what the token permits.
-  /// - Parameter wall: the time, in milliseconds since 1970.
+  /// Returns the identity that a token proves, and what the token permits; `nil` if that takes longer
+  /// than a lookup in memory (`LoopWorld.verify`).
+  /// - Parameters:
+  ///   - wall: the time, in milliseconds since 1970.
+  ///   - host: where the token comes from, if that is known.
   package typealias Verification =
-    @Sendable (_ token: String, _ wall: Int64) throws(WireError) -> Identity
+    @Sendable (_ token: String, _ wall: Int64, _ host: HostKey?) throws(WireError) -> Identity?
 
   /// The authentication of a request.
   package enum Answer: Equatable {
     case known(Identity)
     /// The request has no credentials. `/ws` waits for `auth`; over HTTP the answer is 401.
     case unknown
+    /// The token has to be verified by `LoopWorld.verify`.
+    case later(token: String)
+    /// The request has a cookie, and a page of another origin may have made it: 403, also to a
+    /// handshake.
+    case crossOrigin
     /// `unauthorized` (over HTTP 401) or `forbidden` (403). The WebSocket handshake succeeds
     /// nevertheless, and the error follows as a message: a browser cannot read the HTTP status.
     case refused(WireError)
@@ -25,15 +33,18 @@ package final class Authenticator: Sendable {
 
   /// `nil` in open mode.
   private let verify: Verification?
+  /// `nil` = the relay sets no cookies.
+  let cookie: SessionCookie?
   private let botUsers: Set<String>
   private let banned: Mutex<Set<String>>
   private let operators: Mutex<Set<String>>
 
   package init(
-    verify: Verification?, botUsers: Set<String>, banned: Set<String> = [],
-    operators: Set<String> = []
+    verify: Verification?, cookie: SessionCookie? = nil, botUsers: Set<String>,
+    banned: Set<String> = [], operators: Set<String> = []
   ) {
     self.verify = verify
+    self.cookie = cookie
     self.botUsers = botUsers
     self.banned = Mutex(banned)
     self.operators = Mutex(operators)
@@ -41,26 +52,37 @@ package final class Authenticator: Sendable {
 
   package var takesTokens: Bool { verify != nil }
 
-  /// Authenticates a request: by `Authorization: Bearer`, otherwise by the `token` of the query, or
-  /// in open mode by its `user`.
+  /// Authenticates a request: by `Authorization: Bearer`, otherwise by the `token` of the query, by the
+  /// cookie last, or in open mode by its `user`.
   /// - Parameter wall: the time, in milliseconds since 1970.
-  func identify(_ request: HTTPRequest, wall: Int64) -> Answer {
+  func identify(_ request: HTTPRequest, wall: Int64, from host: HostKey? = nil) -> Answer {
     do throws(WireError) {
       guard let verify else { return try claimedIdentity(request) }
-      guard let token = try token(in: request) else { return .unknown }
-      return .known(try allowed(try verify(token, wall)))
+      var token = try token(in: request)
+      if token == nil, let cookie, let value = cookie.token(in: request) {
+        guard cookie.mayBeUsed(by: request) else { return .crossOrigin }
+        token = value
+      }
+      guard let token else { return .unknown }
+      guard let identity = try verify(token, wall, host) else { return .later(token: token) }
+      return .known(try allowed(identity))
     } catch {
       return .refused(error)
     }
   }
 
-  /// Returns the identity of a token that came in a message.
-  func identify(token: String, wall: Int64) throws(WireError) -> Identity {
+  /// Returns the identity of a token that came in a message; `nil` as in `Verification`.
+  func identify(token: String, wall: Int64) throws(WireError) -> Identity? {
     guard let verify else {
       throw WireError(
         .unauthorized, "This relay does not use tokens; connect with ?user=NAME.", re: .auth)
     }
-    return try allowed(try verify(token, wall))
+    return try verify(token, wall, nil).map { identity throws(WireError) in try allowed(identity) }
+  }
+
+  /// Returns what the verification of a token has found, or the reason to refuse its user.
+  func allowed(_ result: Result<Identity, WireError>) -> Result<Identity, WireError> {
+    Result { () throws(WireError) in try allowed(try result.get()) }
   }
 
   /// Replaces the list of banned users. Call this before `Shard.ban`, which disconnects sessions,
@@ -72,7 +94,7 @@ package final class Authenticator: Sendable {
 
   /// Whether a user is an operator. In open mode no user is, because names are only claimed there.
   func isOperator(_ identity: Identity) -> Bool {
-    verify != nil && operators.withLock { $0.contains(identity.user) }
+    verify != nil && (identity.isOperator || operators.withLock { $0.contains(identity.user) })
   }
 
   private func allowed(_ identity: Identity) throws(WireError) -> Identity {

@@ -136,6 +136,9 @@ import Wire
       case .countsGathered(let gathering): answerMetrics(gathering)
       case .fanOutWanted(let gathering): addFanOut(to: gathering)
       case .fanOutsGathered(let gathering): answerTrace(gathering)
+      case .verified(let result, let asker): finishVerification(result, for: asker)
+      case .account(let answer, let exchange): self.exchange(exchange)?.take(answer)
+      case .deviceEnded(let ending): shard.endDevice(ending.device, of: ending.user, ending.reason)
       case .people(let update): shard.update(people: update)
       case .ban(let users): shard.ban(users)
       case .shutDown: beginShutdown()
@@ -178,6 +181,12 @@ import Wire
     if let requests = shard.takeRequests(now: now) { world.submit(requests) }
     flush()
     for request in shard.takeReads() { world.read(request) }
+    for token in shard.takeUnverified() {
+      let stream = Int(token.connection)
+      world.verify(
+        token.token, from: connections[stream]?.host,
+        for: .session(token.session, stream: stream))
+    }
     let resumable = shard.takeResumable()
     for stream in resumable { if let connection = connections[Int(stream)] { resume(connection) } }
     reap()

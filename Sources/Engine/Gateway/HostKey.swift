@@ -9,3 +9,15 @@ package struct HostKey: Hashable, Sendable {
     self.isIPv6 = isIPv6
   }
 }
+
+extension HostKey: CustomStringConvertible {
+  /// `192.0.2.1`, or `2001:db8:0:1::/64`.
+  package var description: String {
+    func part(_ shift: UInt64, _ mask: UInt64) -> UInt64 { network >> shift & mask }
+    if isIPv6 {
+      let groups = [48, 32, 16, 0].map { String(part($0, 0xFFFF), radix: 16) }
+      return groups.joined(separator: ":") + "::/64"
+    }
+    return [24, 16, 8, 0].map { String(part($0, 0xFF)) }.joined(separator: ".")
+  }
+}

@@ -1,4 +1,6 @@
+package import Accounts
 package import Relay
+package import Wire
 
 /// A message from another thread to a loop.
 package enum LoopMessage: Sendable {
@@ -20,8 +22,37 @@ package enum LoopMessage: Sendable {
   /// All loops have added theirs.
   case fanOutsGathered(TraceGathering)
   case people(DirectoryUpdate)
+  /// The result of `LoopWorld.verify`.
+  case verified(Result<Identity, WireError>, VerificationAsker)
+  /// The answer to a request of `LoopWorld.ask`.
+  case account(AccountAnswer, ExchangeID)
+  /// A device's session has ended.
+  case deviceEnded(DeviceEnding)
   /// Disconnects these users.
   case ban(Set<String>)
   /// Stop accepting connections, finish what was accepted, and end.
   case shutDown
+}
+
+/// What waits for the verification of a token.
+package enum VerificationAsker: Sendable {
+  /// A WebSocket.
+  case session(SessionID, stream: Int)
+  /// A request over HTTP.
+  case request(ExchangeID)
+}
+
+/// The end of the session of one device, or of all devices of a user.
+package struct DeviceEnding: Sendable {
+  /// `nil` = all devices.
+  package var device: String?
+  package var user: String
+  /// `forbidden` closes connections with 4403, any other code with 4401.
+  package var reason: WireError
+
+  package init(device: String?, user: String, reason: WireError) {
+    self.device = device
+    self.user = user
+    self.reason = reason
+  }
 }

@@ -1,3 +1,4 @@
+package import Accounts
 package import Relay
 package import WebSocket
 
@@ -55,6 +56,12 @@ package protocol LoopWorld: AnyObject {
   func stopAccepting()
   /// Fetches a picture, and posts `LoopMessage.avatar`.
   func fetchAvatar(of user: String, from url: String, for exchange: ExchangeID)
+  /// Verifies a token that `Authenticator` could not decide about at once, and posts
+  /// `LoopMessage.verified`.
+  /// - Parameter host: where the token comes from, if that is known.
+  func verify(_ token: String, from host: HostKey?, for asker: VerificationAsker)
+  /// Asks what keeps the accounts, which posts `LoopMessage.account`.
+  func ask(_ call: AccountCall, for exchange: ExchangeID)
   /// Returns the response to `GET /metrics`.
   func metrics(of loops: LoopSnapshot) -> HTTPResponse
   /// Returns unused memory to the system after a peak of connections, including that of streams at
@@ -65,6 +72,12 @@ package protocol LoopWorld: AnyObject {
 extension LoopWorld {
   package var diagnosticsLevel: Diagnostics.Level { .off }
   package func report(_ level: Diagnostics.Level, _ text: String) {}
+  package func verify(_ token: String, from host: HostKey?, for asker: VerificationAsker) {
+    preconditionFailure("only a relay that answers later is asked to verify")
+  }
+  package func ask(_ call: AccountCall, for exchange: ExchangeID) {
+    preconditionFailure("only a relay with accounts is asked about them")
+  }
 }
 
 /// The result of a read from a stream.

@@ -29,6 +29,7 @@ package final class Violations: Sendable {
     case sendsPerSecond = "limits.sends_per_s"
     case requestsPerSecond = "limits.requests_per_s"
     case bytesPerSecond = "limits.bytes_per_s"
+    case signInsPerMinute = "limits.sign_ins_per_min"
     case idleTimeout = "limits.idle_timeout_s"
     case origins = "auth.origins"
     /// The process has no descriptor left (`ulimit -n`).

@@ -11,6 +11,10 @@ public struct Identity: Equatable, Sendable {
   public var rights: Rights
   /// Milliseconds since 1970; `nil` = never.
   public var expires: Int64?
+  /// The device's session, which ends by itself; `nil` = the identity is not one of an account.
+  public var device: String?
+  /// Whether the account is an operator's.
+  public var isOperator = false
 
   public init(user: String, name: String? = nil, rights: Rights = .all, expires: Int64? = nil) {
     self.user = user

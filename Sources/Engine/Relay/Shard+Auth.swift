@@ -148,8 +148,12 @@ extension Shard {
     switch (request.message, configuration.verifyToken) {
     case (.auth(let token), let verify?):
       do throws(WireError) {
-        identify(
-          sessions.id(of: session), as: try verify(token, now.wall), ref: request.ref, now: now)
+        let id = sessions.id(of: session)
+        guard let identity = try verify(token, now.wall) else {
+          verifyLater(token, ref: request.ref, session)
+          return
+        }
+        identify(id, as: identity, ref: request.ref, now: now)
         return
       } catch {
         refusal = error
@@ -174,23 +178,36 @@ extension Shard {
   mutating func renew(
     _ token: String, ref: String?, _ session: Slot<Session>, _ now: Moment
   ) {
-    func refusal(_ code: ErrorCode, _ text: String) -> WireError {
-      WireError(code, text, re: .auth)
-    }
-    guard let verify = configuration.verifyToken, let grant = sessions[session].grant else {
-      let error = refusal(
-        .unauthorized, "This relay does not use tokens; the session continues unchanged.")
+    guard let verify = configuration.verifyToken, sessions[session].grant != nil else {
+      let error = WireError(
+        .unauthorized, "This relay does not use tokens; the session continues unchanged.", re: .auth
+      )
       reply(error, ref: ref, to: session)
       return
     }
     chargeRequests(Self.renewalRequests - 1, session)
     do throws(WireError) {
-      let identity = try verify(token, now.wall)
+      guard let identity = try verify(token, now.wall) else {
+        verifyLater(token, ref: ref, session)
+        return
+      }
+      renew(.success(identity), ref: ref, session, now)
+    } catch {
+      renew(.failure(error), ref: ref, session, now)
+    }
+  }
+
+  private mutating func renew(
+    _ result: Result<Identity, WireError>, ref: String?, _ session: Slot<Session>, _ now: Moment
+  ) {
+    guard let grant = sessions[session].grant else { return }
+    do throws(WireError) {
+      let identity = try result.get()
       guard identity.user == grant.identity.user else {
-        let error = refusal(
+        let error = WireError(
           .unauthorized,
-          "The connection belongs to \(grant.identity.user), but the token to \(identity.user); the old token stays valid."
-        )
+          "The connection belongs to \(grant.identity.user), but the token to \(identity.user); the old token stays valid.",
+          re: .auth)
         reply(error, ref: ref, to: session)
         return
       }
@@ -203,8 +220,61 @@ extension Shard {
       leaveForbiddenRooms(session)
     } catch {
       let code: ErrorCode = error.code == .tokenExpired ? .tokenExpired : .unauthorized
-      let error = refusal(code, "\(error.message) The old token stays valid.")
+      let error = WireError(code, "\(error.message) The old token stays valid.", re: .auth)
       reply(error, ref: ref, to: session)
+    }
+  }
+
+  // MARK: - Verification that takes time
+
+  /// A token whose verification takes longer than a lookup in memory.
+  public struct UnverifiedToken: Sendable {
+    public var session: SessionID
+    /// The owner's name for the connection.
+    public var connection: Int32
+    public var token: String
+  }
+
+  private mutating func verifyLater(_ token: String, ref: String?, _ session: Slot<Session>) {
+    awaitReply(ref: ref, session)
+    unverified.append(
+      UnverifiedToken(
+        session: sessions.id(of: session), connection: sessions[session].connection, token: token))
+  }
+
+  /// Lets the input of a session wait for the verification of the token that its request had.
+  public mutating func awaitVerification(_ id: SessionID) {
+    guard isActive(id) else { return }
+    awaitReply(ref: nil, id.slot)
+  }
+
+  /// Returns the tokens that the owner has to have verified, since the last call. Each is answered by
+  /// `finishVerification`.
+  public mutating func takeUnverified() -> [UnverifiedToken] {
+    if unverified.isEmpty { return [] }
+    defer { unverified = [] }
+    return unverified
+  }
+
+  /// Authenticates a client, or renews its token, once its token is verified.
+  public mutating func finishVerification(
+    _ id: SessionID, _ result: Result<Identity, WireError>, now: Moment
+  ) {
+    guard isActive(id), sessions[id.slot].awaitsReply else { return }
+    let ref = endReply(to: id.slot)
+    guard sessions[id.slot].user.isEmpty else {
+      renew(result, ref: ref, id.slot, now)
+      return
+    }
+    switch result {
+    case .success(let identity): identify(id, as: identity, ref: ref, now: now)
+    case .failure(var error):
+      error.ref = ref
+      guard error.code != .unavailable else {
+        // The client retries; its token may be good.
+        return end(id.slot, error, .overloaded, "the token cannot be verified now")
+      }
+      reject(id, error)
     }
   }
 
@@ -239,6 +309,17 @@ extension Shard {
   }
 
   // MARK: - The end
+
+  /// Closes the connections of devices whose sessions have ended: `error unauthorized`, close 4401.
+  /// - Parameter device: `nil` = all devices of the user.
+  public mutating func endDevice(_ device: String?, of user: String, _ error: WireError) {
+    forEachSession(of: user) { shard, session in
+      guard let own = shard.sessions[session].grant?.identity.device,
+        device == nil || device == own
+      else { return }
+      shard.reject(shard.sessions.id(of: session), error)
+    }
+  }
 
   /// Closes the connections of these users: `error forbidden`, close 4403.
   public mutating func ban(_ users: Set<String>) {

@@ -151,6 +151,7 @@ extension Shard {
   /// Whether another turn has work to do without an event.
   public var hasWork: Bool {
     !dirty.isEmpty || !resumable.isEmpty || !reads.isEmpty || !closings.isEmpty
+      || !unverified.isEmpty
       || !departures.isEmpty || log.isReady
   }
 }

@@ -58,9 +58,10 @@ public struct Shard: ~Copyable {
     public var pacingMilliseconds = 5
     /// Returns the identity that a token gives at a time in milliseconds since 1970; throws
     /// `unauthorized`, `token_expired` or `forbidden`. `nil` if the relay does not use tokens: then
-    /// only `identify` tells who a client is.
+    /// only `identify` tells who a client is. Returns `nil` if that takes longer than a lookup in
+    /// memory: then the session's input waits for `finishVerification`; see `takeUnverified`.
     public var verifyToken:
-      (@Sendable (_ token: String, _ wall: Int64) throws(WireError) -> Identity)?
+      (@Sendable (_ token: String, _ wall: Int64) throws(WireError) -> Identity?)?
     public init() {}
   }
 
@@ -105,6 +106,8 @@ public struct Shard: ~Copyable {
   var congested: [SessionID] = []
   /// Connections whose input may be read again.
   var resumable: [Int32] = []
+  /// Tokens of this turn whose verification takes time.
+  var unverified: [UnverifiedToken] = []
 
   /// Users whose last session on this loop has ended in this turn.
   var departures: [String] = []

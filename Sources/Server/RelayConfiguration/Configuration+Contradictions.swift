@@ -118,6 +118,17 @@ extension Configuration {
           expected: "expected at least \(ConfigurationRules.metricsTokenBytes); "
             + "\"openssl rand -hex 16\" creates one"))
     }
+    if auth.mode == .accounts, auth.publicURL.isEmpty,
+      ListenAddress(listen).map({ !$0.isLoopback }) ?? false
+    {
+      found.append(
+        Contradiction(
+          key: "auth.public_url",
+          found: "is empty, but auth.mode is accounts and other machines can reach "
+            + YAMLText.quoted(listen),
+          expected: "set it to where browsers find the relay, such as https://chat.example.org: "
+            + "links of invitations begin with it"))
+    }
     for bot in bots where auth.banned.contains(bot.user) {
       found.append(
         Contradiction(

@@ -119,6 +119,21 @@ extension Configuration {
     case open
     /// By a token (RFC 7519) that `secret` or `publicKey` verifies.
     case jwt
+    /// By accounts of the relay's own: people sign in, and each device has a session.
+    case accounts
+  }
+
+  /// The ways to sign in.
+  public enum SignInMethod: String, CaseIterable, Sendable {
+    /// By an invitation: a link that another user has made.
+    case invite
+  }
+
+  /// The users who may make such links.
+  public enum Inviters: String, CaseIterable, Sendable {
+    case operators
+    /// Every user.
+    case members
   }
 
   /// `auth.*`: authentication and authorization.
@@ -137,6 +152,15 @@ extension Configuration {
     public var banned: [String] = []
     /// Users whose tokens grant access to the metrics and to the traces of all entries.
     public var operators: [String] = []
+    /// Where browsers find a relay with accounts, such as `https://chat.example.org`; empty = where it
+    /// listens, on loopback.
+    public var publicURL = ""
+    /// How people sign in.
+    public var signIn = [SignInMethod.invite]
+    /// The users who may invite.
+    public var invites = Inviters.operators
+    /// A device's session ends after this number of days without use; 0 = never.
+    public var sessionDays = 90
   }
 
   /// `limits.*`: the limits of clients; 0 = no limit.
@@ -163,6 +187,8 @@ extension Configuration {
     public var shard = Shard.Limits()
     /// The limits of the changes of one entry.
     public var entry = EntryLimits()
+    /// Attempts to sign in per minute and address.
+    public var signInsPerMinute = 30
     /// The number of rooms that a user may belong to.
     public var roomsPerUser = 10_000
     /// Closes a connection that has neither received a byte nor sent a queued one for this long.

@@ -87,6 +87,14 @@ extension ConfigurationKey {
       "a list of users, each 1 to 64 of a-z 0-9 . _ -, not . or ..",
       where: ConfigurationRules.isUser),
 
+    .optionalText(
+      "auth.public_url", \.auth.publicURL,
+      "an address such as https://chat.example.org (scheme, host, port, no path)",
+      where: { ConfigurationRules.isOrigin($0.hasSuffix("/") ? String($0.dropLast()) : $0) }),
+    .choices("auth.sign_in", \.auth.signIn),
+    .choice("auth.invites", \.auth.invites),
+    .integer("auth.session_days", \.auth.sessionDays, 0...3650),
+
     .integer("limits.connections", \.limits.connections, 0...10_000_000),
     .integer("limits.connections_per_address", \.limits.connectionsPerAddress, 0...10_000_000),
     .integer(
@@ -104,6 +112,7 @@ extension ConfigurationKey {
     .integer("limits.text_bytes", \.limits.shard.textBytes, 0...268_435_456),
     .integer("limits.edits_per_entry", \.limits.entry.editsPerEntry, 0...1_000_000_000),
     .integer("limits.reactions_per_entry", \.limits.entry.reactionsPerEntry, 0...1_000_000),
+    .integer("limits.sign_ins_per_min", \.limits.signInsPerMinute, 0...1_000_000),
     .integer("limits.rooms_per_connection", \.limits.shard.roomsPerConnection, 0...1_000_000),
     .integer("limits.rooms_per_user", \.limits.roomsPerUser, 0...1_000_000),
     .integer("limits.connections_per_user", \.limits.shard.budget.connections, 0...10_000_000),
@@ -192,6 +201,22 @@ extension ConfigurationKey {
         return true
       },
       shown: { $0[keyPath: target].rawValue })
+  }
+
+  private static func choices<Value: RawRepresentable<String> & CaseIterable & Sendable>(
+    _ path: String, _ target: Target<[Value]>
+  ) -> Self {
+    Self(
+      path: path, expected: "a list of \(ConfigurationRules.alternatives(of: Value.self))",
+      shape: .list,
+      set: { node, configuration in
+        guard let list = node.list else { return false }
+        let values = list.compactMap { $0.text.flatMap(Value.init(rawValue:)) }
+        guard values.count == list.count, !values.isEmpty else { return false }
+        configuration[keyPath: target] = values
+        return true
+      },
+      shown: { "[\($0[keyPath: target].map(\.rawValue).joined(separator: ", "))]" })
   }
 
   private static func text(

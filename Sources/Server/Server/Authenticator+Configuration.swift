@@ -20,7 +20,7 @@ extension Authenticator {
   ) {
     var verify: Verification?
     if let verifier {
-      verify = { token, wall throws(WireError) in try verifier.verify(token, wall: wall) }
+      verify = { token, wall, _ throws(WireError) in try verifier.verify(token, wall: wall) }
     }
     self.init(verify: verify, botUsers: botUsers, banned: banned, operators: operators)
   }
@@ -35,6 +35,7 @@ extension Authenticator {
             + "auth.mode: jwt, or remove the key.")
       }
       return nil
+    case .accounts: return nil
     case .jwt:
       return auth.secret.isEmpty
         ? try TokenKey(publicKey: auth.publicKey) : TokenKey(secret: auth.secret)

@@ -41,11 +41,13 @@ enum PeopleDirectory {
 
   /// Starts the directory: sends its updates to every loop, and logs them if they changed.
   static func start(
-    _ directory: any Directory, _ mailboxes: [Mailbox<LoopMessage>], _ logger: Logger
+    _ directory: any Directory, _ mailboxes: [Mailbox<LoopMessage>], _ logger: Logger,
+    publish: @escaping @Sendable (PeopleList) -> Void
   ) {
     let last = Mutex("")
     directory.start { update in
       for mailbox in mailboxes { mailbox.post(.people(update)) }
+      publish(update.people)
       let sentence = Self.sentence(update)
       let isNews = last.withLock { last in
         // An initially empty list is not worth a log line.

@@ -1,3 +1,4 @@
+import Accounts
 import Bots
 import Directories
 internal import EventLoop
@@ -28,6 +29,11 @@ public final class Server: Sendable {
   private let log: any Log
   private let directory: any Directory
   private let avatars: AvatarCache
+  private let names: ReservedNames
+  private let accounts: AccountKeeper?
+  /// The link that makes its opener the first operator; `nil` if there are accounts already, or none are
+  /// used.
+  public let firstLink: String?
   private let mailboxes: [Mailbox<LoopMessage>]
   private let threads: Mutex<[WorkerThread]>
   private let bots: Mutex<Task<Void, Never>?>
@@ -55,7 +61,6 @@ public final class Server: Sendable {
     ignoreSIGPIPE()
     let descriptors = Self.raiseDescriptorLimit(configuration, logger)
     credentials = try TLSCredentials(configuration.tls)
-    authenticator = try Authenticator(configuration)
     auth = configuration.auth
     self.logger = logger
     if auth.mode == .open, !auth.secret.isEmpty {
@@ -66,7 +71,24 @@ public final class Server: Sendable {
     // Binds the port first: a second relay on the same port must not touch the store.
     let listener = try Self.claim(configuration.listen)
     address = listener.address
-    log = try openLog(configuration, logger)
+    let names = ReservedNames(configuration)
+    let authenticator: Authenticator
+    if configuration.auth.mode == .accounts {
+      log = try openLog(configuration, logger)
+      let url = configuration.publicURL(listeningOn: "\(listener.address)")
+      (accounts, firstLink) = try Self.openAccounts(configuration, publicURL: url, names, log)
+      authenticator = Authenticator(
+        verify: accounts?.verify,
+        cookie: SessionCookie(url: url, isDefault: configuration.auth.publicURL.isEmpty),
+        botUsers: Set(configuration.bots.map(\.user)), banned: Set(configuration.auth.banned),
+        operators: Set(configuration.auth.operators))
+    } else {
+      (accounts, firstLink) = (nil, nil)
+      authenticator = try Authenticator(configuration)
+      log = try openLog(configuration, logger)
+    }
+    self.authenticator = authenticator
+    self.names = names
 
     let loops = configuration.loops == 0 ? ProcessorCount.usable : configuration.loops
     do {
@@ -81,12 +103,14 @@ public final class Server: Sendable {
       pictures.allowsPrivateAddresses = configuration.directory.allowsPrivateAvatars
       avatars = try AvatarCache(pictures)
       var router = RequestRouter(
-        origins: Set(configuration.auth.origins),
+        origins: Set(configuration.auth.origins + [configuration.auth.publicURL]),
         requiresLoopbackHost: listener.address.isLoopback && !authenticator.takesTokens)
       router.servesEcho = configuration.debug.echo
       router.contentLimitBytes = configuration.limits.shard.frameBytes
       router.compresses = configuration.compression.enabled
       router.metricsToken = configuration.metrics.token
+      router.servesAccounts = accounts != nil
+      router.signInMethods = configuration.auth.describedMethods
       if configuration.web { router.files = .embedded }
       let limits = configuration.limits.connection
       let trustedProxies = configuration.trustedProxies.compactMap { AddressRange($0) }
@@ -104,12 +128,14 @@ public final class Server: Sendable {
         }
       }
       let shared = SocketWorld.Shared(
-        log: log, mailboxes: mailboxes, avatars: avatars, credentials: credentials,
+        log: log, mailboxes: mailboxes, avatars: avatars, accounts: accounts,
+        credentials: credentials,
         trustedProxies: trustedProxies, logger: logger,
         metrics: Metrics.describer(context, log, bots: configuration.bots.count))
       try log.start(loops: loops, framing: .webSocket) { [mailboxes] loop, delivery in
         mailboxes[loop].post(.log(delivery))
       }
+      try accounts?.start(mailboxes) { logger.error("\($0)") }
       var threads: [WorkerThread] = []
       for index in 1..<max(1, loops) {
         threads.append(
@@ -124,7 +150,7 @@ public final class Server: Sendable {
       log.stop()
       throw ServerError("The relay cannot start: \(error).", .environment)
     }
-    PeopleDirectory.start(directory, mailboxes, logger)
+    PeopleDirectory.start(directory, mailboxes, logger) { [names] in names.setPeople($0) }
     bots = Mutex(nil)
     if let lead, configuration.log.engine == .postgresql {
       lead.observe { [weak self] leads in
@@ -151,6 +177,7 @@ public final class Server: Sendable {
       logger.error(
         "auth.mode, auth.secret and auth.public_key cannot change at runtime; restart the relay.")
     }
+    names.setConfigured(new)
     let banned = Set(new.banned)
     authenticator.ban(banned)
     authenticator.setOperators(Set(new.operators))
@@ -182,6 +209,7 @@ public final class Server: Sendable {
     directory.stop()
     avatars.stop()
     for thread in threads { thread.join() }
+    accounts?.stop()
     log.stop()
   }
 
@@ -299,6 +327,21 @@ public final class Server: Sendable {
       }
     } catch {
       throw ServerError(error)
+    }
+  }
+
+  /// Opens the accounts.
+  /// - Returns: also the link for the first operator, if there is no account.
+  private static func openAccounts(
+    _ configuration: Configuration, publicURL: String, _ names: ReservedNames, _ log: any Log
+  ) throws(ServerError) -> (AccountKeeper, String?) {
+    do throws(AccountError) {
+      let service = try configuration.openAccounts(publicURL: publicURL) { names.contains($0) }
+      let link = try service.makeFirstLink(now: WallClock.milliseconds)
+      return (AccountKeeper(service, hash: AccountEnvironment.sha256) { _ in }, link)
+    } catch {
+      log.stop()
+      throw ServerError("The accounts cannot be opened. \(error.explanation)", .environment)
     }
   }
 

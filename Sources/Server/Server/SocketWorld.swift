@@ -1,3 +1,4 @@
+import Accounts
 import Directories
 import EventLoop
 import Gateway
@@ -16,6 +17,8 @@ import WebSocket
     /// The mailbox of each loop.
     var mailboxes: [Mailbox<LoopMessage>]
     var avatars: AvatarCache
+    /// `nil` = the relay has no accounts.
+    var accounts: AccountKeeper?
     /// `nil` = without TLS.
     var credentials: TLSCredentials?
     /// The addresses of proxies that are believed what they say of their clients.
@@ -159,6 +162,14 @@ import WebSocket
     shared.avatars.avatar(for: user, url: url) { avatar in
       mailbox.post(.avatar(avatar, exchange))
     }
+  }
+
+  func verify(_ token: String, from host: HostKey?, for asker: VerificationAsker) {
+    shared.accounts?.verify(token, from: host, for: asker, loop: index)
+  }
+
+  func ask(_ call: AccountCall, for exchange: ExchangeID) {
+    shared.accounts?.ask(call, for: exchange, loop: index)
   }
 
   func metrics(of loops: LoopSnapshot) -> HTTPResponse { shared.metrics(loops) }

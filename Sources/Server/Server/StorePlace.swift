@@ -1,3 +1,7 @@
+import AccountStores
+import Accounts
+import Glibc
+import Platform
 import PostgresLog
 public import Relay
 public import RelayConfiguration
@@ -53,8 +57,20 @@ public enum StorePlace: Sendable {
     }
   }
 
-  /// See `Store.export`.
+  /// See `Store.export`. The accounts follow, if all rooms are exported.
   public func export(room: String?, write: ([UInt8]) throws -> Void) throws -> StoreCount {
+    let count = try exportRooms(room, write)
+    if room == nil {
+      try Self.explaining {
+        try accounts(creating: false)?.forEach { try write(AccountLine($0).bytes) }
+      }
+    }
+    return count
+  }
+
+  private func exportRooms(
+    _ room: String?, _ write: ([UInt8]) throws -> Void
+  ) throws -> StoreCount {
     switch self {
     case .sqlite(let folder):
       try Store.export(folder: folder, room: room, write: write)
@@ -66,9 +82,52 @@ public enum StorePlace: Sendable {
     }
   }
 
-  /// See `Store.import`.
+  /// See `Store.import`. Accounts are added as well.
   public func `import`(
     report: (String) -> Void, nextLine: () throws -> [UInt8]?
+  ) throws -> StoreCount {
+    var accounts: [Account] = []
+    let count = try importRooms(report) {
+      while let line = try nextLine() {
+        do throws(AccountLine.Malformed) {
+          guard let account = try AccountLine(decoding: line) else { return line }
+          accounts.append(account.account)
+        } catch {
+          throw StoreError(
+            .configuration, "An account cannot be imported: \(error.reason). Nothing was imported.")
+        }
+      }
+      // While the import of the rooms can still be given up.
+      if !accounts.isEmpty {
+        try Self.explaining { try self.accounts(creating: true)?.check(accounts) }
+      }
+      return nil
+    }
+    if !accounts.isEmpty {
+      try Self.explaining { try self.accounts(creating: true)?.add(accounts) }
+    }
+    return count
+  }
+
+  /// Opens the accounts beside the log.
+  /// - Parameter creating: whether they are created if there are none; otherwise the result is `nil`.
+  private func accounts(creating: Bool) throws(AccountError) -> SQLAccountStore? {
+    switch self {
+    case .sqlite(let folder):
+      let path = "\(folder)/\(Configuration.accountsFile)"
+      let exists = unsafe access(path, F_OK) == 0
+      guard creating || exists else { return nil }
+      return try SQLAccountStore.sqlite(path: path)
+    case .postgresql(let configuration):
+      let options = PostgresLog.Options(configuration)
+      return creating
+        ? try SQLAccountStore.postgresql(url: configuration.log.url, options: options)
+        : try SQLAccountStore.existing(url: configuration.log.url, options: options)
+    }
+  }
+
+  private func importRooms(
+    _ report: (String) -> Void, _ nextLine: () throws -> [UInt8]?
   ) throws -> StoreCount {
     switch self {
     case .sqlite(let folder):
@@ -84,10 +143,43 @@ public enum StorePlace: Sendable {
   private static func explaining<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
+    } catch let error as AccountError {
+      throw StoreError(.environment, error.explanation)
     } catch let error as StoreFailure {
       var sentence = error.description
       if !sentence.hasSuffix(".") { sentence += "." }
       throw StoreError(.environment, sentence.prefix(1).uppercased() + sentence.dropFirst())
+    }
+  }
+}
+
+extension SQLAccountStore {
+  /// Calls `body` for each account, in the order of names.
+  fileprivate func forEach(_ body: (Account) throws -> Void) throws {
+    var last = ""
+    while true {
+      let page = try accounts(after: last, limit: 500)
+      for account in page { try body(account) }
+      guard let end = page.last else { return }
+      last = end.user
+    }
+  }
+
+  /// Throws if there is one of the accounts already.
+  fileprivate func check(_ accounts: [Account]) throws {
+    for account in accounts where try self.account(account.user) != nil {
+      throw StoreError(
+        .configuration,
+        "There is an account \(account.user) already. Nothing was imported.")
+    }
+  }
+
+  fileprivate func add(_ accounts: [Account]) throws(AccountError) {
+    try transaction { () throws(AccountError) in
+      for account in accounts {
+        try put(account)
+        try record(.account, of: account.user, at: WallClock.milliseconds)
+      }
     }
   }
 }

@@ -46,10 +46,38 @@ extension ConnectionLoop {
     report(connection, "requests \(request.method) \(request.path)")
     // Each request has its own credentials.
     connection.isAuthenticated = false
-    switch context.router.route(
+    var unverified: String?
+    let route = route(request, connection) {
+      let answer = context.authenticator.identify(
+        request, wall: now.wall, from: connection.host)
+      if case .later(let token) = answer { unverified = token }
+      return answer
+    }
+    if let unverified {
+      // What it is answered depends on who asks, so nothing has been done yet.
+      let exchange = addExchange(connection) {
+        UnverifiedRequest(request, token: unverified, $0, self, connection)
+      }
+      exchange.begin(rest)
+      return false
+    }
+    return answer(route, to: request, rest, connection)
+  }
+
+  private func route(
+    _ request: HTTPRequest, _ connection: ServerConnection,
+    identify: () -> Authenticator.Answer
+  ) -> RequestRouter.Route {
+    context.router.route(
       request, from: connection.peer, isOperator: context.authenticator.isOperator,
-      identify: { context.authenticator.identify(request, wall: now.wall) })
-    {
+      identify: identify)
+  }
+
+  private func answer(
+    _ route: RequestRouter.Route, to request: HTTPRequest, _ rest: Span<UInt8>,
+    _ connection: ServerConnection
+  ) -> Bool {
+    switch route {
     case .answer(let response): answerUnauthenticated(response, connection)
     case .refuse(let response, let rule):
       countViolation(rule, by: connection)
@@ -63,19 +91,32 @@ extension ConnectionLoop {
       }
       exchange.begin(rest)
     case .webSocket(let opening):
-      let identity = context.authenticator.identify(request, wall: now.wall)
+      let identity = context.authenticator.identify(
+        request, wall: now.wall, from: connection.host)
+      if identity == .crossOrigin {
+        countViolation(.origins, by: connection)
+        answerUnauthenticated(
+          HTTPResponse(status: 403, text: "\(HTTPProblem.crossOrigin.detail)\n"), connection)
+        return false
+      }
       if !identity.isKnown, let problem = chargeUnauthenticated(connection) {
         refuseLater(HTTPResponse(status: 429, text: "\(problem.detail)\n"), connection)
         return false
       }
-      connection.arrival[.hasPaidForRequest] = identity == .unknown
+      let mayBecomeKnown = if case .later = identity { true } else { identity == .unknown }
+      connection.arrival[.hasPaidForRequest] = mayBecomeKnown
       let session = open(connection, opening, as: .open)
       switch identity {
       case .known(let identity):
         recordEstablished(connection)
         shard.identify(session, as: identity, now: now)
       case .unknown: break
+      case .later(let token):
+        shard.awaitVerification(session)
+        world.verify(
+          token, from: connection.host, for: .session(session, stream: connection.stream))
       case .refused(let error): shard.reject(session, error)
+      case .crossOrigin: preconditionFailure("it was answered above")
       }
       return true
     case .echo(let opening):
@@ -104,17 +145,63 @@ extension ConnectionLoop {
   // MARK: - Exchanges
 
   private func addExchange(_ call: HTTPCall, _ connection: ServerConnection) -> HTTPExchange {
-    exchangeCount += 1
-    let id = ExchangeID(loop: index, stream: connection.stream, serial: exchangeCount)
-    let exchange =
+    addExchange(connection) { id in
       switch call.target {
       case .relay(let message): RelayExchange(message, call, id, self, connection)
       case .requests: BatchExchange(call, id, self, connection)
       case .stream(let request): StreamExchange(request, call, id, self, connection)
+      case .account(let question, let request):
+        AccountExchange(question, request, call, id, self, connection)
       default: HTTPExchange(call, id, self, connection)
       }
+    }
+  }
+
+  private func addExchange(
+    _ connection: ServerConnection, _ make: (ExchangeID) -> HTTPExchange
+  ) -> HTTPExchange {
+    exchangeCount += 1
+    let exchange = make(
+      ExchangeID(loop: index, stream: connection.stream, serial: exchangeCount))
     connection.state = .exchange(exchange)
     return exchange
+  }
+
+  // MARK: - Verification that takes time
+
+  /// Takes the result of `LoopWorld.verify`.
+  func finishVerification(
+    _ result: Result<Identity, WireError>, for asker: VerificationAsker
+  ) {
+    let result = context.authenticator.allowed(result)
+    switch asker {
+    case .session(let session, let stream):
+      shard.finishVerification(session, result, now: now)
+      if let connection = connections[stream], connection.session == session,
+        !connection.isAuthenticated, shard.isAuthenticated(session)
+      {
+        recordEstablished(connection)
+      }
+    case .request(let id):
+      guard let pending = exchange(id) as? UnverifiedRequest else { return }
+      answer(pending, result)
+    }
+  }
+
+  /// Answers a request whose token is verified, as if it had just arrived.
+  private func answer(_ pending: UnverifiedRequest, _ result: Result<Identity, WireError>) {
+    let connection = pending.connection
+    let rest = connection.pending
+    connection.state = .resting
+    connection.pending = []
+    connection.isPaused = false
+    let route = route(pending.request, connection) {
+      switch result {
+      case .success(let identity): .known(identity)
+      case .failure(let error): .refused(error)
+      }
+    }
+    _ = answer(route, to: pending.request, rest.span, connection)
   }
 
   /// Returns an exchange, if it has not ended.

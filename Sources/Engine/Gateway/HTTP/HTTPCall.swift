@@ -1,3 +1,4 @@
+import Accounts
 import Relay
 import WebSocket
 import Wire
@@ -80,6 +81,10 @@ struct HTTPCall {
     case file(HTTPResponse)
     /// When an entry passed through the relay.
     case trace(TraceQuestion)
+    /// How people sign in.
+    case signInMethods
+    /// A request about accounts.
+    case account(AccountCall.Request, HTTPRequest)
     /// A user's picture, unless it is one that `known` names (`If-None-Match`).
     case avatar(of: String, known: [String])
   }
@@ -105,13 +110,19 @@ struct HTTPCall {
   /// Whether the answer is public: given without credentials.
   var isPublic: Bool {
     switch target {
-    case .liveness, .readiness, .file: true
+    case .liveness, .readiness, .file, .signInMethods: true
     default: false
     }
   }
 
   /// Whether the request was authenticated.
-  var isAuthenticated: Bool { if case .nothing = target { false } else { !isPublic } }
+  var isAuthenticated: Bool {
+    switch target {
+    case .nothing: false
+    case .account: identity != nil
+    default: !isPublic
+    }
+  }
 
   /// Whether the answer is a file of the web page, which is public.
   var isFile: Bool { if case .file = target { true } else { false } }

@@ -1,3 +1,4 @@
+import Accounts
 import Relay
 import WebSocket
 import Wire
@@ -95,9 +96,11 @@ class HTTPExchange {
     case .readiness: loop.askWhetherReady(self)
     case .metrics: loop.gatherMetrics(for: self)
     case .file(let file): finish(file)
+    case .signInMethods: finish(HTTPResponse(status: 200, json: loop.context.router.signInMethods))
     case .trace(let question): loop.askForTrace(question, self)
     case .avatar(let user, _): askForAvatar(of: user)
-    case .nothing, .relay, .requests, .stream: preconditionFailure("answered elsewhere")
+    case .nothing, .relay, .requests, .stream, .account:
+      preconditionFailure("answered elsewhere")
     }
   }
 
@@ -183,6 +186,9 @@ class HTTPExchange {
 
   /// Handles that the shard accepts input of the session again.
   func resume() {}
+
+  /// Takes the answer to a request about accounts.
+  func take(_ answer: AccountAnswer) {}
 
   /// Handles that a room for which the request waits has a new entry.
   func readPolled() {}

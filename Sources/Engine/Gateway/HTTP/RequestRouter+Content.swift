@@ -5,7 +5,7 @@ import Wire
 extension RequestRouter {
   /// Checks the header fields that describe the content.
   func readContent(
-    of request: HTTPRequest, into call: inout HTTPCall
+    of request: HTTPRequest, takesForm: Bool, into call: inout HTTPCall
   ) throws(HTTPProblem) {
     switch request.content {
     case .length(let bytes?) where contentLimitBytes == 0 || bytes <= contentLimitBytes:
@@ -32,7 +32,10 @@ extension RequestRouter {
         code: .badField, field: "Transfer-Encoding")
     }
     let type = request.headers.only("Content-Type")?.prefix { $0 != ";" }
-    guard type?.filter({ $0 != " " && $0 != "\t" }).lowercased() == "application/json" else {
+    let name = type?.filter { $0 != " " && $0 != "\t" }.lowercased()
+    guard
+      name == "application/json" || takesForm && name == "application/x-www-form-urlencoded"
+    else {
       throw HTTPProblem(
         415, "The content must be JSON: Content-Type: application/json.", code: .badField,
         field: "Content-Type")

@@ -5,7 +5,7 @@ import Wire
 /// The HTTP resources besides the WebSocket.
 extension RequestRouter {
   /// What a request for a resource needs.
-  private enum Access {
+  enum Access {
     /// Nothing: the answer is public.
     case everyone
     /// The operator's socket, or a token for the metrics.
@@ -16,7 +16,7 @@ extension RequestRouter {
   }
 
   /// A method of a resource.
-  private struct Resource: Sendable {
+  struct Resource: Sendable {
     typealias Target =
       @Sendable (HTTPRequest, _ names: [String]) throws(HTTPProblem) -> HTTPCall.Target
 
@@ -26,17 +26,20 @@ extension RequestRouter {
     let access: Access
     /// Whether a `GET` changes something.
     let changesState: Bool
+    /// Whether the content may also be a form.
+    let takesForm: Bool
     /// Returns what is requested. `names` are the segments that those in braces stand for.
     let target: Target
 
     init(
       _ method: String, _ path: String, for access: Access = .users, changesState: Bool = false,
-      _ target: @escaping Target
+      takesForm: Bool = false, _ target: @escaping Target
     ) {
       methods = method == "GET" ? ["GET", "HEAD"] : [method]
       pattern = Array(path.split(separator: "/", omittingEmptySubsequences: false).dropFirst())
       self.access = access
       self.changesState = changesState
+      self.takesForm = takesForm
       self.target = target
     }
 
@@ -63,6 +66,7 @@ extension RequestRouter {
     // A browser follows a link, and loads an image, by GET: this one joins rooms.
     Resource("GET", "/v1/stream", changesState: true) { request, _ in .stream(request) },
     Resource("GET", "/v1/rooms") { request, _ in .relay(.rooms(in: request)) },
+    Resource("GET", "/v1/sign-in", for: .everyone) { _, _ in .signInMethods },
     Resource("GET", "/v1/people") { request, _ in .relay(.people(in: request)) },
     Resource("GET", "/v1/avatars/{user}") {
       .avatar(of: $1[0], known: $0.headers["If-None-Match"])
@@ -76,13 +80,17 @@ extension RequestRouter {
   ) throws(HTTPProblem) -> Route {
     var segments = request.pathSegments ?? []
     let isAPI = segments.first == "v1"
+    let isSignIn = servesAccounts && segments.first == "sign-in"
     // Outside of the interface, only one spelling of a path is right.
-    if !isAPI { segments = [String(request.path.dropFirst())] }
-    var found = Self.resources.compactMap { resource in
-      resource.names(in: segments).map { (resource: resource, names: $0) }
-    }
-    if !isAPI, let file = files.response(to: request) {
-      found.append((Resource("GET", "", for: .everyone) { _, _ in .file(file) }, []))
+    if !isAPI, !isSignIn { segments = [String(request.path.dropFirst())] }
+    var found: [(resource: Resource, names: [String])] = []
+    if !isAPI, let file = files.response(to: request, at: page(at: request.path)) {
+      found = [(Resource("GET", "", for: .everyone) { _, _ in .file(file) }, [])]
+    } else {
+      let resources = Self.resources + (servesAccounts ? Self.accountResources : [])
+      found = resources.compactMap { resource in
+        resource.names(in: segments).map { (resource: resource, names: $0) }
+      }
     }
     if isAPI {
       try checkOrigin(of: request, changesState: found.first?.resource.changesState == true)
@@ -121,7 +129,9 @@ extension RequestRouter {
     if case .relay(.history) = call.target {
       call.poll = try LongPoll(room: names[0], request)
     }
-    if request.method == "POST" { try readContent(of: request, into: &call) }
+    if request.method == "POST" || request.method == "PATCH" {
+      try readContent(of: request, takesForm: resource.takesForm, into: &call)
+    }
     return .call(call)
   }
 
@@ -160,6 +170,9 @@ extension RequestRouter {
     switch answer {
     case .known(let identity): return identity
     case .refused(let error): throw HTTPProblem(error)
+    case .crossOrigin: throw .crossOrigin
+    // The request is routed again once that is done.
+    case .later: throw .unavailable("The token is being verified.")
     case .unknown:
       throw .unauthorized(
         "Authentication is required: send Authorization: Bearer, or ?user=NAME if the relay does"
@@ -178,12 +191,14 @@ extension RequestRouter {
       "The metrics need Authorization: Bearer with the token in metrics.token or that of a user listed in"
       + " auth.operators, or the socket operator.sock in the relay's data folder."
     if peer == .operator || hasMetricsToken(request) { return }
-    if request.headers["Authorization"].isEmpty { throw .unauthorized(detail) }
+    let headers = request.headers
+    if headers["Authorization"].isEmpty, headers["Cookie"].isEmpty { throw .unauthorized(detail) }
     switch identify() {
     case .known(let identity) where isOperator(identity): return
     case .known: throw HTTPProblem(403, detail, code: .forbidden)
     case .refused(let error) where error.code == .forbidden: throw HTTPProblem(error)
-    case .refused, .unknown: throw .unauthorized(detail)
+    case .crossOrigin: throw .crossOrigin
+    case .refused, .unknown, .later: throw .unauthorized(detail)
     }
   }
 

@@ -40,6 +40,10 @@ package struct RequestRouter: Sendable {
   package var compresses = false
   /// The files of the web page.
   package var files = WebFiles()
+  /// How people sign in, as JSON.
+  package var signInMethods: [UInt8] = []
+  /// Whether the relay has accounts.
+  package var servesAccounts = false
 
   package init(origins: Set<String>, requiresLoopbackHost: Bool) {
     origin = RequestOrigin(allowed: origins)

@@ -48,8 +48,9 @@ package struct WebFiles: Sendable {
   }
 
   /// Returns the response to a GET or HEAD, or `nil` if there is no such file.
-  func response(to request: HTTPRequest) -> HTTPResponse? {
-    guard let file = files[String(request.path)] else { return nil }
+  /// - Parameter path: of the file; `nil` = that of the request.
+  func response(to request: HTTPRequest, at path: Substring? = nil) -> HTTPResponse? {
+    guard let file = files[String(path ?? request.path)] else { return nil }
     if EntityTag.isNamed(file.tag, in: request.headers["If-None-Match"]) { return file.notModified }
     if let gzip = file.gzip, Self.acceptsGzip(request.headers.list("Accept-Encoding")) {
       return gzip

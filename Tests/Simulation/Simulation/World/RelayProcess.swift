@@ -105,7 +105,7 @@ final class RelayProcess {
     }
   }
 
-  private static let verify: Authenticator.Verification = { token, wall throws(WireError) in
+  private static let verify: Authenticator.Verification = { token, wall, _ throws(WireError) in
     try SimulatedToken.verify(token, wall: wall)
   }
 

@@ -1,0 +1,143 @@
+import Accounts
+import ArgumentParser
+import Glibc
+import Platform
+internal import RelayConfiguration
+import Server
+
+/// The subcommand `users`: lists the accounts of a relay, and changes them.
+struct Users: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "List the accounts, disable or enable one, make operators, end sessions.",
+    discussion: """
+      For auth.mode: accounts. May run beside the relay, which follows within a second, or without it. \
+      The last operator that is not disabled stays one.
+      """)
+
+  @OptionGroup var store: AccountOptions
+
+  @Option(help: ArgumentHelp("End the sessions of a user, and let none in.", valueName: "u"))
+  var disable: String?
+
+  @Option(help: ArgumentHelp("Let a user in again.", valueName: "u"))
+  var enable: String?
+
+  @Option(help: ArgumentHelp("Make a user an operator.", valueName: "u"))
+  var `operator`: String?
+
+  @Option(help: ArgumentHelp("Make a user no operator any more.", valueName: "u"))
+  var noOperator: String?
+
+  @Option(help: ArgumentHelp("Sign a user out of all devices.", valueName: "u"))
+  var endSessions: String?
+
+  func validate() throws {
+    guard [disable, enable, `operator`, noOperator, endSessions].count(where: { $0 != nil }) <= 1
+    else { throw ValidationError("Only one change at a time.") }
+  }
+
+  func run() throws {
+    try store.use { accounts in
+      if let user = disable {
+        try accounts.setDisabled(user, true)
+      } else if let user = enable {
+        try accounts.setDisabled(user, false)
+      } else if let user = `operator` {
+        try accounts.setOperator(user, true)
+      } else if let user = noOperator {
+        try accounts.setOperator(user, false)
+      } else if let user = endSessions {
+        let count = try accounts.endSessions(of: user)
+        StandardError.write("\(count) \(count == 1 ? "session" : "sessions") of \(user) ended.\n")
+      } else {
+        for listed in try accounts.list() { StandardOutput.write("\(Self.line(listed))\n") }
+      }
+    }
+  }
+
+  /// `ada  Ada L  operator  2 devices, last used 2026-11-27 12:30 UTC`
+  private static func line(_ listed: AccountService.Listed) -> String {
+    let account = listed.account
+    var parts = [account.user, account.name]
+    if account.isOperator { parts.append("operator") }
+    if account.isDisabled { parts.append("disabled") }
+    if let issuer = account.binding?.issuer { parts.append("by \(issuer)") }
+    let count = listed.sessions.count
+    let last = listed.sessions.first.map { ", last used \(Self.date($0.usedAt))" } ?? ""
+    parts.append("\(count) \(count == 1 ? "device" : "devices")\(last)")
+    return parts.joined(separator: "\t")
+  }
+
+  private static func date(_ milliseconds: Int64) -> String {
+    var time = time_t(milliseconds / 1000)
+    var parts = unsafe tm()
+    _ = unsafe gmtime_r(&time, &parts)
+    var text = [CChar](repeating: 0, count: 32)
+    let length = unsafe strftime(&text, text.count, "%Y-%m-%d %H:%M UTC", &parts)
+    return String(decoding: text.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}
+
+/// The subcommand `invite`: prints an invitation.
+struct Invite: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print a link by which a person can sign in.",
+    discussion: """
+      For auth.mode: accounts. May run beside the relay or without it. With --user the link is for that \
+      name, also if users from before there were accounts have it; if there is such an account, the \
+      link is for a further device of it.
+      """)
+
+  @OptionGroup var store: AccountOptions
+
+  @Option(help: ArgumentHelp("The name that the link gives.", valueName: "u"))
+  var user: String?
+
+  @Option(help: ArgumentHelp("The display name that is proposed.", valueName: "n"))
+  var name: String?
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Rooms that the new user becomes a member of.", valueName: "room"))
+  var rooms: [String] = []
+
+  @Option(help: ArgumentHelp("How often the link can be used.", valueName: "n"))
+  var uses = 1
+
+  @Option(help: ArgumentHelp("How long: a number and s, m, h or d.", valueName: "time"))
+  var ttl = Lifetime(seconds: 7 * 86_400)
+
+  @Flag(help: "Make the new user an operator.")
+  var `operator` = false
+
+  func run() throws {
+    try store.use { accounts in
+      let link = try accounts.invite(
+        user: user, name: name, rooms: rooms, uses: uses, seconds: ttl.seconds,
+        makesOperator: `operator`)
+      StandardOutput.write("\(link)\n")
+    }
+  }
+}
+
+/// `--data` and `--config`, of the commands on accounts.
+struct AccountOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The relay's data folder (default: as in the configuration).", valueName: "dir"),
+    completion: .directory)
+  var data: String?
+
+  @OptionGroup var options: ConfigurationOptions
+
+  /// Runs `body` on the accounts; prints its error and exits, if it fails.
+  func use(_ body: (AccountAdministration) throws -> Void) throws {
+    let configuration = try options.load(.init(data: data))
+    do {
+      try body(try AccountAdministration(configuration))
+    } catch let error as AccountAdministration.Failure {
+      StandardError.write("\(error)\n")
+      throw ExitCode.configuration
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import Accounts
+internal import CQRCode
+internal import COpenSSL
+import Glibc
+
+extension AccountEnvironment {
+  /// Returns the environment of this machine: hashes by OpenSSL, random bytes of the system, QR codes by
+  /// libqrencode.
+  init(
+    isReserved: @escaping @Sendable (String) -> Bool,
+    isKnown: @escaping @Sendable (String) throws(AccountError) -> Bool
+  ) {
+    self.init(
+      hash: Self.sha256, random: Self.randomBytes, qrCode: Self.rows(ofQRCode:),
+      isReserved: isReserved, isKnown: isKnown)
+  }
+
+  static func sha256(_ bytes: [UInt8]) -> SecretHash {
+    var digest = [UInt8](repeating: 0, count: 32)
+    var length: UInt32 = 0
+    let isDone =
+      unsafe EVP_Digest(bytes, bytes.count, &digest, &length, EVP_sha256(), nil) == 1
+    guard isDone, let hash = SecretHash(digest) else { preconditionFailure("SHA-256 is missing") }
+    return hash
+  }
+
+  /// Returns random bytes of the system's generator (getrandom(2)).
+  static func randomBytes(_ count: Int) -> [UInt8] {
+    var random = SystemRandomNumberGenerator()
+    return (0..<count).map { _ in random.next() }
+  }
+
+  /// Returns the modules of a QR code (ISO/IEC 18004) with 15 % redundancy; empty for a text that is too
+  /// long.
+  static func rows(ofQRCode text: String) -> [String] {
+    guard
+      let code = unsafe QRcode_encodeString8bit(text, 0, QR_ECLEVEL_M)
+    else { return [] }
+    defer { unsafe QRcode_free(code) }
+    let width = Int(unsafe code.pointee.width)
+    return (0..<width).map { row in
+      String(
+        decoding: (0..<width).map { column in
+          unsafe code.pointee.data[row * width + column] & 1 == 1
+            ? UInt8(ascii: "1") : UInt8(ascii: "0")
+        }, as: UTF8.self)
+    }
+  }
+}

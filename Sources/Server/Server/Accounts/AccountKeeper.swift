@@ -1,0 +1,203 @@
+import AccountStores
+import Accounts
+import Gateway
+import Platform
+import Relay
+import Synchronization
+import Wire
+
+/// Keeps the accounts of a relay: a thread answers the loops' questions, one after the other, and follows
+/// what other processes change in the same store.
+final class AccountKeeper: Sendable {
+  private enum Task: Sendable {
+    case verify(String, HostKey?, VerificationAsker, loop: Int)
+    case ask(AccountCall, ExchangeID, loop: Int)
+    case use(session: String, address: String?)
+  }
+
+  /// How often changes of other processes are looked for. A session that was ended elsewhere is out within
+  /// a second.
+  private static let followMilliseconds = 250
+  private static let tidyMilliseconds: Int64 = 60_000
+  /// How many changes are read at once, and how many uses of sessions are recorded.
+  private static let sliceLimit = 512
+
+  private let cache = SessionCache()
+  private let tasks = WorkQueue<Task>()
+  private let service: Handover<AccountService>
+  private let hash: @Sendable ([UInt8]) -> SecretHash
+  private let thread = Mutex<WorkerThread?>(nil)
+  /// Called on the accounts' thread for each account that is new or has changed.
+  private let changed: @Sendable (Account) -> Void
+
+  init(
+    _ service: sending AccountService, hash: @escaping @Sendable ([UInt8]) -> SecretHash,
+    changed: @escaping @Sendable (Account) -> Void
+  ) {
+    self.service = Handover(service)
+    self.hash = hash
+    self.changed = changed
+  }
+
+  /// Verifies a token that is known already; `nil` if it has to be looked up. Thread-safe.
+  func verify(_ token: String, _ wall: Int64, _ host: HostKey?) throws(WireError) -> Identity? {
+    // Any other token would be looked up for nothing.
+    guard token.utf8.count == Self.tokenBytes else { throw .signedOut }
+    guard let (session, isUse) = cache.find(hash(Array(token.utf8)), now: wall) else { return nil }
+    if isUse { tasks.append(.use(session: session.session, address: host?.description)) }
+    return try session.identity()
+  }
+
+  /// 256 bits as base64url.
+  private static let tokenBytes = 43
+
+  /// Looks a token up; the loop gets `LoopMessage.verified`. Thread-safe.
+  func verify(_ token: String, from host: HostKey?, for asker: VerificationAsker, loop: Int) {
+    tasks.append(.verify(token, host, asker, loop: loop))
+  }
+
+  /// Answers a request; the loop gets `LoopMessage.account`. Thread-safe.
+  func ask(_ call: AccountCall, for exchange: ExchangeID, loop: Int) {
+    tasks.append(.ask(call, exchange, loop: loop))
+  }
+
+  /// Starts the thread.
+  /// - Parameter report: called with messages for the operator.
+  func start(
+    _ mailboxes: [Mailbox<LoopMessage>], report: @escaping @Sendable (String) -> Void
+  ) throws(SystemError) {
+    let made = try WorkerThread(name: "accounts") { [service] in
+      guard let service = service.take() else { return }
+      self.run(service, mailboxes, report)
+    }
+    thread.withLock { $0 = made }
+  }
+
+  /// Answers what was asked, and ends the thread.
+  func stop() {
+    tasks.close()
+    thread.withLock { thread in
+      thread?.join()
+      thread = nil
+    }
+  }
+
+  // MARK: - On the thread
+
+  private func run(
+    _ service: AccountService, _ mailboxes: [Mailbox<LoopMessage>],
+    _ report: @escaping @Sendable (String) -> Void
+  ) {
+    var outage = Outage(
+      "The store of accounts", path: "accounts", check: "the store",
+      meanwhile: "People who are connected stay so, and others are told to retry", report: report)
+    var uses: [String: String?] = [:]
+    var last: Int64?
+    var tidiedAt: Int64 = 0
+    while let batch = tasks.takeAll(timeoutMilliseconds: Self.followMilliseconds) {
+      let now = WallClock.milliseconds
+      for task in batch {
+        do throws(AccountError) {
+          switch task {
+          case .verify(let token, let host, let asker, let loop):
+            let result = look(token, host, service, now, &outage)
+            mailboxes[loop].post(.verified(result, asker))
+          case .ask(let call, let exchange, let loop):
+            let answer = answer(call, service, now, &outage)
+            // The loops end connections before the one who asked is told that they have ended.
+            last = try follow(last, service, mailboxes)
+            mailboxes[loop].post(.account(answer, exchange))
+          case .use(let session, let address): uses[session] = address
+          }
+        } catch {
+          outage.update(StoreFailure(error.explanation))
+        }
+      }
+      do throws(AccountError) {
+        last = try follow(last, service, mailboxes)
+        try record(&uses, service, now)
+        if now - tidiedAt >= Self.tidyMilliseconds || now < tidiedAt {
+          tidiedAt = now
+          try service.tidy(now: now)
+        }
+        outage.update(nil)
+      } catch {
+        outage.update(StoreFailure(error.explanation))
+      }
+    }
+  }
+
+  private func look(
+    _ token: String, _ host: HostKey?, _ service: AccountService, _ now: Int64,
+    _ outage: inout Outage
+  ) -> Result<Identity, WireError> {
+    let found: VerifiedSession?
+    do throws(AccountError) {
+      found = try service.verify(token, now: now)
+    } catch {
+      outage.update(StoreFailure(error.explanation))
+      return .failure(
+        WireError(
+          .unavailable, "Sessions cannot be looked up now; try again.", re: .auth,
+          retryAfterMilliseconds: Refusal.retryAfterMilliseconds))
+    }
+    return Result { () throws(WireError) in
+      guard let found else { throw .signedOut }
+      let hash = hash(Array(token.utf8))
+      cache.insert(found, for: hash)
+      if cache.find(hash, now: now)?.isUse == true {
+        tasks.append(.use(session: found.session, address: host?.description))
+      }
+      return try found.identity()
+    }
+  }
+
+  private func answer(
+    _ call: AccountCall, _ service: AccountService, _ now: Int64, _ outage: inout Outage
+  ) -> AccountAnswer {
+    do throws(AccountError) { return try service.answer(call, now: now) } catch {
+      outage.update(StoreFailure(error.explanation))
+      return .problem(.unavailable)
+    }
+  }
+
+  /// Applies the changes since one, of this process and of others.
+  /// - Returns: the last one.
+  private func follow(
+    _ last: Int64?, _ service: AccountService, _ mailboxes: [Mailbox<LoopMessage>]
+  ) throws(AccountError) -> Int64 {
+    guard var last else {
+      try service.forEachAccount { changed($0.account) }
+      return try service.lastChange()
+    }
+    while true {
+      let changes = try service.changes(after: last, limit: Self.sliceLimit)
+      for change in changes {
+        var ending: DeviceEnding?
+        cache.remove(user: change.user)
+        switch change.kind {
+        case .ended(let session):
+          ending = DeviceEnding(device: session, user: change.user, reason: .signedOut)
+        case .account:
+          guard let account = try service.account(change.user) else { break }
+          changed(account)
+          if account.isDisabled {
+            ending = DeviceEnding(device: nil, user: change.user, reason: .disabled(change.user))
+          }
+        }
+        if let ending { for mailbox in mailboxes { mailbox.post(.deviceEnded(ending)) } }
+        last = change.number
+      }
+      if changes.count < Self.sliceLimit { return last }
+    }
+  }
+
+  private func record(
+    _ uses: inout [String: String?], _ service: AccountService, _ now: Int64
+  ) throws(AccountError) {
+    let slice = uses.prefix(Self.sliceLimit)
+    if slice.isEmpty { return }
+    try service.recordUses(slice.map { ($0.key, $0.value) }, now: now)
+    for (session, _) in slice { uses[session] = nil }
+  }
+}

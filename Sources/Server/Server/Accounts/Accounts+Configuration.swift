@@ -1,0 +1,119 @@
+import AccountStores
+import Accounts
+import Platform
+import PostgresLog
+import Relay
+internal import RelayConfiguration
+import SQLiteLog
+import Synchronization
+import Wire
+
+extension Configuration {
+  /// The name of the file of accounts in the data folder.
+  static let accountsFile = "accounts.db"
+
+  /// Where browsers find the relay, without a slash at the end.
+  /// - Parameter address: where it listens.
+  func publicURL(listeningOn address: String) -> String {
+    guard auth.publicURL.isEmpty else {
+      return auth.publicURL.hasSuffix("/") ? String(auth.publicURL.dropLast()) : auth.publicURL
+    }
+    return "\(tls.isOff ? "http" : "https")://\(address)"
+  }
+
+  /// Opens the accounts where the log is.
+  /// - Parameters:
+  ///   - publicURL: what links begin with.
+  ///   - isReserved: as in `AccountEnvironment`.
+  func openAccounts(
+    publicURL: String, isReserved: @escaping @Sendable (String) -> Bool
+  ) throws(AccountError) -> AccountService {
+    var settings = AccountSettings(publicURL: publicURL)
+    settings.everyoneInvites = auth.invites == .members
+    settings.sessionDays = auth.sessionDays
+    settings.signInsPerMinute = limits.signInsPerMinute
+    settings.bots = Set(bots.map(\.user))
+    return AccountService(
+      settings, AccountEnvironment(isReserved: isReserved, isKnown: knowsUser()),
+      store: try openAccountStore())
+  }
+
+  private func openAccountStore() throws(AccountError) -> SQLAccountStore {
+    switch (log.engine, log.durability) {
+    case (.postgresql, _):
+      return try SQLAccountStore.postgresql(url: log.url, options: PostgresLog.Options(self))
+    case (.sqlite, .memory): return try SQLAccountStore.sqlite(path: nil)
+    case (.sqlite, _):
+      do throws(SystemError) { try PrivateFiles.createFolder(dataFolder) } catch {
+        throw .unavailable("\(error)")
+      }
+      return try SQLAccountStore.sqlite(path: "\(dataFolder)/\(Self.accountsFile)")
+    }
+  }
+
+  /// Returns a function that says whether the log knows a user.
+  private func knowsUser() -> @Sendable (String) throws(AccountError) -> Bool {
+    let folder = dataFolder
+    switch (log.engine, log.durability) {
+    case (.sqlite, .memory): return { _ in false }
+    case (.sqlite, _):
+      return { user throws(AccountError) in
+        do throws(StoreError) { return try Store.knows(user, folder: folder) } catch {
+          throw .unavailable("\(error)")
+        }
+      }
+    case (.postgresql, _):
+      let (url, options) = (log.url, PostgresLog.Options(self))
+      return { user throws(AccountError) in
+        do throws(StoreFailure) {
+          return try Maintenance.knows(user, url: url, options: options)
+        } catch {
+          throw .unavailable("\(error)")
+        }
+      }
+    }
+  }
+}
+
+extension Configuration.Auth {
+  /// The answer to `GET /v1/sign-in`.
+  var describedMethods: [UInt8] {
+    let methods = mode == .accounts ? signIn.map { "{\"method\":\"\($0.rawValue)\"}" } : []
+    let list = mode == .accounts ? ",\"methods\":[\(methods.joined(separator: ","))]" : ""
+    return Array("{\"mode\":\"\(mode.rawValue)\"\(list)}".utf8)
+  }
+}
+
+extension AccountError {
+  /// What happened, as a sentence for the operator.
+  var explanation: String {
+    switch self {
+    case .refused(let problem): problem.detail
+    case .unavailable(let text): text
+    }
+  }
+}
+
+/// The names that no new account gets, besides those of accounts and of bots. Thread-safe.
+final class ReservedNames: Sendable {
+  private let people = Mutex<PeopleList?>(nil)
+  private let configured: Mutex<Set<String>>
+
+  init(_ configuration: Configuration) {
+    configured = Mutex(Self.names(configuration.auth))
+  }
+
+  func setPeople(_ list: PeopleList) { people.withLock { $0 = list } }
+
+  func setConfigured(_ auth: Configuration.Auth) {
+    configured.withLock { $0 = Self.names(auth) }
+  }
+
+  func contains(_ user: String) -> Bool {
+    configured.withLock { $0.contains(user) } || people.withLock { $0?.index(of: user) != nil }
+  }
+
+  private static func names(_ auth: Configuration.Auth) -> Set<String> {
+    Set(auth.operators + auth.banned)
+  }
+}

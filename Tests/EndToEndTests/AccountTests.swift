@@ -1,0 +1,38 @@
+import TestSupport
+import Testing
+
+extension `End to end` {
+  /// People who sign in: `accounts.py` plays the cases.
+  @Suite struct `Accounts` {
+    private func play(_ name: String) throws {
+      let peer = try ChildProcess(
+        ["/usr/bin/python3", "-B", Programs.peer("accounts.py"), name, Programs.relay])
+      #expect(try peer.wait(Deadline(seconds: 150)) == .exit(0), "\(peer.errors)")
+      #expect(peer.output == "good\n")
+    }
+
+    @Test func `the first link makes an operator, who lets others in by links`() throws {
+      try play("signing_in")
+    }
+
+    @Test func `sessions survive a restart, and the link of an earlier start does not`() throws {
+      try play("kept")
+    }
+
+    @Test func `an ended session is out within a second, on every loop and over HTTP`() throws {
+      try play("ended")
+    }
+
+    @Test func `a cookie counts last, and only for the relay's own page`() throws {
+      try play("cookies")
+    }
+
+    @Test func `over https the cookie is bound to the host`() throws { try play("tls") }
+
+    @Test func `operators list, disable and sign out users from a shell`() throws {
+      try play("operators")
+    }
+
+    @Test func `an export carries accounts without sessions`() throws { try play("exported") }
+  }
+}

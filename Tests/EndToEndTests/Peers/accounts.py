@@ -1,0 +1,366 @@
+"""accounts.py CASE RELAY: plays a case of people who sign in, with a relay of its own."""
+import asyncio
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+import websockets
+
+from relay import Relay, wait
+
+ACCOUNTS = "auth: { mode: accounts }"
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.text = status, headers, body.decode()
+        self.json = json.loads(self.text) if self.text[:1] in ("{", "[") else None
+        self.cookies = headers.get_all("Set-Cookie") or []
+
+    def __repr__(self):
+        return f"{self.status} {self.text}"
+
+
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *arguments):
+        return None
+
+
+opener = urllib.request.build_opener(NoRedirect, urllib.request.ProxyHandler({}))
+
+
+class Person:
+    """A browser or program, with a token, a cookie or neither."""
+
+    def __init__(self, relay, token=None, cookie=None, **headers):
+        self.relay, self.headers = relay, {name.replace("_", "-"): text for name, text in headers.items()}
+        self.token, self.cookie = token, cookie
+
+    def ask(self, method, path, content=None, headers={}, form=False):
+        fields = dict(self.headers, **headers)
+        if self.token:
+            fields["Authorization"] = f"Bearer {self.token}"
+        if self.cookie:
+            fields["Cookie"] = self.cookie
+        data = None
+        if content is not None:
+            data = content.encode() if form else json.dumps(content).encode()
+            fields.setdefault(
+                "Content-Type", "application/x-www-form-urlencoded" if form else "application/json")
+        request = urllib.request.Request(self.relay.url + path, data, fields, method=method)
+        try:
+            with opener.open(request, timeout=30) as answer:
+                return Answer(answer.status, answer.headers, answer.read())
+        except urllib.error.HTTPError as error:
+            return Answer(error.code, error.headers, error.read())
+
+    def get(self, path, **more):
+        return self.ask("GET", path, **more)
+
+    def post(self, path, content, **more):
+        return self.ask("POST", path, content, **more)
+
+    def open(self, code, user=None, **fields):
+        """Opens an invitation."""
+        content = dict(fields, **({"user": user} if user else {}))
+        answer = Person(self.relay).post(f"/v1/invites/{code}", content)
+        assert answer.status == 201, answer
+        return Person(self.relay, token=answer.json["token"]), answer
+
+    def invite(self, **fields):
+        answer = self.post("/v1/invites", fields)
+        assert answer.status == 201, answer
+        return answer.json["code"]
+
+
+def first_code(relay):
+    log = (relay.folder / "relay.log").read_text()
+    return wait(lambda: re.search(r"/join/(\S+)", (relay.folder / "relay.log").read_text()), log)[1]
+
+
+def first(relay, user="ada"):
+    return Person(relay).open(first_code(relay), user, device="first")[0]
+
+
+async def welcomed(relay, person, **more):
+    headers = {"Authorization": f"Bearer {person.token}"} if person.token else {}
+    if person.cookie:
+        headers["Cookie"] = person.cookie
+    socket = await websockets.connect(
+        relay.socket, subprotocols=["relay.v1"], extra_headers=dict(headers, **more))
+    message = json.loads(await socket.recv())
+    return socket, message
+
+
+async def closed(socket, patience_s=10):
+    """The close code of a socket, and the code of the last error before it."""
+    code = None
+    try:
+        while True:
+            message = json.loads(await asyncio.wait_for(socket.recv(), patience_s))
+            if message["type"] == "error":
+                code = message["code"]
+    except websockets.ConnectionClosed:
+        return socket.close_code, code
+
+
+# MARK: Cases
+
+async def signing_in(start):
+    relay = start(ACCOUNTS)
+    assert Person(relay).get("/v1/sign-in").json == {
+        "mode": "accounts", "methods": [{"method": "invite"}]}
+    ada = first(relay)
+    assert ada.get("/v1/me").json["operator"] is True
+    socket, message = await welcomed(relay, ada)
+    assert message["type"] == "welcome" and message["user"] == "ada", message
+    assert ada.post("/v1/rooms/dev/messages", {"id": "1", "text": "hi"}).status == 201
+    bo, answer = ada.open(ada.invite(rooms=["dev", "general"]), "bo", name="Bo", device="phone")
+    assert answer.json["rooms"] == ["dev", "general"]
+    rooms = {row["room"] for row in bo.get("/v1/rooms").json["rooms"]}
+    assert {"dev", "general"} <= rooms, f"an invitation makes a member of its rooms: {rooms}"
+    assert bo.get("/v1/me").json == {
+        "user": "bo", "name": "Bo", "operator": False, "may_invite": False,
+        "session": answer.json["session"]}
+    # The token in the first message, and while it is being verified messages wait in their order.
+    async with websockets.connect(relay.socket, subprotocols=["relay.v1"]) as late:
+        await late.send(json.dumps({"type": "auth", "token": bo.token, "ref": "1"}))
+        await late.send(json.dumps({"type": "ping", "t": 7}))
+        first_answer, second = [json.loads(await late.recv()) for _ in range(2)]
+        assert (first_answer["type"], first_answer["ref"]) == ("welcome", "1"), first_answer
+        assert second["type"] == "pong", second
+    for token, expected in [("x", "unauthorized"), ("A" * 43, "unauthorized")]:
+        socket, message = await welcomed(relay, Person(relay, token=token))
+        assert message["code"] == expected, message
+        assert (await closed(socket))[0] == 4401
+    assert Person(relay).get("/v1/rooms").status == 401
+    assert Person(relay, token="A" * 43).get("/v1/rooms").status == 401
+
+
+async def kept(start):
+    """Sessions survive a restart, and a link of an earlier start does not."""
+    relay = start(ACCOUNTS)
+    old = first_code(relay)
+    relay.stop()
+    relay.start()
+    assert Person(relay).get(f"/v1/invites/{old}").status == 404
+    ada = first(relay)
+    relay.kill()
+    relay.start()
+    assert "/join/" not in (relay.folder / "relay.log").read_text(), "there is an account"
+    socket, message = await welcomed(relay, ada)
+    assert message["type"] == "welcome", message
+    # Many at once, all of which have to be looked up, on a relay that has just started.
+    relay.kill()
+    relay.start()
+    sockets = await asyncio.gather(*(welcomed(relay, ada) for _ in range(50)))
+    assert all(message["type"] == "welcome" for _, message in sockets)
+
+
+async def ended(start):
+    """An ended session is out within a second: on each loop, over HTTP, and in streams."""
+    relay = start(f"{ACCOUNTS}\nloops: 3\n")
+    ada = first(relay)
+    phone, answer = ada.open(ada.invite(user="ada"), device="phone")
+    own = ada.get("/v1/sessions").json["sessions"]
+    assert [session["device"] for session in own if session.get("current")] == ["first"]
+    sockets = [(await welcomed(relay, phone))[0] for _ in range(6)]
+    mine = [(await welcomed(relay, ada))[0] for _ in range(6)]
+    bearer = ["-H", f"Authorization: Bearer {phone.token}"]
+    stream = subprocess.Popen(
+        ["curl", "-sN", *bearer, f"{relay.url}/v1/stream?rooms=general"], stdout=subprocess.PIPE)
+    poll = subprocess.Popen(
+        ["curl", "-s", *bearer, "-w", "%{http_code}",
+         f"{relay.url}/v1/rooms/general/messages?after=0&wait_s=50"], stdout=subprocess.PIPE)
+    stream.stdout.readline()
+    wait(lambda: ada.get("/v1/rooms").status == 200, "the relay answers")
+    await asyncio.sleep(0.3)
+    began = time.monotonic()
+    assert ada.ask("DELETE", f"/v1/sessions/{answer.json['session']}").status == 204
+    for socket in sockets:
+        assert await closed(socket) == (4401, "unauthorized")
+    assert phone.get("/v1/rooms").status == 401
+    stream.wait(5)
+    poll.wait(5)
+    assert poll.stdout.read().endswith(b"401")
+    assert time.monotonic() - began < 1, f"{time.monotonic() - began} s"
+    for socket in mine:
+        await socket.send(json.dumps({"type": "ping", "t": 1}))
+        assert json.loads(await asyncio.wait_for(socket.recv(), 10))["type"] == "pong"
+    assert phone.ask("DELETE", "/v1/sessions/current").status == 401
+    out = ada.ask("DELETE", "/v1/sessions/current")
+    assert out.status == 204 and "Max-Age=0" in out.cookies[0], out
+    for socket in mine:
+        assert (await closed(socket))[0] == 4401
+
+
+async def cookies(start):
+    """A cookie counts last, and only for the relay's own page."""
+    relay = start(ACCOUNTS)
+    own = {"Origin": relay.url}
+    made = Person(relay).post(f"/v1/invites/{first_code(relay)}", {"user": "ada"}, headers=own)
+    cookie, = made.cookies
+    assert re.search("; HttpOnly; SameSite=Lax$", cookie) and "; Path=/;" in cookie, cookie
+    ada = Person(relay, cookie=cookie.split(";")[0])
+    assert ada.get("/v1/me").json["user"] == "ada"
+    assert ada.get("/metrics").status == 200, "an operator's session"
+    # A bad token beside a good cookie.
+    for bad in [{"Authorization": "Bearer x"}]:
+        assert ada.get("/v1/me", headers=bad).status == 401
+    assert ada.get("/v1/me?token=x").status == 401
+    # Cross-site requests.
+    evil = [{"Origin": "https://evil.example"}, {"Origin": "null"},
+            {"Origin": relay.url.replace("127.0.0.1", "127.0.0.1.evil.example")},
+            {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"},
+            {"Sec-Fetch-Site": "none"}]
+    for headers in evil:
+        for method, path, content in [
+                ("GET", "/v1/me", None), ("POST", "/v1/invites", {}), ("PATCH", "/v1/me", {"name": "x"}),
+                ("DELETE", "/v1/sessions/current", None), ("GET", "/v1/stream?rooms=general", None)]:
+            answer = ada.ask(method, path, content, headers=headers)
+            assert answer.status == 403, f"{method} {path} {headers}: {answer}"
+            assert not answer.cookies
+    # Without either header only reading is allowed.
+    assert ada.post("/v1/invites", {}).status == 403
+    assert ada.ask("DELETE", "/v1/sessions/current").status == 403
+    assert ada.post("/v1/invites", {}, headers=own).status == 201
+    for headers, expected in [
+            (own, 101), ({}, 403), ({"Origin": "https://evil.example"}, 403),
+            ({"Sec-Fetch-Site": "same-origin"}, 101)]:
+        try:
+            socket, message = await welcomed(relay, ada, **headers)
+            assert expected == 101 and message["type"] == "welcome", (headers, message)
+            await socket.close()
+        except websockets.InvalidStatusCode as error:
+            assert error.status_code == expected, (headers, error)
+    # Navigations have it, whatever they come from.
+    assert ada.get("/", headers={"Sec-Fetch-Site": "cross-site"}).status == 200
+    assert ada.get("/join/x", headers={"Sec-Fetch-Site": "cross-site"}).status == 200
+    # A page of another origin that may connect never has a cookie set.
+    relay.stop()
+    relay.configuration = "auth: { mode: accounts, origins: [https://other.example] }"
+    relay.start()
+    other = {"Origin": "https://other.example"}
+    code = Person(relay, cookie=ada.cookie).post("/v1/invites", {}, headers=own).json["code"]
+    answer = Person(relay).post(f"/v1/invites/{code}", {"user": "bo"}, headers=other)
+    assert answer.status == 201 and not answer.cookies, answer.headers
+    assert ada.get("/v1/me", headers=other).status == 403, "auth.origins does not count for cookies"
+
+
+async def tls(start):
+    """Over https the cookie is bound to the host."""
+    relay = start(ACCOUNTS + "\n")
+    relay.stop()
+    relay.configuration = "auth: { mode: accounts, public_url: 'https://chat.example.org' }"
+    relay.start()
+    code = first_code(relay)
+    answer = Person(relay).post(f"/v1/invites/{code}", {"user": "ada"})
+    cookie, = answer.cookies
+    assert cookie.startswith("__Host-relay=") and cookie.endswith("; Secure"), cookie
+    log = (relay.folder / "relay.log").read_text()
+    assert "https://chat.example.org/join/" in log, log
+    ada = Person(relay, cookie=cookie.split(";")[0])
+    assert ada.get("/v1/me", headers={"Origin": "https://chat.example.org"}).status == 200
+    assert ada.get("/v1/me", headers={"Origin": relay.url}).status == 403
+
+
+async def operators(start):
+    """What operators do from a shell beside the running relay, and without one."""
+    relay = start(f"{ACCOUNTS}\nloops: 2\n")
+    file = str(relay.folder / "relay.yaml")
+
+    def shell(*arguments, status=0):
+        done = subprocess.run(
+            [relay.program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == status, (arguments, done)
+        return done.stdout + done.stderr
+
+    first(relay)
+    bo = Person(relay).open(shell("invite", "--config", file).strip().split("/")[-1], "bo")[0]
+    cy = Person(relay).open(
+        shell("invite", "--config", file, "--user", "cy", "--name", "Cy D").strip().split("/")[-1])[0]
+    assert cy.get("/v1/me").json["name"] == "Cy D"
+    listed = shell("users", "--config", file)
+    assert all(name in listed for name in ["ada", "bo", "cy", "operator"]), listed
+    socket, message = await welcomed(relay, bo)
+    began = time.monotonic()
+    shell("users", "--config", file, "--disable", "bo")
+    assert await closed(socket) == (4403, "forbidden")
+    assert time.monotonic() - began < 2
+    assert bo.get("/v1/me").status == 403
+    socket, message = await welcomed(relay, bo)
+    assert message["code"] == "forbidden" and (await closed(socket))[0] == 4403
+    shell("users", "--data", str(relay.data), "--enable", "bo")
+    wait(lambda: bo.get("/v1/me").status == 200, "bo is enabled again")
+    socket, message = await welcomed(relay, bo)
+    shell("users", "--config", file, "--end-sessions", "bo")
+    assert await closed(socket) == (4401, "unauthorized")
+    assert "last operator" in shell("users", "--config", file, "--disable", "ada", status=1)
+    shell("users", "--config", file, "--operator", "cy")
+    wait(lambda: cy.get("/v1/me").json["operator"], "cy is an operator")
+    assert cy.get("/metrics").status == 200
+    shell("users", "--config", file, "--disable", "ada")
+    assert "no account" in shell("users", "--config", file, "--disable", "nn", status=1)
+    relay.stop()
+    assert "disabled" in shell("users", "--config", file)
+    shell("users", "--config", file, "--enable", "ada")
+
+
+async def exported(start):
+    """An export carries accounts without sessions."""
+    relay = start(ACCOUNTS)
+    ada = first(relay)
+    ada.open(ada.invite(), "bo", name="Bo")
+    assert ada.post("/v1/rooms/general/messages", {"id": "1", "text": "hi"}).status == 201
+    relay.stop()
+    lines = subprocess.run(
+        [relay.program, "export", "--data", str(relay.data)], stdout=subprocess.PIPE, check=True).stdout
+    assert ada.token.encode() not in lines
+    other = start(ACCOUNTS)
+    other.stop()
+    subprocess.run(
+        [relay.program, "import", "--data", str(other.data)], input=lines, check=True,
+        stderr=subprocess.DEVNULL)
+    other.start()
+    assert "/join/" not in (other.folder / "relay.log").read_text(), "there are accounts"
+    assert Person(other, token=ada.token).get("/v1/me").status == 401
+    listed = subprocess.run(
+        [relay.program, "users", "--data", str(other.data)], stdout=subprocess.PIPE, text=True).stdout
+    assert "ada" in listed and "Bo" in listed, listed
+    again = subprocess.run(
+        [relay.program, "export", "--data", str(other.data)], stdout=subprocess.PIPE, check=True).stdout
+    assert again == lines
+
+
+def play(name, program):
+    with tempfile.TemporaryDirectory() as folder:
+        relays = []
+
+        def start(configuration):
+            own = pathlib.Path(folder) / str(len(relays))
+            own.mkdir()
+            relays.append(Relay(program, own, configuration))
+            return relays[-1]
+
+        try:
+            asyncio.run(globals()[name](start))
+        except BaseException:
+            for relay in relays:
+                print((relay.folder / "relay.log").read_text(), file=sys.stderr)
+            raise
+        finally:
+            for relay in relays:
+                if relay.process.poll() is None:
+                    relay.kill()
+
+
+if __name__ == "__main__":
+    play(*sys.argv[1:])
+    print("good")
