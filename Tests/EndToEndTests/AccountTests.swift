@@ -33,6 +33,14 @@ extension `End to end` {
       try play("operators")
     }
 
+    @Test func `people sign in at GitHub, whatever goes wrong there`() throws {
+      try play("github")
+    }
+
+    @Test func `only members of the organization at GitHub enter`() throws {
+      try play("github_organization")
+    }
+
     @Test func `an export carries accounts without sessions`() throws { try play("exported") }
   }
 }

@@ -66,13 +66,12 @@ import YAML
         == "/dev/zero: is larger than 1048576 bytes; expected a configuration file")
   }
 
-  private func paths(of root: YAMLNode) -> [String] {
-    guard case .mapping(let pairs) = root.content else { return [] }
+  private func paths(of node: YAMLNode, in section: String = "") -> [String] {
+    guard case .mapping(let pairs) = node.content else { return [] }
     return pairs.flatMap { pair in
-      if case .mapping(let inner) = pair.value.content {
-        return inner.map { "\(pair.key).\($0.key)" }
-      }
-      return [pair.key]
+      let path = section + pair.key
+      let inner = paths(of: pair.value, in: "\(path).")
+      return inner.isEmpty ? [path] : inner
     }
   }
 }

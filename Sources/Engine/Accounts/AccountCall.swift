@@ -57,16 +57,19 @@ public struct AccountCall: Sendable {
   public var address: String
   /// The secret of the browser that has begun a sign-in.
   public var browserSecret: String?
+  /// What the browser says that it is; may be empty.
+  public var userAgent: String
 
   public init(
     _ request: Request, caller: Caller?, content: [UInt8] = [], address: String,
-    browserSecret: String? = nil
+    browserSecret: String? = nil, userAgent: String = ""
   ) {
     self.request = request
     self.caller = caller
     self.content = content
     self.address = address
     self.browserSecret = browserSecret
+    self.userAgent = userAgent
   }
 }
 

@@ -10,6 +10,8 @@ public struct AccountSettings: Sendable {
   public var signInsPerMinute = 30
   /// The names of the bots, which no account gets.
   public var bots: Set<String> = []
+  /// Where people may sign in, besides by invitations.
+  public var providers: [any SignInProvider] = []
 
   public init(publicURL: String) { self.publicURL = publicURL }
 

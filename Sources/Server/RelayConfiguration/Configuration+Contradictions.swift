@@ -118,6 +118,16 @@ extension Configuration {
           expected: "expected at least \(ConfigurationRules.metricsTokenBytes); "
             + "\"openssl rand -hex 16\" creates one"))
     }
+    if auth.mode == .accounts, auth.signIn.contains(.github),
+      auth.gitHub.clientID.isEmpty || auth.gitHub.clientSecret.isEmpty
+    {
+      found.append(
+        Contradiction(
+          key: "auth.sign_in",
+          found: "has github, but auth.github.client_id or auth.github.client_secret is empty",
+          expected: "register an OAuth application at GitHub, whose callback address is "
+            + "auth.public_url followed by /sign-in/github/callback, and set both"))
+    }
     if auth.mode == .accounts, auth.publicURL.isEmpty,
       ListenAddress(listen).map({ !$0.isLoopback }) ?? false
     {

@@ -7,13 +7,15 @@ extension Configuration {
   /// Bots from `botsFile` are shown as comments below its name.
   public func described() -> String {
     var yaml = ""
-    var section: String?
+    var sections: [Substring] = []
     for key in ConfigurationKey.all {
-      if key.section != section {
-        section = key.section
-        yaml += section.map { "\($0):\n" } ?? ""
+      let own = Array(key.path.split(separator: ".").dropLast())
+      let shared = zip(own, sections).prefix { $0 == $1 }.count
+      for depth in shared..<max(shared, own.count) {
+        yaml += String(repeating: "  ", count: depth) + "\(own[depth]):\n"
       }
-      let indent = section == nil ? "" : "  "
+      sections = own
+      let indent = String(repeating: "  ", count: own.count)
       switch key.path {
       case "rooms.listed":
         yaml += Self.block(
@@ -25,7 +27,8 @@ extension Configuration {
       case "bots":
         yaml += Self.block(key.name, botsFile.isEmpty ? bots.map(\.described) : [], indent: indent)
       default:
-        yaml += "\(indent)\(key.name): \(key.shown(self))\n"
+        let name = key.path.split(separator: ".").last ?? ""
+        yaml += "\(indent)\(name): \(key.shown(self))\n"
       }
     }
     if !botsFile.isEmpty {

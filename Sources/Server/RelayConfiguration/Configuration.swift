@@ -127,6 +127,22 @@ extension Configuration {
   public enum SignInMethod: String, CaseIterable, Sendable {
     /// By an invitation: a link that another user has made.
     case invite
+    /// At GitHub.
+    case github
+  }
+
+  /// `auth.github.*`: signing in at GitHub, by an OAuth application of the operator's.
+  public struct GitHubSignIn: Equatable, Sendable {
+    /// The client ID of the application.
+    public var clientID = ""
+    /// A client secret of it.
+    public var clientSecret = ""
+    /// Only members of this organization enter; empty = everyone with an account there.
+    public var organization = ""
+    /// The address of GitHub, or of a GitHub Enterprise Server.
+    public var baseURL = "https://github.com"
+    /// The address of its API; of a server `https://HOST/api/v3`.
+    public var apiURL = "https://api.github.com"
   }
 
   /// The users who may make such links.
@@ -157,6 +173,8 @@ extension Configuration {
     public var publicURL = ""
     /// How people sign in.
     public var signIn = [SignInMethod.invite]
+    /// Signing in at GitHub.
+    public var gitHub = GitHubSignIn()
     /// The users who may invite.
     public var invites = Inviters.operators
     /// A device's session ends after this number of days without use; 0 = never.

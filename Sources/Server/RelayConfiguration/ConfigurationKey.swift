@@ -92,6 +92,18 @@ extension ConfigurationKey {
       "an address such as https://chat.example.org (scheme, host, port, no path)",
       where: { ConfigurationRules.isOrigin($0.hasSuffix("/") ? String($0.dropLast()) : $0) }),
     .choices("auth.sign_in", \.auth.signIn),
+    .optionalText(
+      "auth.github.client_id", \.auth.gitHub.clientID, "the client ID of an OAuth application"),
+    .secret("auth.github.client_secret", \.auth.gitHub.clientSecret),
+    .optionalText(
+      "auth.github.organization", \.auth.gitHub.organization, "the name of an organization"),
+    .text(
+      "auth.github.base_url", \.auth.gitHub.baseURL, "an address such as https://github.com",
+      where: ConfigurationRules.isServiceURL),
+    .text(
+      "auth.github.api_url", \.auth.gitHub.apiURL,
+      "an address such as https://api.github.com or https://github.example.org/api/v3",
+      where: ConfigurationRules.isServiceURL),
     .choice("auth.invites", \.auth.invites),
     .integer("auth.session_days", \.auth.sessionDays, 0...3650),
 

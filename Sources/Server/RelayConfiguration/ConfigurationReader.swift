@@ -87,7 +87,13 @@ struct ConfigurationReader {
       return
     }
     for pair in pairs {
-      readKey("\(section.key).\(pair.key)", pair, in: file)
+      let path = "\(section.key).\(pair.key)"
+      if ConfigurationKey.all.contains(where: { $0.path.hasPrefix("\(path).") }) {
+        // A section in the section, such as auth.github.
+        readSection(YAMLNode.Pair(key: path, line: pair.line, value: pair.value), in: file)
+      } else {
+        readKey(path, pair, in: file)
+      }
     }
   }
 

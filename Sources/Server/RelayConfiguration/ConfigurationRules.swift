@@ -1,3 +1,5 @@
+internal import Directories
+
 /// The rules of the protocol for names, texts and origins.
 package enum ConfigurationRules {
   static let expectedUser = "expected 1 to 64 of a-z 0-9 . _ -, not . or .."
@@ -38,6 +40,15 @@ package enum ConfigurationRules {
         }
     }
     return false
+  }
+
+  /// Whether it is the address of a service, which gets secrets: https, or http to this machine; without a
+  /// slash at the end, a user or a query.
+  static func isServiceURL(_ text: String) -> Bool {
+    guard let address = WebAddress(text), !address.path.hasSuffix("/"),
+      !address.path.contains(where: { "?#".contains($0) })
+    else { return false }
+    return address.isEncrypted || address.isLoopback
   }
 
   /// The minimum length of a secret, which is that of the hash (RFC 7518 §3.2).

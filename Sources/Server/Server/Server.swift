@@ -76,7 +76,8 @@ public final class Server: Sendable {
     if configuration.auth.mode == .accounts {
       log = try openLog(configuration, logger)
       let url = configuration.publicURL(listeningOn: "\(listener.address)")
-      (accounts, firstLink) = try Self.openAccounts(configuration, publicURL: url, names, log)
+      (accounts, firstLink) = try Self.openAccounts(
+        configuration, publicURL: url, names, log, logger)
       authenticator = Authenticator(
         verify: accounts?.verify,
         cookie: SessionCookie(url: url, isDefault: configuration.auth.publicURL.isEmpty),
@@ -333,12 +334,18 @@ public final class Server: Sendable {
   /// Opens the accounts.
   /// - Returns: also the link for the first operator, if there is no account.
   private static func openAccounts(
-    _ configuration: Configuration, publicURL: String, _ names: ReservedNames, _ log: any Log
+    _ configuration: Configuration, publicURL: String, _ names: ReservedNames, _ log: any Log,
+    _ logger: Logger
   ) throws(ServerError) -> (AccountKeeper, String?) {
     do throws(AccountError) {
       let service = try configuration.openAccounts(publicURL: publicURL) { names.contains($0) }
       let link = try service.makeFirstLink(now: WallClock.milliseconds)
-      return (AccountKeeper(service, hash: AccountEnvironment.sha256) { _ in }, link)
+      let caller = ProviderCaller(origins: configuration.auth.providerOrigins) {
+        logger.warning("\($0)")
+      }
+      let accounts = AccountKeeper(
+        service, providers: caller, hash: AccountEnvironment.sha256, changed: { _ in })
+      return (accounts, link)
     } catch {
       log.stop()
       throw ServerError("The accounts cannot be opened. \(error.explanation)", .environment)

@@ -13,6 +13,7 @@ import urllib.request
 
 import websockets
 
+from github import GitHub
 from relay import Relay, wait
 
 ACCOUNTS = "auth: { mode: accounts }"
@@ -337,6 +338,138 @@ async def exported(start):
     again = subprocess.run(
         [relay.program, "export", "--data", str(other.data)], stdout=subprocess.PIPE, check=True).stdout
     assert again == lines
+
+
+class Browser(Person):
+    """A browser that keeps its cookies, and follows redirects to the relay and back from a provider."""
+
+    def __init__(self, relay):
+        super().__init__(relay)
+        self.jar = {}
+
+    def ask(self, method, path, content=None, headers={}, form=False):
+        self.cookie = "; ".join(f"{name}={value}" for name, value in self.jar.items()) or None
+        answer = super().ask(method, path, content, headers, form)
+        for cookie in answer.cookies:
+            name, _, value = cookie.split(";")[0].partition("=")
+            self.jar[name] = value
+            if "Max-Age=0" in cookie:
+                del self.jar[name]
+        return answer
+
+    def go(self, path):
+        """Goes to a provider and back; returns the address where that ends."""
+        answer = self.get(path)
+        assert answer.status == 302, answer
+        provider = answer.headers["Location"]
+        assert not provider.startswith(self.relay.url), provider
+        return self.back(redirected(provider).headers["Location"])
+
+    def back(self, address):
+        assert address.startswith(self.relay.url), address
+        answer = self.get(
+            address.removeprefix(self.relay.url), headers={"Sec-Fetch-Site": "cross-site"})
+        assert answer.status == 302, answer
+        return answer.headers["Location"]
+
+
+def redirected(address):
+    try:
+        return opener.open(address, timeout=30)
+    except urllib.error.HTTPError as error:
+        assert error.code == 302, error
+        return error
+
+
+def by_github(service, more=""):
+    return (f"auth:\n  mode: accounts\n  sign_in: [invite, github]\n  github: {{ client_id: app, "
+            f"client_secret: app-secret, base_url: '{service.url}', api_url: '{service.url}'{more} }}\n")
+
+
+async def github(start):
+    """Signing in at GitHub, and what goes wrong there."""
+    service = GitHub()
+    relay = start(by_github(service))
+    assert Person(relay).get("/v1/sign-in").json["methods"] == [
+        {"method": "invite"}, {"method": "github", "title": "GitHub"}]
+    mona = Browser(relay)
+    assert mona.go("/sign-in/github?return=/join/x") == "/join/x"
+    me = mona.get("/v1/me").json
+    assert (me["user"], me["name"]) == ("mona", "Mona L"), me
+    assert list(mona.jar) == [f"relay-{relay.port}"], mona.jar
+    socket, message = await welcomed(relay, mona, Origin=relay.url)
+    assert message["user"] == "mona"
+    # Renamed, it is the same account; the login taken by another is another account.
+    service.user.update(login="lisa")
+    again = Browser(relay)
+    again.go("/sign-in/github")
+    assert again.get("/v1/me").json["user"] == "mona"
+    service.user.update(login="mona", id=6)
+    other = Browser(relay)
+    other.go("/sign-in/github")
+    assert other.get("/v1/me").json["user"] == "mona-2"
+    # The browser of a victim is not signed in to the attacker's account.
+    attacker = Browser(relay)
+    address = redirected(attacker.get("/sign-in/github").headers["Location"]).headers["Location"]
+    victim = Browser(relay)
+    assert victim.back(address) == "/?sign_in_error=state_mismatch"
+    assert not victim.jar
+    # Nor does the state work again for the attacker, who has let it be used.
+    assert attacker.back(address) == "/?sign_in_error=expired"
+    # A code and a state are used once.
+    twice = Browser(relay)
+    address = redirected(twice.get("/sign-in/github").headers["Location"]).headers["Location"]
+    assert twice.back(address) == "/"
+    assert twice.back(address) == "/?sign_in_error=expired"
+    # An open redirect.
+    for path in ["//evil.example", "https://evil.example", "/%5Cevil.example", "%2F%2Fevil.example"]:
+        assert Browser(relay).go(f"/sign-in/github?return={path}") == "/"
+    # Refused by the person.
+    denied = Browser(relay)
+    location = denied.get("/sign-in/github").headers["Location"]
+    state = re.search("state=([^&]+)", location)[1]
+    assert denied.back(
+        f"{relay.url}/sign-in/github/callback?error=access_denied&state={state}"
+    ) == "/?sign_in_error=access_denied"
+    token, user = "/login/oauth/access_token", "/user"
+    for path, fault, expected in [
+            (token, (200, {"error": "bad_verification_code"}, {}), "provider_refused"),
+            (token, (503, b"", {}), "provider_unavailable"),
+            (token, (302, b"", {"Location": "http://169.254.169.254/"}), "provider_refused"),
+            (token, (200, b"x" * (2 << 20), {}), "provider_unavailable"),
+            (user, (200, {"login": "mona"}, {}), "provider_refused"),
+            (user, (302, b"", {"Location": "http://127.0.0.1:1/user"}), "provider_refused"),
+            (user, (500, b"", {}), "provider_unavailable")]:
+        service.faults = {path: fault}
+        browser = Browser(relay)
+        assert browser.go("/sign-in/github") == f"/?sign_in_error={expected}", (path, fault[:1])
+        assert not browser.jar, "no cookie"
+    service.faults = {}
+    # While the provider stands still, the relay answers others.
+    slow = Browser(relay)
+    address = redirected(slow.get("/sign-in/github").headers["Location"]).headers["Location"]
+    service.stall()
+    waiting = asyncio.get_running_loop().run_in_executor(None, slow.back, address)
+    began = time.monotonic()
+    assert mona.get("/v1/me", headers={"Origin": relay.url}).status == 200
+    assert time.monotonic() - began < 5
+    assert await waiting == "/?sign_in_error=provider_unavailable"
+    log = (relay.folder / "relay.log").read_text()
+    assert "app-secret" not in log and not any(token in log for token in service.tokens), log
+
+
+async def github_organization(start):
+    """Only members of the organization enter."""
+    service = GitHub()
+    relay = start(by_github(service, ", organization: org"))
+    for state, expected in [(None, "not_a_member"), ("pending", "not_a_member"), ("active", None)]:
+        service.members = {5: state}
+        end = Browser(relay).go("/sign-in/github")
+        assert end == (f"/?sign_in_error={expected}" if expected else "/"), (state, end)
+    service.fail(
+        "/user/memberships/orgs/org", 403, {"message": "Resource protected by organization SAML"},
+        X_GitHub_SSO="required; url=https://github.example/orgs/org/sso")
+    assert Browser(relay).go("/sign-in/github") == "/?sign_in_error=organization_refused"
 
 
 def play(name, program):

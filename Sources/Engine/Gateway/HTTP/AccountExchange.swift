@@ -33,7 +33,8 @@ final class AccountExchange: HTTPExchange {
       AccountCall(
         question, caller: caller, content: content,
         address: connection.host?.description ?? "this machine",
-        browserSecret: authenticator.cookie?.attemptSecret(in: request)), for: id)
+        browserSecret: authenticator.cookie?.attemptSecret(in: request),
+        userAgent: request.headers.only("User-Agent") ?? ""), for: id)
   }
 
   override func take(_ answer: AccountAnswer) {

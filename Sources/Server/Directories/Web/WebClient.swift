@@ -7,6 +7,8 @@ struct WebOptions: Sendable {
   /// From the start of a request to the end of its response.
   var timeoutMilliseconds = 30_000
   var reach: WebReach
+  /// If not, a redirect is the answer.
+  var followsRedirects = true
   /// See `WebPage`.
   var isOfCommand = false
 

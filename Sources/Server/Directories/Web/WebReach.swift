@@ -7,19 +7,23 @@
 /// name cannot lead elsewhere; with a proxy that is the address of the proxy, which decides for itself
 /// what it connects to.
 struct WebReach: Sendable {
-  /// The origin that the operator has configured; `nil` = none.
-  let origin: String?
+  /// The origins that the operator has configured.
+  let origins: Set<String>
   /// Which addresses the hosts of other origins may have; replaced by tests.
   let others: @Sendable (PeerAddress) -> Bool
 
   init(origin: String?, others: @escaping @Sendable (PeerAddress) -> Bool = \.isPublic) {
-    self.origin = origin
+    self.init(origins: origin.map { [$0] } ?? [], others: others)
+  }
+
+  init(origins: Set<String>, others: @escaping @Sendable (PeerAddress) -> Bool = \.isPublic) {
+    self.origins = origins
     self.others = others
   }
 
   /// Whether a request for `url` may connect to `address`; `nil` = one that is not of the internet.
   func mayConnect(to address: PeerAddress?, for url: String) -> Bool {
-    if let origin, WebAddress(url)?.origin == origin { return true }
+    if let origin = WebAddress(url)?.origin, origins.contains(origin) { return true }
     return address.map(others) ?? false
   }
 }

@@ -30,6 +30,7 @@ internal import CCurl
     if isLoopback { set(CURLOPT_PROXY, "") }
     setLimits(options)
     setRedirects(request)
+    if !options.followsRedirects { set(CURLOPT_FOLLOWLOCATION, 0) }
     if options.isOfCommand {
       set(CURLOPT_FOLLOWLOCATION, 0)
       if isLoopback {

@@ -13,6 +13,8 @@ final class AccountKeeper: Sendable {
     case verify(String, HostKey?, VerificationAsker, loop: Int)
     case ask(AccountCall, ExchangeID, loop: Int)
     case use(session: String, address: String?)
+    case complete(
+      AccountService.PendingSignIn, ProviderCaller.Outcome, ExchangeID, loop: Int)
   }
 
   /// How often changes of other processes are looked for. A session that was ended elsewhere is out within
@@ -27,14 +29,17 @@ final class AccountKeeper: Sendable {
   private let service: Handover<AccountService>
   private let hash: @Sendable ([UInt8]) -> SecretHash
   private let thread = Mutex<WorkerThread?>(nil)
+  private let providers: ProviderCaller
   /// Called on the accounts' thread for each account that is new or has changed.
   private let changed: @Sendable (Account) -> Void
 
   init(
-    _ service: sending AccountService, hash: @escaping @Sendable ([UInt8]) -> SecretHash,
+    _ service: sending AccountService, providers: ProviderCaller,
+    hash: @escaping @Sendable ([UInt8]) -> SecretHash,
     changed: @escaping @Sendable (Account) -> Void
   ) {
     self.service = Handover(service)
+    self.providers = providers
     self.hash = hash
     self.changed = changed
   }
@@ -66,6 +71,7 @@ final class AccountKeeper: Sendable {
   func start(
     _ mailboxes: [Mailbox<LoopMessage>], report: @escaping @Sendable (String) -> Void
   ) throws(SystemError) {
+    try providers.start()
     let made = try WorkerThread(name: "accounts") { [service] in
       guard let service = service.take() else { return }
       self.run(service, mailboxes, report)
@@ -75,6 +81,7 @@ final class AccountKeeper: Sendable {
 
   /// Answers what was asked, and ends the thread.
   func stop() {
+    providers.stop()
     tasks.close()
     thread.withLock { thread in
       thread?.join()
@@ -103,11 +110,15 @@ final class AccountKeeper: Sendable {
             let result = look(token, host, service, now, &outage)
             mailboxes[loop].post(.verified(result, asker))
           case .ask(let call, let exchange, let loop):
-            let answer = answer(call, service, now, &outage)
+            guard let answer = answer(call, exchange, loop, service, now, &outage) else { continue }
             // The loops end connections before the one who asked is told that they have ended.
             last = try follow(last, service, mailboxes)
             mailboxes[loop].post(.account(answer, exchange))
           case .use(let session, let address): uses[session] = address
+          case .complete(let pending, let outcome, let exchange, let loop):
+            let answer = answer(pending, outcome, service, now, &outage)
+            last = try follow(last, service, mailboxes)
+            mailboxes[loop].post(.account(answer, exchange))
           }
         } catch {
           outage.update(StoreFailure(error.explanation))
@@ -152,12 +163,42 @@ final class AccountKeeper: Sendable {
     }
   }
 
+  /// Returns the answer to a request; `nil` if a provider has to be asked first.
   private func answer(
-    _ call: AccountCall, _ service: AccountService, _ now: Int64, _ outage: inout Outage
-  ) -> AccountAnswer {
-    do throws(AccountError) { return try service.answer(call, now: now) } catch {
+    _ call: AccountCall, _ exchange: ExchangeID, _ loop: Int, _ service: AccountService,
+    _ now: Int64, _ outage: inout Outage
+  ) -> AccountAnswer? {
+    do throws(AccountError) {
+      guard case .finishSignIn(let method, let back) = call.request else {
+        return try service.answer(call, now: now)
+      }
+      switch try service.finishSignIn(method, back, call, now: now) {
+      case .failure(let failure): return service.failed(failure)
+      case .success(let pending):
+        providers.run(pending.exchange) { [tasks] outcome in
+          tasks.append(.complete(pending, outcome, exchange, loop: loop))
+        }
+        return nil
+      }
+    } catch {
       outage.update(StoreFailure(error.explanation))
       return .problem(.unavailable)
+    }
+  }
+
+  private func answer(
+    _ pending: AccountService.PendingSignIn, _ outcome: ProviderCaller.Outcome,
+    _ service: AccountService, _ now: Int64, _ outage: inout Outage
+  ) -> AccountAnswer {
+    switch outcome {
+    case .failure(let failure): return service.failed(failure)
+    case .success(let person):
+      do throws(AccountError) {
+        return try service.complete(pending, as: person, now: now)
+      } catch {
+        outage.update(StoreFailure(error.explanation))
+        return service.failed(.providerUnavailable)
+      }
     }
   }
 

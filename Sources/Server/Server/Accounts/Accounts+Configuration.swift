@@ -1,5 +1,6 @@
 import AccountStores
 import Accounts
+import Directories
 import Platform
 import PostgresLog
 import Relay
@@ -33,6 +34,7 @@ extension Configuration {
     settings.sessionDays = auth.sessionDays
     settings.signInsPerMinute = limits.signInsPerMinute
     settings.bots = Set(bots.map(\.user))
+    settings.providers = auth.providers
     return AccountService(
       settings, AccountEnvironment(isReserved: isReserved, isKnown: knowsUser()),
       store: try openAccountStore())
@@ -78,9 +80,35 @@ extension Configuration {
 extension Configuration.Auth {
   /// The answer to `GET /v1/sign-in`.
   var describedMethods: [UInt8] {
-    let methods = mode == .accounts ? signIn.map { "{\"method\":\"\($0.rawValue)\"}" } : []
-    let list = mode == .accounts ? ",\"methods\":[\(methods.joined(separator: ","))]" : ""
-    return Array("{\"mode\":\"\(mode.rawValue)\"\(list)}".utf8)
+    var json = Array("{\"mode\":\"\(mode.rawValue)\"".utf8)
+    if mode == .accounts {
+      let methods = signIn.map { method in
+        var text = Array("{\"method\":\"\(method.rawValue)\"".utf8)
+        if let provider = providers.first(where: { $0.method == method.rawValue }) {
+          text += Array(",\"title\":".utf8)
+          text.append(jsonString: provider.title)
+        }
+        return text + Array("}".utf8)
+      }
+      json += Array(",\"methods\":[".utf8) + methods.joined(separator: Array(",".utf8))
+      json += Array("]".utf8)
+    }
+    return json + Array("}".utf8)
+  }
+
+  /// The services at which people sign in.
+  var providers: [any SignInProvider] {
+    guard signIn.contains(.github) else { return [] }
+    return [
+      GitHubProvider(
+        clientID: gitHub.clientID, clientSecret: gitHub.clientSecret,
+        organization: gitHub.organization, baseURL: gitHub.baseURL, apiURL: gitHub.apiURL)
+    ]
+  }
+
+  /// The origins that the relay connects to for them.
+  var providerOrigins: Set<String> {
+    Set([gitHub.baseURL, gitHub.apiURL].compactMap { WebAddress($0)?.origin })
   }
 }
 

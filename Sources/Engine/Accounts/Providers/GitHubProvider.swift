@@ -1,0 +1,146 @@
+internal import Wire
+
+/// GitHub, or a GitHub Enterprise Server: OAuth for web applications
+/// (https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps).
+public struct GitHubProvider: SignInProvider {
+  public let method = "github"
+  public let title = "GitHub"
+  let clientID: String
+  let clientSecret: String
+  /// Only its members enter; empty = everyone.
+  let organization: String
+  /// `https://github.com`.
+  let baseURL: String
+  /// `https://api.github.com`.
+  let apiURL: String
+
+  /// - Parameters: URLs without a slash at the end.
+  public init(
+    clientID: String, clientSecret: String, organization: String, baseURL: String, apiURL: String
+  ) {
+    self.clientID = clientID
+    self.clientSecret = clientSecret
+    self.organization = organization
+    self.baseURL = baseURL
+    self.apiURL = apiURL
+  }
+
+  public func authorizationURL(_ attempt: ProviderAttempt) -> String {
+    var fields = [
+      ("client_id", clientID), ("redirect_uri", attempt.redirectURI), ("state", attempt.state),
+      ("code_challenge", attempt.challenge), ("code_challenge_method", "S256"),
+    ]
+    if !organization.isEmpty { fields.append(("scope", "read:org")) }
+    return "\(baseURL)/login/oauth/authorize?\(FormText.encode(fields))"
+  }
+
+  public func exchange(_ code: String, _ attempt: ProviderAttempt) -> any ProviderExchange {
+    Exchange(provider: self, code: code, attempt: attempt)
+  }
+
+  struct Exchange: ProviderExchange {
+    private enum Asked {
+      case nothing, token, user, membership
+    }
+
+    let provider: GitHubProvider
+    let code: String
+    let attempt: ProviderAttempt
+    private var asked = Asked.nothing
+    private var token = ""
+    private var person: ProviderPerson?
+
+    init(provider: GitHubProvider, code: String, attempt: ProviderAttempt) {
+      self.provider = provider
+      self.code = code
+      self.attempt = attempt
+    }
+
+    mutating func next(_ answer: ProviderAnswer?) -> ProviderStep {
+      do throws(SignInFailure) {
+        switch asked {
+        case .nothing:
+          asked = .token
+          return .request(tokenRequest)
+        case .token:
+          token = try accessToken(try content(answer))
+          asked = .user
+          return .request(request("/user"))
+        case .user:
+          let person = try person(try content(answer))
+          if provider.organization.isEmpty { return .person(person) }
+          self.person = person
+          asked = .membership
+          return .request(
+            request("/user/memberships/orgs/\(FormText.escaped(provider.organization))"))
+        case .membership: return .person(try member(answer))
+        }
+      } catch {
+        return .failed(error)
+      }
+    }
+
+    private var tokenRequest: ProviderRequest {
+      ProviderRequest(
+        url: "\(provider.baseURL)/login/oauth/access_token", headers: ["Accept: application/json"],
+        form: FormText.encode([
+          ("client_id", provider.clientID), ("client_secret", provider.clientSecret),
+          ("code", code), ("redirect_uri", attempt.redirectURI),
+          ("code_verifier", attempt.verifier),
+        ]))
+    }
+
+    private func request(_ path: String) -> ProviderRequest {
+      ProviderRequest(
+        url: provider.apiURL + path,
+        headers: [
+          "Authorization: Bearer \(token)", "Accept: application/vnd.github+json",
+          "X-GitHub-Api-Version: 2022-11-28",
+        ])
+    }
+
+    private func content(_ answer: ProviderAnswer?) throws(SignInFailure) -> JSONNode {
+      guard let answer, answer.status < 500, answer.status != 429 else {
+        throw .providerUnavailable
+      }
+      guard answer.status == 200, let json = JSONNode(answer.body), json.isObject else {
+        throw .providerRefused
+      }
+      return json
+    }
+
+    /// Errors come with status 200.
+    private func accessToken(_ json: JSONNode) throws(SignInFailure) -> String {
+      guard json.member("error") == nil, let token = json["access_token"]?.string,
+        token.utf8.allSatisfy({ 0x21...0x7E ~= $0 }), (1...1024).contains(token.utf8.count)
+      else { throw .providerRefused }
+      return token
+    }
+
+    /// The account is bound to the number: a login can be renamed, and then taken by another person.
+    private func person(_ json: JSONNode) throws(SignInFailure) -> ProviderPerson {
+      guard let id = json["id"]?.integer, id > 0, let login = json["login"]?.string else {
+        throw .providerRefused
+      }
+      return ProviderPerson(
+        binding: ProviderBinding(issuer: provider.baseURL, subject: String(id)), login: login,
+        name: json["name"]?.string)
+    }
+
+    private func member(_ answer: ProviderAnswer?) throws(SignInFailure) -> ProviderPerson {
+      guard let answer, let person, answer.status < 500, answer.status != 429 else {
+        throw .providerUnavailable
+      }
+      switch answer.status {
+      case 200:
+        let json = JSONNode(answer.body)
+        guard json?["state"]?.string == "active" else { throw .notAMember }
+        return person
+      case 404: throw .notAMember
+      // The organization wants single sign-on for this token, or restricts applications.
+      case 403: throw .organizationRefused
+      default: throw .providerRefused
+      }
+    }
+  }
+}

@@ -1,0 +1,131 @@
+/// A service at which people sign in, by the authorization code flow (RFC 6749 §4.1) with PKCE (RFC
+/// 7636). Pure: what it asks for, another part sends.
+public protocol SignInProvider: Sendable {
+  /// Its name in the paths of the relay.
+  var method: String { get }
+  /// Its name for people.
+  var title: String { get }
+
+  /// Returns the address to which the browser is sent.
+  func authorizationURL(_ attempt: ProviderAttempt) -> String
+
+  /// Returns the requests that find out who has signed in.
+  /// - Parameter code: what the provider has sent the browser back with.
+  func exchange(_ code: String, _ attempt: ProviderAttempt) -> any ProviderExchange
+}
+
+/// The secrets of one sign-in at a provider.
+public struct ProviderAttempt: Equatable, Sendable {
+  public var state: String
+  public var verifier: String
+  /// The verifier's SHA-256 as base64url (RFC 7636 §4.2).
+  public var challenge: String
+  public var nonce: String
+  /// Where the provider sends the browser back to: each provider has an address of its own, so that no
+  /// answer of one can be taken for that of another (RFC 9700 §2.1).
+  public var redirectURI: String
+
+  public init(
+    state: String, verifier: String, challenge: String, nonce: String, redirectURI: String
+  ) {
+    self.state = state
+    self.verifier = verifier
+    self.challenge = challenge
+    self.nonce = nonce
+    self.redirectURI = redirectURI
+  }
+}
+
+/// The requests to a provider for one sign-in, one after the other, as a value that takes answers and
+/// returns what is next.
+public protocol ProviderExchange: Sendable {
+  /// - Parameter answer: to the last request; `nil` at the start.
+  mutating func next(_ answer: ProviderAnswer?) -> ProviderStep
+}
+
+public enum ProviderStep: Sendable {
+  case request(ProviderRequest)
+  case person(ProviderPerson)
+  case failed(SignInFailure)
+}
+
+/// A request to a provider.
+public struct ProviderRequest: Equatable, Sendable {
+  public var url: String
+  /// `Name: value`.
+  public var headers: [String]
+  /// Sent by POST, as application/x-www-form-urlencoded; `nil` = a GET.
+  public var form: String?
+
+  public init(url: String, headers: [String] = [], form: String? = nil) {
+    self.url = url
+    self.headers = headers
+    self.form = form
+  }
+}
+
+/// What a provider answers, of a bounded length.
+public struct ProviderAnswer: Equatable, Sendable {
+  public var status: Int
+  public var body: [UInt8]
+
+  public init(status: Int, body: [UInt8]) {
+    self.status = status
+    self.body = body
+  }
+}
+
+/// A person as a provider knows them.
+public struct ProviderPerson: Equatable, Sendable {
+  public var binding: ProviderBinding
+  /// The name there, which may change and be given to another person.
+  public var login: String
+  public var name: String?
+
+  public init(binding: ProviderBinding, login: String, name: String?) {
+    self.binding = binding
+    self.login = login
+    self.name = name
+  }
+}
+
+/// Why a sign-in at a provider has failed: the code that the page gets.
+public enum SignInFailure: String, Error, Sendable {
+  /// The person has refused.
+  case accessDenied = "access_denied"
+  /// The sign-in took too long, or was already used.
+  case expired
+  /// Another browser has begun it.
+  case stateMismatch = "state_mismatch"
+  /// The provider does not answer, or with an error of its own.
+  case providerUnavailable = "provider_unavailable"
+  /// The provider's answer is not what it has to be.
+  case providerRefused = "provider_refused"
+  /// The person does not belong to the organization or group.
+  case notAMember = "not_a_member"
+  /// The organization wants the person to sign in to it first, or an owner to approve this application.
+  case organizationRefused = "organization_refused"
+  case accountDisabled = "account_disabled"
+  /// Too many sign-ins are under way, or the address has tried too often.
+  case tooMany = "too_many"
+}
+
+/// `application/x-www-form-urlencoded`, as queries and contents have it.
+enum FormText {
+  static func encode(_ fields: [(String, String)]) -> String {
+    fields.map { "\(escaped($0.0))=\(escaped($0.1))" }.joined(separator: "&")
+  }
+
+  /// Percent-encodes all but unreserved characters (RFC 3986 §2.3).
+  static func escaped(_ text: String) -> String {
+    let hex = Array("0123456789ABCDEF".utf8)
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+      switch byte {
+      case 48...57, 65...90, 97...122, 45, 46, 95, 126: bytes.append(byte)
+      default: bytes += [37, hex[Int(byte >> 4)], hex[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

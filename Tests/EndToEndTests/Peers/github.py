@@ -1,0 +1,91 @@
+"""A GitHub on loopback, for signing in: as https://docs.github.com/en/apps/oauth-apps describes it."""
+import base64
+import hashlib
+import http.server
+import json
+import secrets
+import threading
+import urllib.parse
+
+
+class GitHub:
+    """What is signed in there is `user`; `faults` are answers that replace the next ones, by path."""
+
+    def __init__(self):
+        self.user = {"login": "mona", "id": 5, "name": "Mona L", "avatar_url": "", "type": "User"}
+        self.members = {}
+        self.faults, self.codes, self.tokens, self.requests = {}, {}, set(), []
+        # Answers are given while it is set.
+        self.ready = threading.Event()
+        self.ready.set()
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *arguments):
+                pass
+
+            def answer(self, status, content, **headers):
+                body = content if isinstance(content, bytes) else json.dumps(content).encode()
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name.replace("_", "-"), value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def handle_any(self, form=""):
+                path, _, query = self.path.partition("?")
+                outer.requests.append((path, dict(self.headers), form))
+                outer.ready.wait()
+                if path in outer.faults:
+                    status, content, headers = outer.faults[path]
+                    return self.answer(status, content, **headers)
+                outer.answer(self, path, dict(urllib.parse.parse_qsl(query or form)))
+
+            def do_GET(self):
+                self.handle_any()
+
+            def do_POST(self):
+                self.handle_any(self.rfile.read(int(self.headers["Content-Length"])).decode())
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def stall(self):
+        self.ready.clear()
+
+    def fail(self, path, status, content=b"", **headers):
+        self.faults[path] = (status, content, headers)
+
+    def answer(self, request, path, fields):
+        if path == "/login/oauth/authorize":
+            assert fields["code_challenge_method"] == "S256" and fields["client_id"] == "app", fields
+            code = secrets.token_hex(10)
+            self.codes[code] = (fields["code_challenge"], fields["redirect_uri"], dict(self.user))
+            query = urllib.parse.urlencode({"code": code, "state": fields["state"]})
+            return request.answer(302, b"", Location=f"{fields['redirect_uri']}?{query}")
+        if path == "/login/oauth/access_token":
+            # A code lives once.
+            challenge, redirect, user = self.codes.pop(fields.get("code"), (None, None, None))
+            digest = hashlib.sha256(fields.get("code_verifier", "").encode()).digest()
+            given = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+            if fields.get("client_secret") != "app-secret":
+                return request.answer(200, {"error": "incorrect_client_credentials"})
+            if challenge != given or redirect != fields.get("redirect_uri"):
+                return request.answer(200, {"error": "bad_verification_code"})
+            token = f"gho_{secrets.token_hex(16)}"
+            self.tokens.add(token)
+            return request.answer(
+                200, {"access_token": token, "scope": "read:org", "token_type": "bearer"})
+        if request.headers.get("Authorization", "").removeprefix("Bearer ") not in self.tokens:
+            return request.answer(401, {"message": "Bad credentials"})
+        if path == "/user":
+            return request.answer(200, self.user)
+        if path.startswith("/user/memberships/orgs/"):
+            state = self.members.get(self.user["id"])
+            if state:
+                return request.answer(200, {"state": state, "role": "member"})
+        return request.answer(404, {"message": "Not Found"})
