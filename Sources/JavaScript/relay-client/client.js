@@ -24,6 +24,7 @@ export class Client {
   user;
   #connection;
   #journal;
+  #account;
   /** @type {Outbox} */
   #outbox;
   #opened = Promise.resolve();
@@ -53,6 +54,7 @@ export class Client {
 
   /** @param {string | URL} url @param {Options} options */
   constructor(url, options) {
+    this.#account = options.account;
     this.#journal = new Journal(options.store ?? new MemoryStore(), (event) => this.#emit(event));
     this.#connection = new Connection(url, options, {
       welcome: (welcome) => this.#welcome(welcome),
@@ -77,7 +79,8 @@ export class Client {
 
   async #load() {
     const { user, cursors, outbox } = await this.#journal.open();
-    this.user = user;
+    this.user = user ?? this.#account;
+    if (user === undefined && this.user !== undefined) this.#journal.add({ user: this.user });
     for (const cursor of cursors) {
       this.#cursors.set(cursor.room, cursor);
       this.#told.set(cursor.room, cursor.last);
@@ -261,7 +264,7 @@ export class Client {
   /** @param {Wire} welcome */
   #welcome(welcome) {
     if (this.user !== undefined && this.user !== welcome.user) {
-      const message = `The store belongs to ${this.user}, and not to ${welcome.user}.`;
+      const message = `This client is for ${this.user}, and the relay names ${welcome.user}.`;
       return this.#connection.end(new RelayError("other_user", message));
     }
     if (this.user === undefined) this.#journal.add({ user: welcome.user });

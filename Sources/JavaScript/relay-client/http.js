@@ -34,19 +34,31 @@ export class HTTPTransport {
   constructor(context) {
     this.context = context;
     this.#token = context.token;
-    this.ask({ type: "ping" }).then(({ time }) => {
-      const { sub: user = context.user, exp } = claims(this.#token);
-      // Limits are not known: the relay refuses what is beyond them.
-      const limits = { frame_bytes: 0, text_bytes: 0, rooms: 0 };
-      this.receive({
-        type: "welcome",
-        user,
-        time,
-        heartbeat_s: 25,
-        limits,
-        expires_in_ms: exp && 1000 * exp - time,
-      });
+    this.#begin().catch((error) => this.fail(1006, String(error)));
+  }
+
+  async #begin() {
+    const { time } = await this.ask({ type: "ping" });
+    const { sub = this.context.user, exp } = claims(this.#token);
+    const user = sub ?? (await this.#account());
+    // Limits are not known: the relay refuses what is beyond them.
+    const limits = { frame_bytes: 0, text_bytes: 0, rooms: 0 };
+    this.receive({
+      type: "welcome",
+      user,
+      time,
+      heartbeat_s: 25,
+      limits,
+      expires_in_ms: exp && 1000 * exp - time,
     });
+  }
+
+  /** The user of a token that does not name one, or of the cookie. */
+  async #account() {
+    const response = await this.fetch("v1/me");
+    if (response.ok) return (await response.json()).user;
+    const { problem } = await this.refused(response);
+    throw new Error(problem.message);
   }
 
   // MARK: Transport

@@ -9,7 +9,7 @@ import { RelayError } from "./errors.js";
 const longestTimeout = 2 ** 31 - 1;
 
 /** The relay's errors that announce a close. */
-const closing = ["token_expired", "forbidden", "limit_reached"];
+const closing = ["token_expired", "unauthorized", "forbidden", "limit_reached"];
 
 export class Session {
   /** @type {Transport | undefined} */

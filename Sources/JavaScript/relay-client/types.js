@@ -5,6 +5,8 @@
  * @typedef {object} Options
  * @property {string} [user] the name, on a relay that uses no tokens
  * @property {GetToken} [getToken] called before each connection and before a token expires
+ * @property {string} [account] on a relay with accounts, the user that the cookie of this browser has
+ *   to name: otherwise the client ends with `other_user`, and sends nothing
  * @property {Store} [store] by default memory: what it keeps ends with the program
  * @property {AbortSignal} [signal] closes the client, as `close()` does
  * @property {WebSocketClass} [WebSocket] where none is built in: Node before 22, with the package
