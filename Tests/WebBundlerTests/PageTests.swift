@@ -10,6 +10,7 @@ import Testing
     "service-worker.js": "const files = \"{files}\";\n",
     "embed.js": "// The element.\nexport * from \"./web/{version}/relay-room.js\";\n",
     "relay-client/room.js": "room();\n", "relay-client/package.json": "{}",
+    "accounts/accounts.css": "b { }\n",
   ]
 
   private func files(_ changes: [String: String] = [:]) throws -> [String: Page.File] {
@@ -29,11 +30,12 @@ import Testing
     #expect(files["/embed.js"]?.text == "export*from\"./web/\(version)/relay-room.js\";\n")
     #expect(
       files["/service-worker.js"]?.text
-        == "const files=[\"app.js\",\"menu.js\",\"modules.js\",\"relay-room.js\",\"index.html\",\"style.css\"];\n"
+        == "const files=[\"app.js\",\"menu.js\",\"modules.js\",\"relay-room.js\",\"accounts/accounts.css\",\"index.html\",\"style.css\"];\n"
     )
     #expect(files["/web/\(version)/menu.js"]?.text == "menu(\"{version}\");\n")
+    #expect(files["/web/\(version)/accounts/accounts.css"]?.text == "b{}")
     for (path, file) in files { #expect(file.isImmutable == path.hasPrefix("/web/")) }
-    #expect(files.count == 9)
+    #expect(files.count == 10)
   }
 
   @Test func `every change of what is served changes the version`() throws {

@@ -26,7 +26,8 @@ struct Page {
   /// - Parameter sources: texts by their names, which are relative to the page.
   init(_ sources: [String: String]) throws(BundlingError) {
     var served = try Bundle(entry: "app.js", others: ["relay-room.js"], sources: sources).files
-    for (name, text) in sources.sorted(by: { $0.key < $1.key }) where !name.contains("/") {
+    for (name, text) in sources.sorted(by: { $0.key < $1.key })
+    where !name.contains("/") || name.hasSuffix(".css") {
       if !name.hasSuffix(".js") {
         served.append((name, name.hasSuffix(".css") ? Minified.style(text) : text))
       } else if Self.ownPaths[name] != nil {

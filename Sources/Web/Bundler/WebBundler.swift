@@ -13,8 +13,8 @@ enum WebBundler {
       var sources: [String: String] = [:]
       for path in arguments.dropFirst(2) {
         let parts = path.split(separator: "/").suffix(2)
-        let isOfLibrary = parts.first == "relay-client"
-        sources[parts.suffix(isOfLibrary ? 2 : 1).joined(separator: "/")] = try read(path)
+        let isInFolder = parts.first != "page"
+        sources[parts.suffix(isInFolder ? 2 : 1).joined(separator: "/")] = try read(path)
       }
       let text = try swift(Page(sources).files)
       // An unchanged file keeps its time: then `Server` is not compiled again after a build in the
