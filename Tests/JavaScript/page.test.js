@@ -9,6 +9,7 @@ const read = (path) => readFileSync(new URL(path, project), "utf8");
 /** Imports a module that imports nothing. Node 18 takes a file for one only below a package.json. */
 const load = (path) => import(`data:text/javascript,${encodeURIComponent(read(path))}`);
 const { dateOf } = await load("Sources/Web/page/date-text.js");
+const words = await load("Sources/Web/page/accounts/words.js");
 
 /** The dates of wschat's own test: the page reads them alike. */
 const dates = read("Tests/MessengerTests/DateTextTests.swift");
@@ -59,4 +60,89 @@ test("the page listens to each event of the library", () => {
     count += new Set(events).size;
   }
   assert.ok(count >= 13, `${count}`);
+});
+
+const mozilla = "Mozilla/5.0";
+const like = "AppleWebKit/537.36 (KHTML, like Gecko)";
+/** What browsers say of themselves, and what a person calls the device. */
+const agents = [
+  [`${mozilla} (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0`, "Firefox on Linux"],
+  [
+    `${mozilla} (Windows NT 10.0; Win64; x64) ${like} Chrome/149.0.0.0 Safari/537.36`,
+    "Chrome on Windows",
+  ],
+  [
+    `${mozilla} (Windows NT 10.0) ${like} Chrome/149.0.0.0 Safari/537.36 Edg/149.0.0.0`,
+    "Edge on Windows",
+  ],
+  [
+    `${mozilla} (Linux; Android 16; K) ${like} Chrome/149.0.0.0 Mobile Safari/537.36`,
+    "Chrome on Android",
+  ],
+  [
+    `${mozilla} (Linux; Android 16) ${like} SamsungBrowser/30.0 Chrome/140.0.0.0 Mobile Safari/537.36`,
+    "Samsung Internet on Android",
+  ],
+  [
+    `${mozilla} (X11; CrOS x86_64 14541.0.0) ${like} Chrome/149.0.0.0 Safari/537.36`,
+    "Chrome on ChromeOS",
+  ],
+  [
+    `${mozilla} (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 Version/19.0 Mobile/15E148 Safari/604.1`,
+    "Safari on iPhone",
+  ],
+  [
+    `${mozilla} (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 CriOS/149.0 Mobile/15E148 Safari/604.1`,
+    "Chrome on iPhone",
+  ],
+  [
+    `${mozilla} (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 Version/19.0 Safari/605.1.15`,
+    "Safari on Mac",
+  ],
+  ["", "Browser"],
+  ["x".repeat(10_000), "Browser"],
+];
+
+test("a device has the name that a person calls it by", () => {
+  for (const [agent, name] of agents) assert.equal(words.deviceName(agent), name, agent);
+  const [mac] = agents.find(([, name]) => name === "Safari on Mac");
+  assert.equal(words.deviceName(mac, 5), "Safari on iPad");
+  const longest = Math.max(...agents.map(([agent]) => words.deviceName(agent).length));
+  assert.ok(longest <= words.deviceNameLimit);
+});
+
+test("a code is taken as a person types it", () => {
+  for (const text of ["WDJB-MJHT", "wdjb mjht", " wdjbmjht ", "w-d-j-b m.j.h.t", "WDJB–MJHT"])
+    assert.equal(words.userCode(text), "WDJB-MJHT", text);
+  for (const [text, code] of [
+    ["", ""],
+    ["wdj", "WDJ"],
+    ["wdjb", "WDJB"],
+    ["<b>", "B"],
+    ["wdjb-mjhtx", "WDJB-MJHTX"],
+  ])
+    assert.equal(words.userCode(text), code, text);
+});
+
+test("rooms are named by a list", () => {
+  assert.deepEqual(words.roomsIn(" general, #Team;general\tlunch "), ["general", "team", "lunch"]);
+  assert.deepEqual(words.roomsIn(" , # "), []);
+});
+
+test("each failure of a provider is a sentence, and so is an unknown one", () => {
+  const unknown = words.failure("unheard of");
+  for (const code of ["toString", "__proto__", "constructor", ""])
+    assert.equal(words.failure(code), unknown);
+  for (const code of [
+    "access_denied",
+    "expired",
+    "provider_unavailable",
+    "provider_refused",
+    "not_a_member",
+    "account_disabled",
+    "state_mismatch",
+  ]) {
+    assert.notEqual(words.failure(code), unknown, code);
+    assert.match(words.failure(code), /^[A-Z].*\.$/);
+  }
 });

@@ -163,8 +163,7 @@ class Messenger {
 
   /** @param {string} room @param {string | undefined} peer */
   #setAddress(room, peer) {
-    const query = new URLSearchParams();
-    if (this.session.token === undefined) query.set("user", this.session.user);
+    const query = new URLSearchParams(this.session.query);
     query.set(peer === undefined ? "room" : "to", peer ?? room);
     const address = `/?${query}`;
     if (address !== location.pathname + location.search) history.pushState({ room }, "", address);
@@ -191,9 +190,7 @@ class Messenger {
 
   #back() {
     place.classList.remove("in-conversation");
-    const query = new URLSearchParams(
-      this.session.token === undefined ? { user: this.session.user } : {},
-    );
+    const query = new URLSearchParams(this.session.query);
     history.pushState({}, "", `/?${query}`);
     this.#showCount();
     this.list.focus();
@@ -340,6 +337,7 @@ class Messenger {
               },
             ]
           : []),
+        ...this.session.menu(this),
         { label: "Keys", act: () => this.#help() },
         { label: "Sign out", act: () => this.#signOut() },
       ],
@@ -427,9 +425,9 @@ class Messenger {
   #ended(error) {
     markTold(error);
     if (error.code === "closed") return;
-    this.session.end();
     this.view.close();
-    begin(error.message);
+    const reason = this.session.ended(error);
+    if (reason !== undefined) begin(reason);
   }
 
   async #signOut() {
@@ -446,7 +444,11 @@ class Messenger {
         : "Some messages are not sent yet. They are lost if you sign out now.",
     });
     if (!isSure) return;
-    await this.session.signOut(() => this.relay.close());
+    try {
+      await this.session.signOut(() => this.relay.close());
+    } catch (error) {
+      report(error, undefined, "You are still signed in");
+    }
   }
 }
 
@@ -462,12 +464,10 @@ async function begin(reason) {
   if (!session) {
     place.className = "";
     const { signIn } = await load(() => import("./sign-in.js"));
-    const identity = await signIn(place, why);
-    session = new Session(identity);
-    if (identity.token) session.renew(identity.token);
+    session = await signIn(place, why);
     const query = new URLSearchParams(location.search);
     query.delete("user");
-    if (identity.user) query.set("user", identity.user);
+    for (const [name, value] of Object.entries(session.query)) query.set(name, value);
     history.replaceState({}, "", `/${query.size ? `?${query}` : ""}`);
   }
   /** @type {Relay | undefined} */

@@ -15,7 +15,8 @@ export const fetched = (address, init = {}, ms = usualMs) =>
   bounded(
     async (signal) => {
       const response = await fetch(address, { ...init, signal });
-      return { ok: response.ok, status: response.status, content: await response.blob() };
+      const { ok, status, headers } = response;
+      return { ok, status, headers, content: await response.blob() };
     },
     "The relay",
     ms,

@@ -1,6 +1,6 @@
 // What a person means by a name in an address: as wschat takes `--to` and `--room`.
 
-import { directRoom, isRoomName, isUserName, line } from "./format.js";
+import { directRoom, folded, isRoomName, isUserName, line } from "./format.js";
 
 /**
  * @typedef {{room?: string, user?: string, problem?: string}} Named a room, with the other user of
@@ -26,6 +26,13 @@ export function userNamed(text) {
       " Ctrl+K finds people by the names that are shown.",
   };
 }
+
+/** The user name that is most like a text; it may be none. @param {string} text */
+export const similarName = (text) =>
+  folded(text)
+    .replace(/[^a-z0-9._]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 64);
 
 /** The room with another user. @param {string} user @param {string} other @returns {Named} */
 const roomWith = (user, other) =>

@@ -88,6 +88,12 @@ export class People extends EventTarget {
     for (const person of people) this.known.set(person.user, person);
   }
 
+  /** Shows another name of a user. @param {string} user @param {string} name */
+  rename(user, name) {
+    this.add([{ presence: "online", ...this.known.get(user), user, name }]);
+    this.#tell("change");
+  }
+
   /** @param {string} user @returns {string | undefined} */
   name(user) {
     return this.known.get(user)?.name;

@@ -8,6 +8,9 @@ const cacheName = `relay ${folder}`;
 /** A page that opens waits for the relay, or for the cache, no longer than this. */
 const patienceMs = 5000;
 
+/** What the relay answers with the page: nothing that signs in is ever kept. */
+const isPage = (path) => path === "/" || path === "/sign-in/device" || /^\/join\/[^/]+$/.test(path);
+
 const inTime = (promise) =>
   Promise.race([
     promise,
@@ -49,7 +52,7 @@ self.addEventListener("fetch", (event) => {
   if (event.request.method !== "GET" || url.origin !== location.origin) return;
   if (url.pathname.startsWith("/web/")) {
     event.respondWith((async () => (await kept(event.request)) ?? fetch(event.request))());
-  } else if (event.request.mode === "navigate" && url.pathname === "/") {
+  } else if (event.request.mode === "navigate" && isPage(url.pathname)) {
     event.respondWith(
       (async () => {
         const answer = fetch(event.request);

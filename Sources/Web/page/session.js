@@ -11,9 +11,18 @@ import { IndexedDBStore } from "./relay-client/indexeddb-store.js";
 import { Unauthorized } from "./relay-client/relay-client.js";
 import { connectShared } from "./relay-client/shared.js";
 
+/** @import { RelayError } from "./relay-client/errors.js" */
+/** @import { Options } from "./relay-client/types.js" */
+/** @import { Messenger } from "./room-view.js" */
+
 const tokenKey = "relay.token";
 /** The name that was used last: the sign-in offers it. */
 export const nameKey = "relay.name";
+/**
+ * The user of the account that this browser is signed in with. It is no credential: that is
+ * the cookie, which no script can read.
+ */
+export const accountKey = "relay.account";
 /** What the sign-in says first, after this tab was loaded again. */
 const reasonKey = "relay.reason";
 /** Without locks nothing tells when other tabs have ended: they have so much time. */
@@ -60,17 +69,19 @@ export class Session {
    * @returns {{session?: Session, reason?: string}}
    */
   static restore() {
+    const reason = tabStorage.get(reasonKey);
+    tabStorage.remove(reasonKey);
+    if (deviceStorage.get(accountKey) !== undefined) return { reason };
     const fragment = new URLSearchParams(location.hash.slice(1));
     const token = fragment.get("token") ?? tabStorage.get(tokenKey);
     if (fragment.has("token"))
       history.replaceState(history.state, "", location.pathname + location.search);
-    if (token) {
+    // The token of an account's session has no dot: the page has a cookie in its place.
+    if (token?.includes(".")) {
       Session.keep(token);
       return { session: new Session({ token }) };
     }
     const name = new URLSearchParams(location.search).get("user");
-    const reason = tabStorage.get(reasonKey);
-    tabStorage.remove(reasonKey);
     if (!name) return { reason };
     const { user, problem } = userNamed(name);
     return user === undefined ? { reason: problem } : { session: new Session({ user }) };
@@ -92,6 +103,16 @@ export class Session {
     Session.keep(token);
     for (const go of this.#waiting.splice(0)) go();
     return true;
+  }
+
+  /**
+   * Ends, since the client has.
+   * @param {RelayError} error
+   * @returns {string | undefined} why, for the sign-in that follows, or nothing if none follows
+   */
+  ended(error) {
+    this.end();
+    return error.message;
   }
 
   end() {
@@ -118,15 +139,32 @@ export class Session {
     return `relay:${this.token === undefined ? "" : "token:"}${this.user}`;
   }
 
+  /** What an address of the page says of the user. @returns {Record<string, string>} */
+  get query() {
+    return this.token === undefined ? { user: this.user } : {};
+  }
+
+  /**
+   * What the menu of the messenger has besides.
+   * @param {Messenger} _messenger
+   * @returns {{label: string, act: () => void}[]}
+   */
+  menu(_messenger) {
+    return [];
+  }
+
+  /** How the client signs in. @returns {Options} */
+  get options() {
+    return this.token === undefined ? { user: this.user } : { getToken: this.getToken.bind(this) };
+  }
+
   /**
    * One connection and one store for all tabs. Over plain HTTP browsers have no locks: each tab is
    * by itself, and the last one has the store.
    */
   connect() {
-    const options =
-      this.token === undefined ? { user: this.user } : { getToken: this.getToken.bind(this) };
     return connectShared("/ws", {
-      ...options,
+      ...this.options,
       name: this.name,
       store: new IndexedDBStore(this.name),
     });
@@ -204,6 +242,11 @@ export class Session {
   /** @param {string} reason */
   #goTo(reason) {
     this.keptInTab.forget();
+    this.restart(reason);
+  }
+
+  /** Ends, and loads the page again: nothing of the user stays in memory. @param {string} reason */
+  restart(reason) {
     this.end();
     if (reason) tabStorage.set(reasonKey, reason);
     location.replace("/");

@@ -1,30 +1,33 @@
-// The first screen: a name, or a token where the relay asks for one.
+// The first screen: a name, a token where the relay asks for one, or the door to the accounts.
 
 import { el } from "./dom.js";
 import { fetched } from "./fetched.js";
-import { folded, isUserName, plain } from "./format.js";
+import { isUserName, plain } from "./format.js";
+import { similarName } from "./names.js";
+import { loaded } from "./problems.js";
 import { outsideMs } from "./relay-client/deadline.js";
 import { deviceStorage } from "./relay-client/guarded-storage.js";
-import { nameKey } from "./session.js";
+import { accountKey, nameKey, Session } from "./session.js";
 
 /**
- * Whether the relay believes names. Without a connection, or an answer: as far as is known, yes.
+ * How one signs in here. Without a connection, or an answer, as far as is known: with a name, or an
+ * account if this browser has one.
+ * @returns {Promise<string>} `open`, `jwt` or `accounts`
  */
-async function isOpen() {
+async function howToSignIn() {
+  if (deviceStorage.get(accountKey) !== undefined) return "accounts";
   try {
-    return (await fetched("/v1/people?limit=1&user=guest", {}, outsideMs)).status !== 401;
+    const { content } = await fetched("/v1/sign-in", { cache: "no-store" }, outsideMs);
+    return JSON.parse(await content.text()).mode;
   } catch {
-    return true;
+    return "open";
   }
 }
 
 /** @param {string} name */
 function problem(name) {
   if (isUserName(name)) return "";
-  const similar = folded(name)
-    .replace(/[^a-z0-9._]+/g, "-")
-    .replace(/^-+|-+$/g, "")
-    .slice(0, 64);
+  const similar = similarName(name);
   const advice = isUserName(similar) ? `; ${similar} would do` : "";
   return `A name has 1 to 64 of these characters: a–z, 0–9, dot, hyphen and underscore${advice}.`;
 }
@@ -32,10 +35,15 @@ function problem(name) {
 /**
  * @param {HTMLElement} place
  * @param {string} [reason] why one is asked again
- * @returns {Promise<{user?: string, token?: string}>}
+ * @returns {Promise<Session>}
  */
 export async function signIn(place, reason = "") {
-  const usesNames = await isOpen();
+  const mode = await howToSignIn();
+  if (mode === "accounts") {
+    const { enter } = await loaded(() => import("./accounts/enter.js"));
+    return enter(place, reason);
+  }
+  const usesNames = mode !== "jwt";
   return new Promise((resolve) => {
     const note = el("p", { class: "problem", role: "alert", id: "sign-in-problem" }, plain(reason));
     const input = el("input", {
@@ -57,12 +65,17 @@ export async function signIn(place, reason = "") {
           submit: (/** @type {Event} */ event) => {
             event.preventDefault();
             const value = input.value.trim();
-            if (!usesNames) return value && resolve({ token: value });
+            if (!usesNames) {
+              if (!value) return;
+              const session = new Session({ token: value });
+              session.renew(value);
+              return resolve(session);
+            }
             const user = value.replace(/^@/, "").toLowerCase();
             note.textContent = problem(user);
             if (note.textContent) return input.focus();
             deviceStorage.set(nameKey, user);
-            resolve({ user });
+            resolve(new Session({ user }));
           },
         },
       },
