@@ -342,6 +342,30 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
+  func `the users who were online are listed page by page, in one order`(_ conformer: Conformer)
+    async throws
+  {
+    try await conformer.run(loops: 1) { harness in
+      // What some collations ignore or order otherwise.
+      let names = ["a", "a-b", "a.b", "a_b", "ab", "b", "-", "9"]
+      for name in names {
+        await harness.submit([.presence(user: name, from: .offline, to: .online)])
+        await harness.submit([.presence(user: name, from: .online, to: .offline)])
+      }
+      let all = await harness.read { _ in .users(after: "", limit: 100) }
+      #expect(all.users?.sorted() == names.sorted())
+      var (listed, last) = ([String](), "")
+      for length in [3, 3, 2, 0] {
+        let page = await harness.read { [last] _ in .users(after: last, limit: 3) }
+        #expect(page.users?.count == length)
+        listed += page.users ?? []
+        last = listed.last ?? ""
+      }
+      #expect(listed == all.users)
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
   func `the time at which a user came is stored soon, also if nothing else happens`(
     _ conformer: Conformer
   ) async throws {

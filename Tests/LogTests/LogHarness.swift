@@ -49,15 +49,18 @@ final class LogHarness: Sendable {
     return delivery
   }
 
-  /// Reads on behalf of a session of its own, and waits for the answer.
+  /// Reads on behalf of a session of its own, and waits for the answer. A request of the loop itself
+  /// does not use the session, and is made alone.
   func read(from loop: Int = 0, _ request: (SessionID) -> ReadRequest) async -> LogAnswer {
     let answer = await withCheckedContinuation { continuation in
-      let session = state.withLock { state in
+      let request = state.withLock { state in
         state.reads += 1
-        state.loops[loop].readers[state.reads] = continuation
-        return SessionID(index: state.reads, generation: .max)
+        let request = request(SessionID(index: state.reads, generation: .max))
+        let place = (request.session ?? .loop).slot.place
+        state.loops[loop].readers[place] = continuation
+        return request
       }
-      log.read(request(session), from: loop)
+      log.read(request, from: loop)
     }
     state.withLock { _ in }
     return answer
@@ -191,9 +194,15 @@ extension LogRequest {
   }
 }
 
+extension SessionID {
+  /// Stands for none.
+  static var loop: Self { SessionID(index: 0, generation: .max) }
+}
+
 extension LogAnswer {
   var session: SessionID {
     switch self {
+    case .users: .loop
     case .memberships, .traced: .test
     case .answer(let origin, _): origin.session
     case .ack(let session, _), .refused(let session, _), .subscribed(let session, _),
@@ -202,6 +211,12 @@ extension LogAnswer {
       session
     }
   }
+}
+
+extension LogAnswer {
+  /// The users of an answer to `ReadRequest.users`; `nil` if it is another one, or they could not be
+  /// read.
+  var users: [String]? { if case .users(.page(let users)) = self { users } else { nil } }
 }
 
 extension LogDelivery {

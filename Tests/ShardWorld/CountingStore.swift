@@ -222,4 +222,11 @@ extension CountingStore: EntryReader where Base: EntryReader {
     meter.lookUp()
     return try base.lastSeen(user)
   }
+
+  public mutating func users(after user: String, limit: Int) throws(StoreFailure) -> [String] {
+    try check()
+    let users = try base.users(after: user, limit: limit)
+    meter.read(rows: users.count)
+    return users
+  }
 }

@@ -50,4 +50,7 @@ public protocol EntryReader {
 
   /// Returns when a user was last online, in milliseconds since 1970; `nil` if unknown.
   mutating func lastSeen(_ user: String) throws(StoreFailure) -> Int64?
+
+  /// Returns the first `limit` users after `user` that `lastSeen` knows, in the store's order of names.
+  mutating func users(after user: String, limit: Int) throws(StoreFailure) -> [String]
 }

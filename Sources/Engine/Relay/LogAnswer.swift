@@ -22,6 +22,8 @@ public enum LogAnswer: Sendable {
   case traced(LogRequest.Trace.Ticket, TraceResult)
   /// Answers `ReadRequest.lastSeen`.
   case lastSeen(SessionID, Seen)
+  /// Answers `ReadRequest.users`.
+  case users(Users)
 
   /// The state of a room at this position in the order of commits.
   public struct Subscribed: Sendable {
@@ -47,6 +49,13 @@ public enum LogAnswer: Sendable {
       self.users = users
       self.at = at
     }
+  }
+
+  /// A page of the users that the store knows.
+  public enum Users: Sendable, Equatable {
+    /// There are more if it is as long as the request allows.
+    case page([String])
+    case failed
   }
 
   /// A room that a user belongs to, or one that is listed for all users.

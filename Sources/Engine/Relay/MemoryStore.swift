@@ -311,6 +311,10 @@ public struct MemoryStore: EntryStore, EntryReader {
   }
 
   public mutating func lastSeen(_ user: String) throws(StoreFailure) -> Int64? { seen[user] }
+
+  public mutating func users(after user: String, limit: Int) throws(StoreFailure) -> [String] {
+    Array(seen.keys.filter { $0 > user }.sorted().prefix(limit))
+  }
 }
 
 extension Collection {

@@ -28,6 +28,9 @@ extension ReadRequest {
       var seen = LogAnswer.Seen(purpose: purpose, users: users, at: [:])
       for user in users { seen.at[user] = (try? reader.lastSeen(user)) ?? nil }
       return .lastSeen(session, seen)
+    case .users(let user, let limit):
+      let page = try? reader.users(after: user, limit: limit)
+      return .users(page.map { .page($0) } ?? .failed)
     }
   }
 

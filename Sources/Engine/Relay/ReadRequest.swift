@@ -1,6 +1,6 @@
 public import Wire
 
-/// A request to read from storage, for one session.
+/// A request to read from storage, for one session or for the loop.
 public enum ReadRequest: Sendable {
   /// The entries after `after` up to `through`, as frames of at most `limitBytes` in total, but at
   /// least one. Answered by `.entries`.
@@ -15,16 +15,21 @@ public enum ReadRequest: Sendable {
   case lastEntries(SessionID, [(room: String, seq: Int64)])
   /// The times at which these users were last online. Answered by `.lastSeen`.
   case lastSeen(SessionID, [String], for: SeenPurpose)
+  /// The first `limit` users after `after`, in the store's order of names, whose `lastSeen` is known;
+  /// `""` is before all. Answered by `.users`.
+  case users(after: String, limit: Int)
 
   /// The pending operation of the session that needs the times.
   public enum SeenPurpose: Sendable { case people, rooms, peer }
 
-  public var session: SessionID {
+  /// `nil` for a request of the loop itself.
+  public var session: SessionID? {
     switch self {
     case .entries(let session, _, _, _, _), .history(let session, _, _, _, _),
       .lastEntries(let session, _),
       .lastSeen(let session, _, _):
       session
+    case .users: nil
     }
   }
 }

@@ -66,6 +66,7 @@ extension Shard {
     diagnostics.debug(sessions[session].connection, "is authenticated as \(user)")
     sessions.link(session, to: user)
     sessions[session].isPresence = isPresence
+    if isPresence { people.record(user, name: identity.name) }
     updatePresence(of: user)
     let name = Lineage.randomName(using: &random)
     if configuration.verifyToken != nil {

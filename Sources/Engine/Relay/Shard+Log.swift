@@ -124,6 +124,7 @@ extension Shard {
       guard isActive(id) else { return }
       roomLists.completePage(lastEntries, to: id.slot, in: &self)
     case .traced(let ticket, let result): traces.record(result, for: ticket)
+    case .users(let page): people.load(page, now)
     case .lastSeen(let id, let seen):
       guard isActive(id) else { return }
       switch seen.purpose {

@@ -26,6 +26,7 @@ extension Shard {
     for change in commit.presences {
       sessions.setOverallPresence(of: change.user, change.presence)
       presenceNews.apply(change, in: &self, now)
+      people.apply(change)
     }
   }
 

@@ -43,6 +43,8 @@ public struct Shard: ~Copyable {
 
   public struct Configuration: Sendable {
     public var limits = Limits()
+    /// The users that `people` lists after the directory, the same for all loops; `nil` = none.
+    public var seen: SeenPeople?
     /// Name and version in `welcome`.
     public var server = "relay"
     /// Whether clients may create rooms that are not listed.
@@ -161,7 +163,8 @@ public struct Shard: ~Copyable {
     random = SplitMix64(seed: seed)
     encoder = FrameEncoder(framing, compression)
     recent = RecentCommits(limitBytes: configuration.tailBytes)
-    people = People(bots: configuration.bots, presence: presenceNews)
+    people = People(
+      bots: configuration.bots, seen: configuration.seen, presence: presenceNews)
     listedTitles = Dictionary(
       configuration.listed.map { ($0.room, $0.title) }, uniquingKeysWith: { first, _ in first })
     roomLists = RoomLists(

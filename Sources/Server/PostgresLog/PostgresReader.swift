@@ -192,4 +192,9 @@ final class PostgresReader: EntryReader {
     let rows = try read(Statements.selectSeen(.text(user)))
     return rows.isEmpty ? nil : rows.int(0, 0)
   }
+
+  func users(after user: String, limit: Int) throws(StoreFailure) -> [String] {
+    let rows = try read(Statements.selectUsers(.text(user), .int(Int64(limit))))
+    return (0..<rows.count).map { rows.text($0, 0) }
+  }
 }

@@ -253,6 +253,9 @@ enum Statements {
     """)
   static let selectSeen = PostgresStatement(
     "select_seen", "SELECT seen FROM users WHERE name = $1::text")
+  static let selectUsers = PostgresStatement(
+    "select_users",
+    "SELECT name FROM users WHERE name > $1::text ORDER BY name LIMIT $2::bigint")
 
   // MARK: - Changes
 

@@ -32,6 +32,7 @@ package final class SQLiteReader: EntryReader {
     var targets: TargetStatements
     var selectRedactions: Statement
     var selectSeen: Statement
+    var selectNames: Statement
     /// Deleted texts of the current room whose edits are not all overwritten yet.
     var redacted: Set<Int64> = []
   }
@@ -84,13 +85,15 @@ package final class SQLiteReader: EntryReader {
       let selectRedactions = try Statement(
         "SELECT target FROM redactions WHERE room = ?1", on: database)
       let selectSeen = try Statement("SELECT seen FROM users WHERE name = ?1", on: database)
+      let selectNames = try Statement(
+        "SELECT name FROM users WHERE name > ?1 ORDER BY name LIMIT ?2", on: database)
       state = State(
         tail: store.tail, database: database, index: index, begin: begin, end: end,
         selectNumber: selectNumber, selectFirst: selectFirst, selectEntries: selectEntries,
         selectEpoch: selectEpoch, selectTarget: selectTarget, selectEmoji: selectEmoji,
         selectUsers: selectUsers,
         selectTotal: selectTotal, targets: targets, selectRedactions: selectRedactions,
-        selectSeen: selectSeen)
+        selectSeen: selectSeen, selectNames: selectNames)
     } catch {
       throw StoreError(error, "read", path: path)
     }
@@ -202,6 +205,12 @@ package final class SQLiteReader: EntryReader {
 
   package func lastSeen(_ user: String) throws(StoreFailure) -> Int64? {
     do throws(SQLiteError) { return try state.lastSeen(user) } catch { throw failure(error) }
+  }
+
+  package func users(after user: String, limit: Int) throws(StoreFailure) -> [String] {
+    do throws(SQLiteError) { return try state.users(after: user, limit: limit) } catch {
+      throw failure(error)
+    }
   }
 
   /// Records an error of reading entries: those that were trimmed and deleted meanwhile are not
@@ -341,6 +350,15 @@ extension SQLiteReader.State {
     try selectSeen.bind(1, user)
     defer { selectSeen.reset() }
     return try selectSeen.step() ? selectSeen.integer(0) : nil
+  }
+
+  mutating func users(after user: String, limit: Int) throws(SQLiteError) -> [String] {
+    try selectNames.bind(1, user)
+    try selectNames.bind(2, Int64(limit))
+    defer { selectNames.reset() }
+    var users: [String] = []
+    while try selectNames.step() { users.append(selectNames.text(0)) }
+    return users
   }
 
   /// - Returns: whether the caller wants more.

@@ -218,7 +218,7 @@ final class RelayProcess {
       case .memberships(_, _, let memberships, _, _):
         loops[loop].streams.work.rows += memberships.count
         continue
-      case .answer, .entries, .reply, .lastEntries, .lastSeen, .traced: continue
+      case .answer, .entries, .reply, .lastEntries, .lastSeen, .traced, .users: continue
       }
       if let since = unanswered.removeValue(forKey: question) {
         onWait(since, question.id == nil ? "to join" : "for an answer")

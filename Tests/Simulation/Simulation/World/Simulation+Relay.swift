@@ -250,9 +250,9 @@ extension Simulation {
     return (answer, work)
   }
 
-  func deliver(_ answer: LogAnswer, to loop: Int, _ session: SessionID, askedAt: Int64) {
+  func deliver(_ answer: LogAnswer, to loop: Int, _ session: SessionID?, askedAt: Int64) {
     guard let relay else { return }
-    if relay.isHonest(session, loop) { recordWait(since: askedAt, "for a read") }
+    if let session, relay.isHonest(session, loop) { recordWait(since: askedAt, "for a read") }
     relay.post(
       .log(LogDelivery(commit: nil, answers: [answer], completesSubmit: false)), to: loop)
     wake(loop: loop, in: 0)

@@ -26,7 +26,7 @@ public final class Simulation {
       case commit(life: Int)
       case published(life: Int, Sequencer.Outcome, submitters: Set<Int>)
       case read(life: Int)
-      case answered(life: Int, loop: Int, LogAnswer, SessionID, askedAt: Int64)
+      case answered(life: Int, loop: Int, LogAnswer, SessionID?, askedAt: Int64)
       case background(life: Int)
       case sweep(life: Int)
       case shutdownDue(life: Int)

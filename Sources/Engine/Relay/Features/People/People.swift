@@ -1,16 +1,26 @@
 import Wire
 
-/// `people`: the directory and the configured bots as clients see them, a page at a time, with the
-/// presence of each user. A session that has requested a page is told when the directory fails.
+/// `people`: the directory, the users who have connected, and the configured bots as clients see
+/// them, a page at a time, with the presence of each user. A session that has requested a page is
+/// told when the directory fails.
 final class People: Feature {
   private var roster: Roster
+  /// Whether this loop adds the users of the store, and those who connect to other relays.
+  private let recordsAll: Bool
+  /// When the next page of the store's users is read, in milliseconds of the monotonic clock; `nil`
+  /// if none is wanted or one is being read.
+  private var loadAt: Int64?
+  /// The last user that the store has returned.
+  private var loadedThrough = ""
   private let presence: PresenceNews
   /// The sessions that have requested people, each with the page that is being made.
   private var askers: [SessionID: PeopleAnswer?] = [:]
 
-  init(bots: [(user: String, name: String)], presence: PresenceNews) {
-    roster = Roster(bots: bots)
+  init(bots: [(user: String, name: String)], seen: SeenPeople?, presence: PresenceNews) {
+    roster = Roster(bots: bots, seen: seen)
     self.presence = presence
+    recordsAll = seen?.beginLoading() ?? false
+    if recordsAll { loadAt = 0 }
   }
 
   // MARK: - The directory
@@ -27,6 +37,45 @@ final class People: Feature {
     guard let problem = update.problem, before.map(\.code) != problem.code else { return }
     for id in askers.keys.sorted(by: { $0.slot.place < $1.slot.place }) {
       audience.reply(.error(problem.error), ref: nil, to: id.slot)
+    }
+  }
+
+  // MARK: - The users who have connected
+
+  /// The number of users that are read from the store at once.
+  private static let usersPerRead = 1000
+  /// How long a store that cannot be read is left alone; the log reports it.
+  private static let loadAgainMilliseconds: Int64 = 1000
+
+  /// Lists a user who has connected.
+  /// - Parameter name: the display name, as in `SeenPeople.record`.
+  func record(_ user: String, name: String?) {
+    if !roster.isBot(user) { roster.seen?.record(user, name: name) }
+  }
+
+  /// Lists a user whose presence has changed in any session of any relay: one loop does for all.
+  func apply(_ change: Commit.PresenceChange) {
+    if recordsAll, change.presence != .offline { record(change.user, name: nil) }
+  }
+
+  var nextDeadline: Int64? { loadAt }
+
+  func tick(in audience: inout some ListsAudience & ~Copyable, _ now: Moment) {
+    guard let at = loadAt, at <= now.monotonic else { return }
+    loadAt = nil
+    audience.read(.users(after: loadedThrough, limit: Self.usersPerRead))
+  }
+
+  /// Takes a page of the users who were connected before this relay started.
+  func load(_ page: LogAnswer.Users, _ now: Moment) {
+    switch page {
+    case .failed: loadAt = now.monotonic + Self.loadAgainMilliseconds
+    case .page(let users):
+      for user in users where UserName.isValid(user) { record(user, name: nil) }
+      guard users.count == Self.usersPerRead, let last = users.last, roster.seen?.isFull == false
+      else { return }
+      loadedThrough = last
+      loadAt = now.monotonic
     }
   }
 

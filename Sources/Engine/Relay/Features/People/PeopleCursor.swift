@@ -7,6 +7,9 @@ import Wire
 struct PeopleCursor: Equatable {
   /// No directory has this many people.
   static let placeLimit = Int(Int32.max)
+  /// The position after any user of `SeenPeople`: their order is that of the names. Lower positions
+  /// are in the directory, which has fewer people; higher ones, less this one, are in the bots.
+  static let seenPlace = 1 << 30
 
   /// A valid user name; the directory may no longer contain it.
   var user: String

@@ -1,66 +1,90 @@
 import Folding
 
-/// The users that `people` lists: those of the directory, then the configured bots.
+/// The users that `people` lists: those of the directory, then those who have connected or have an
+/// account, then the configured bots.
 struct Roster {
   var directory = DirectoryUpdate(people: PeopleList([], source: "", asOf: 0))
   let bots: PeopleList
+  /// `nil` if only the directory and the bots are listed.
+  let seen: SeenPeople?
 
   /// The number of names that one page looks at: a query with few matches has short pages.
   private static let scanLimit = 20_000
 
-  init(bots: [(user: String, name: String)]) {
+  init(bots: [(user: String, name: String)], seen: SeenPeople? = nil) {
     self.bots = PeopleList(
       bots.map { Person(user: $0.user, name: $0.name) }, source: "", asOf: 0)
+    self.seen = seen
   }
 
-  /// The number of users, with those bots counted twice that the directory has as well.
-  private var count: Int { directory.people.people.count + bots.people.count }
-
-  private func person(_ place: Int) -> (person: Person, isBot: Bool) {
-    let people = directory.people.people
-    return place < people.count
-      ? (people[place], bots.index(of: people[place].user) != nil)
-      : (bots.people[place - people.count], true)
-  }
+  func isBot(_ user: String) -> Bool { bots.index(of: user) != nil }
 
   func profile(of user: String) -> Person? {
     if let place = directory.people.index(of: user) { return directory.people.people[place] }
-    return bots.index(of: user).map { bots.people[$0] }
+    if let place = bots.index(of: user) { return bots.people[place] }
+    return seen?.name(of: user).map { Person(user: user, name: $0) }
   }
 
   /// Returns a page of the users who match a query.
   /// - Parameter cursor: the end of the page before; `nil` = the first page.
   func page(_ query: String, after cursor: PeopleCursor?, limit: Int) -> PeopleAnswer {
-    var place = cursor.map(place(after:)) ?? 0
+    let people = directory.people
+    let place = cursor.map(place(after:)) ?? 0
     let query = TextFolding.utf8(query)
-    var answer = PeopleAnswer(source: directory.people.source, asOf: directory.people.asOf)
-    let end = min(count, place + Self.scanLimit)
-    while place < end, answer.people.count < limit {
-      let matches = matches(place, query)
-      let (person, isBot) = person(place)
-      place += 1
-      if matches { answer.people.append((person, isBot, place)) }
+    var answer = PeopleAnswer(source: people.source, asOf: people.asOf)
+    var (last, scanned) = (cursor, 0)
+    /// Returns whether the page may look at one more user; else it ends after the last one.
+    func looks(at user: String, _ place: Int) -> Bool {
+      guard answer.people.count < limit, scanned < Self.scanLimit else {
+        answer.next = last
+        return false
+      }
+      scanned += 1
+      last = PeopleCursor(user: user, place: place)
+      return true
     }
-    if place < count, place > 0 {
-      answer.next = PeopleCursor(user: person(place - 1).person.user, place: place)
+
+    for index in min(place, people.people.count)..<people.people.count {
+      let person = people.people[index]
+      guard looks(at: person.user, index + 1) else { return answer }
+      if people.matches(index, query) {
+        answer.people.append((person, isBot(person.user), index + 1))
+      }
+    }
+    if let seen, place <= PeopleCursor.seenPlace {
+      var user = place == PeopleCursor.seenPlace ? cursor?.user ?? "" : ""
+      while case let run = seen.run(after: user), let end = run.last {
+        for person in run {
+          guard looks(at: person.user, PeopleCursor.seenPlace) else { return answer }
+          if person.matches(query), people.index(of: person.user) == nil, !isBot(person.user) {
+            let name = person.name ?? person.user
+            answer.people.append(
+              (Person(user: person.user, name: name), false, PeopleCursor.seenPlace))
+          }
+        }
+        user = end.user
+      }
+    }
+    let first = max(0, place - PeopleCursor.seenPlace)
+    for index in min(first, bots.people.count)..<bots.people.count {
+      let (person, place) = (bots.people[index], PeopleCursor.seenPlace + index + 1)
+      guard looks(at: person.user, place) else { return answer }
+      // A bot that the directory has as well is listed there.
+      if bots.matches(index, query), people.index(of: person.user) == nil {
+        answer.people.append((person, true, place))
+      }
     }
     return answer
-  }
-
-  private func matches(_ place: Int, _ query: [UInt8]) -> Bool {
-    let people = directory.people
-    let bot = place - people.people.count
-    if bot < 0 { return people.matches(place, query) }
-    // A bot that the directory has as well is listed there.
-    return bots.matches(bot, query) && people.index(of: bots.people[bot].user) == nil
   }
 
   /// The cursor names the last user of a page; if the list no longer has that user, the position
   /// counts.
   private func place(after cursor: PeopleCursor) -> Int {
-    if let place = directory.people.index(of: cursor.user) { return place + 1 }
-    if let place = bots.index(of: cursor.user) { return directory.people.people.count + place + 1 }
-    return cursor.place
+    if cursor.place < PeopleCursor.seenPlace {
+      return directory.people.index(of: cursor.user).map { $0 + 1 } ?? cursor.place
+    }
+    if cursor.place == PeopleCursor.seenPlace { return cursor.place }
+    return bots.index(of: cursor.user).map { PeopleCursor.seenPlace + $0 + 1 } ?? cursor.place
   }
 }
 
