@@ -10,7 +10,8 @@ import Wire
   {
     let folder = try TemporaryFolder()
     try folder.write("- { user: Ada, name: Ada Lovelace }\n", to: "people.yaml")
-    let relay = try RelayProcess("directory: { file: \(folder["people.yaml"]) }", in: folder)
+    let relay = try RelayProcess(
+      "directory: { file: \(folder["people.yaml"]) }\npeople: { seen: false }", in: folder)
     try relay.process.waitForErrors { $0.contains("directory: 1 person from ") }
     let cy = try RawClient(relay, user: "cy")
     #expect(try cy.people().map(\.name) == ["Ada Lovelace"])
@@ -94,6 +95,7 @@ import Wire
 
   private func gitHub(_ service: ChildProcess, _ more: String = "") -> String {
     """
+    people: { seen: false }
     directory:
       kind: github
       source: org:acme

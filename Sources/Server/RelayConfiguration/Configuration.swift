@@ -43,6 +43,8 @@ public struct Configuration: Equatable, Sendable {
   public var rooms = Rooms()
   /// The source of the user directory.
   public var directory = Directory()
+  /// The users who are listed besides.
+  public var people = People()
   /// The simulated users, including those of `bots_file`.
   public var bots: [Bot] = []
   /// The file that `bots` was read from; empty if the bots are in the configuration itself.
@@ -310,6 +312,12 @@ extension Configuration {
 
     /// The default file, which may be missing.
     package static let defaultFile = "config/people.yaml"
+  }
+
+  /// `people.*`: the users who are listed besides the directory's people and the bots.
+  public struct People: Equatable, Sendable {
+    /// Whether all users who have connected are listed.
+    public var seen = true
   }
 
   /// Command-line options, which override all other sources.

@@ -171,6 +171,8 @@ extension ConfigurationKey {
     .integer("directory.max", \.directory.peopleLimit, 1...1_000_000),
     .boolean("directory.private_avatars", \.directory.allowsPrivateAvatars),
 
+    .boolean("people.seen", \.people.seen),
+
     ConfigurationKey(path: "bots", expected: "a list of bots", shape: .objects),
     .optionalFile("bots_file", \.botsFile),
   ]

@@ -3,13 +3,14 @@ import Relay
 internal import RelayConfiguration
 
 extension Configuration {
-  /// The configuration of the shards.
+  /// The configuration of the shards of one relay.
   var shard: Shard.Configuration {
     var shard = Shard.Configuration()
     shard.limits = limits.shard
     shard.server = "relay/\(Server.version)"
     shard.anyoneMayCreate = rooms.create == .anyone
     shard.listed = rooms.listed.map { ($0.room, $0.title) }
+    shard.seen = people.seen ? SeenPeople() : nil
     shard.bots = bots.map { ($0.user, $0.name ?? $0.user) }
     shard.tailBytes = log.tailBytes
     shard.holds = delivery.hold
