@@ -160,7 +160,7 @@ extension `End to end` {
           guard let first = key.split(separator: ".").first, key.contains("."),
             sections.contains(first),
             !key.hasSuffix("."),
-            !["md", "swift", "db", "json", "yaml"].contains(key.split(separator: ".").last)
+            !["md", "swift", "db", "json", "yaml", "js"].contains(key.split(separator: ".").last)
           else { continue }
           #expect(keys.contains(String(key)), "\(document.name): \(key)")
           examined += 1

@@ -45,6 +45,8 @@ extension `End to end` {
       try play("people")
     }
 
+    @Test func `shows users each other without a directory`() throws { try play("meeting") }
+
     @Test func `lists rooms above people without messages`() throws { try play("order") }
 
     @Test func `leaves a room after a question`() throws { try play("leaving") }

@@ -36,6 +36,22 @@ extension `End to end` {
       try terminal.wait(for: "the list") { $0.list.contains { $0.contains("General") } }
     }
 
+    @Test func `two users of a relay that knows no people find each other in the list`() throws {
+      let relay = try RelayProcess()
+      func shows(_ screen: TerminalSession.Screen, _ presence: String, _ name: String) -> Bool {
+        screen.list.contains { $0.contains(presence) && $0.contains("  \(name) ") }
+      }
+      let ada = try TerminalSession.wschat(relay)
+      try ada.wait(for: "the room") { $0.list.contains { $0.contains("General") } }
+      let bo = try TerminalSession.wschat(relay, user: "bo")
+      try bo.wait(for: "ada, online") { shows($0, "●", "ada") }
+      try ada.wait(for: "bo, online") { shows($0, "●", "bo") }
+      try bo.press("C-q")
+      try ada.wait(for: "bo, offline") { shows($0, "○", "bo") }
+      try ada.go(to: "bo")
+      try ada.waitForConversation("bo")
+    }
+
     @Test func `a mention has a badge, also after a restart, and a room can be limited to them`()
       throws
     {

@@ -157,9 +157,11 @@ extension Chat {
     return text.isEmpty ? nil : text
   }
 
-  /// Schedules a query of the directory, which may have more users than were loaded.
+  /// Schedules a query of the people: there may be more than were loaded.
   mutating func askForMatches() {
-    if directory == .partial, peopleQuery != nil { times.nextQuery = now + 200 }
+    if directory == .partial || directory == .complete, peopleQuery != nil {
+      times.nextQuery = now + 200
+    }
   }
 
   mutating func endFilter() {

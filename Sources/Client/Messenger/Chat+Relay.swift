@@ -277,8 +277,11 @@ extension Chat {
 
   /// Pages are requested until this many users are known; a filter queries for others.
   private static let peopleLimit = 2000
-  /// The wait before the relay is asked again for a directory that it has not read yet; it doubles
-  /// up to the upper bound.
+  /// The number of people that one request asks for.
+  private static let peoplePerPage = 200
+  /// The wait before the relay is asked again for a list of one page: nothing tells of people who
+  /// have come since, or of a directory that the relay has read since. It doubles up to the upper
+  /// bound.
   private static let peopleWaitMilliseconds: ClosedRange<Int64> = 2_000...60_000
 
   /// The minimum wait before a rate-limited directory query is repeated.
@@ -287,7 +290,9 @@ extension Chat {
   mutating func askForPeople(_ effects: inout [Effect]) {
     guard isLive else { return }
     peopleAsked.append(.list)
-    effects.append(.request(.people(.init(cursor: peopleCursor, limit: 200))))
+    if peopleCursor == nil { peopleCount = 0 }
+    effects.append(
+      .request(.people(.init(cursor: peopleCursor, limit: Self.peoplePerPage))))
   }
 
   private mutating func addPeople(_ page: ServerMessage.PeoplePage, _ effects: inout [Effect]) {
@@ -313,14 +318,17 @@ extension Chat {
     let question = peopleAsked.isEmpty ? .list : peopleAsked.removeFirst()
     updateSwitcher()
     if question == .query { return recordAnswered(.people) }
-    if page.asOf == 0, page.people.allSatisfy(\.isBot) {
-      // Either the relay is still reading the directory for the first time, or there is none; the
-      // answer tells neither which nor when the reading is done.
+    if peopleCursor == nil, page.next == nil {
       times.nextPeople = now + peopleWaitMilliseconds
       peopleWaitMilliseconds = min(
         2 * peopleWaitMilliseconds, Self.peopleWaitMilliseconds.upperBound)
-      if peopleWaitMilliseconds == Self.peopleWaitMilliseconds.upperBound { directory = .complete }
-      return
+      // Either the relay is still reading the directory for the first time, or there is none; the
+      // answer tells neither which nor when the reading is done.
+      if page.asOf == 0, page.people.allSatisfy({ $0.isBot || $0.user == user }),
+        peopleWaitMilliseconds < Self.peopleWaitMilliseconds.upperBound
+      {
+        return
+      }
     }
     peopleCount += page.people.count
     if case .limited = directory { return }

@@ -20,7 +20,7 @@ extension LineChat {
   }
 
   func search(for name: String) {
-    var search = PeopleSearch(for: name)
+    var search = PeopleSearch(for: name, by: ownName)
     client.request(search.start())
     self.search = search
   }

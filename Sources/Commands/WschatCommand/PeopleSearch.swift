@@ -34,6 +34,7 @@ struct PeopleSearch {
   /// Whether `name` is a user name; then a display name is no match, only a suggestion.
   private let isUserName: Bool
   private let folded: String
+  private let user: String?
   private var matches: [ServerMessage.PersonRow] = []
   private var pages = 0
   private var retries = 0
@@ -42,8 +43,10 @@ struct PeopleSearch {
   /// Whether a part of the list has been received.
   var hasList: Bool { pages > 0 && !awaitsList }
 
-  init(for name: String) {
+  /// - Parameter user: the user who searches, and is no match: the relay may list them as well.
+  init(for name: String, by user: String?) {
     self.name = name
+    self.user = user
     isUserName = UserName.isValid(name)
     folded = name.lowercased()
   }
@@ -64,7 +67,8 @@ struct PeopleSearch {
   /// Handles a page of the answer.
   mutating func advance(with page: ServerMessage.PeoplePage) -> Step {
     pages += 1
-    for person in page.people where person.user == folded || person.name.lowercased() == folded {
+    for person in page.people
+    where person.user != user && (person.user == folded || person.name.lowercased() == folded) {
       if isUserName, person.user == name { return .end(.found(person.user)) }
       if matches.count < Self.matchLimit { matches.append(person) }
     }

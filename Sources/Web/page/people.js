@@ -5,6 +5,12 @@
 /** @import { Person } from "./relay-client/types.js" */
 
 const retryMs = 1500;
+const pageLimit = 100;
+/**
+ * After how long a list of one page is asked for again: nothing tells of people who have come since.
+ * The wait doubles.
+ */
+const [firstAgainMs, lastAgainMs] = [2000, 60_000];
 const longestWaitMs = 60 * 60_000;
 
 /** Reports `change` and `problem`. */
@@ -20,6 +26,7 @@ export class People extends EventTarget {
   #cursor;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
+  #againMs = firstAgainMs;
   #relay;
 
   /** @param {Relay} relay */
@@ -39,7 +46,7 @@ export class People extends EventTarget {
     if (this.isLoading || this.isComplete) return;
     this.isLoading = true;
     try {
-      const page = await this.#relay.people.page({ cursor: this.#cursor, limit: 100 });
+      const page = await this.#relay.people.page({ cursor: this.#cursor, limit: pageLimit });
       this.add(page.people);
       this.#cursor = page.next;
       this.isComplete = page.next === undefined;
@@ -52,14 +59,17 @@ export class People extends EventTarget {
     this.#tell("change");
   }
 
-  /** Asks again when the problem may be over: the relay does not say when it is. */
+  /** Asks again when a problem may be over, which the relay does not say, or for a short list. */
   #retryLater() {
     clearTimeout(this.#timer);
-    if (!this.problem) return;
-    const wait = Math.min(
-      Math.max((this.problem.resetAt?.getTime() ?? 0) - Date.now(), 0),
-      longestWaitMs,
-    );
+    if (!this.problem && !(this.isComplete && this.known.size <= pageLimit)) return;
+    let wait = this.#againMs;
+    if (this.problem)
+      wait = Math.min(
+        Math.max((this.problem.resetAt?.getTime() ?? 0) - Date.now(), 0),
+        longestWaitMs,
+      );
+    else this.#againMs = Math.min(2 * wait, lastAgainMs);
     this.#timer = setTimeout(
       () => {
         this.#cursor = undefined;

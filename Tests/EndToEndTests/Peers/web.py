@@ -280,6 +280,27 @@ def people(browser, folder):
     relay.stop()
 
 
+def meeting(browser, folder):
+    """Two users of a relay that knows no people find each other in the list, with presence."""
+    relay = Relay(RELAY, folder, "")
+    titles = "[...document.querySelectorAll('.conversation')].map(row => row.querySelector('.title').textContent" \
+        " + (row.querySelector('.face.online') ? ' online' : ''))"
+    ada = browser.page(f"{relay.url}/?user=ada")
+    ada.wait(f"{ONLINE} && JSON.stringify({titles}) === JSON.stringify(['General'])")
+    bo = browser.page(f"{relay.url}/?user=bo")
+    bo.wait(f"JSON.stringify({titles}) === JSON.stringify(['General', 'ada online'])")
+    ada.wait(f"JSON.stringify({titles}) === JSON.stringify(['General', 'bo online'])")
+    bo.close()
+    ada.wait(f"JSON.stringify({titles}) === JSON.stringify(['General', 'bo'])")
+    ada.press("k", ctrl=True)
+    write(ada, "bo")
+    ada.wait("location.search === '?user=ada&to=bo'")
+    write(ada, "hello")
+    until(lambda: relay.texts("dm:ada:bo") == ["hello"], "sent")
+    quiet(ada)
+    relay.stop()
+
+
 def order(browser, folder):
     """Rooms with a message come first, then those without one, then the people that one never wrote to."""
     (pathlib.Path(folder) / "people.yaml").write_text(json.dumps(
