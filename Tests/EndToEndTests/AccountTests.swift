@@ -15,6 +15,10 @@ extension `End to end` {
       try play("signing_in")
     }
 
+    @Test func `the other modes say what they are, and have no accounts`() throws {
+      try play("other_modes")
+    }
+
     @Test func `sessions survive a restart, and the link of an earlier start does not`() throws {
       try play("kept")
     }

@@ -72,12 +72,14 @@ public final class Server: Sendable {
     let listener = try Self.claim(configuration.listen)
     address = listener.address
     let names = ReservedNames(configuration)
+    let shard = configuration.shard
     let authenticator: Authenticator
     if configuration.auth.mode == .accounts {
       log = try openLog(configuration, logger)
       let url = configuration.publicURL(listeningOn: "\(listener.address)")
       (accounts, firstLink) = try Self.openAccounts(
-        configuration, publicURL: url, names, log, logger)
+        configuration, publicURL: url, names, log, logger
+      ) { [seen = shard.seen] in seen?.record($0.user, name: $0.name) }
       authenticator = Authenticator(
         verify: accounts?.verify,
         cookie: SessionCookie(url: url, isDefault: configuration.auth.publicURL.isEmpty),
@@ -111,12 +113,13 @@ public final class Server: Sendable {
       router.compresses = configuration.compression.enabled
       router.metricsToken = configuration.metrics.token
       router.servesAccounts = accounts != nil
-      router.signInMethods = configuration.auth.describedMethods
+      router.signInMethods = configuration.auth.describedMethods(
+        publicURL: configuration.publicURL(listeningOn: "\(listener.address)"))
       if configuration.web { router.files = .embedded }
       let limits = configuration.limits.connection
       let trustedProxies = configuration.trustedProxies.compactMap { AddressRange($0) }
       var context = ConnectionLoop.Context(
-        limits: limits, shard: configuration.shard, router: router, authenticator: authenticator,
+        limits: limits, shard: shard, router: router, authenticator: authenticator,
         admission: Admission(limits: limits, descriptors: descriptors), epoch: log.epoch,
         budgets: (log as? PostgresLog)?.budgets, loopCount: max(1, loops),
         compressesFromBytes: configuration.compression.minimumBytes,
@@ -335,7 +338,7 @@ public final class Server: Sendable {
   /// - Returns: also the link for the first operator, if there is no account.
   private static func openAccounts(
     _ configuration: Configuration, publicURL: String, _ names: ReservedNames, _ log: any Log,
-    _ logger: Logger
+    _ logger: Logger, changed: @escaping @Sendable (Account) -> Void
   ) throws(ServerError) -> (AccountKeeper, String?) {
     do throws(AccountError) {
       let service = try configuration.openAccounts(publicURL: publicURL) { names.contains($0) }
@@ -344,7 +347,7 @@ public final class Server: Sendable {
         logger.warning("\($0)")
       }
       let accounts = AccountKeeper(
-        service, providers: caller, hash: AccountEnvironment.sha256, changed: { _ in })
+        service, providers: caller, hash: AccountEnvironment.sha256, changed: changed)
       return (accounts, link)
     } catch {
       log.stop()

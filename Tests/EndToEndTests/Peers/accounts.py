@@ -116,8 +116,9 @@ async def closed(socket, patience_s=10):
 
 async def signing_in(start):
     relay = start(ACCOUNTS)
-    assert Person(relay).get("/v1/sign-in").json == {
-        "mode": "accounts", "methods": [{"method": "invite"}]}
+    how = Person(relay).get("/v1/sign-in").json
+    assert (how["mode"], how["methods"]) == ("accounts", [{"method": "invite"}]), how
+    assert how["url"] == f"{relay.url}/" and len(how["qr"]) == len(how["qr"][0]), how
     ada = first(relay)
     assert ada.get("/v1/me").json["operator"] is True
     socket, message = await welcomed(relay, ada)
@@ -130,6 +131,9 @@ async def signing_in(start):
     assert bo.get("/v1/me").json == {
         "user": "bo", "name": "Bo", "operator": False, "may_invite": False,
         "session": answer.json["session"]}
+    # Who has an account is in people, with the name, before ever having connected.
+    people = {row["user"]: row["name"] for row in ada.get("/v1/people").json["people"]}
+    assert people == {"ada": "ada", "bo": "Bo"}, people
     # The token in the first message, and while it is being verified messages wait in their order.
     async with websockets.connect(relay.socket, subprotocols=["relay.v1"]) as late:
         await late.send(json.dumps({"type": "auth", "token": bo.token, "ref": "1"}))
@@ -143,6 +147,16 @@ async def signing_in(start):
         assert (await closed(socket))[0] == 4401
     assert Person(relay).get("/v1/rooms").status == 401
     assert Person(relay, token="A" * 43).get("/v1/rooms").status == 401
+
+
+async def other_modes(start):
+    """The other modes say what they are, and have no accounts."""
+    relay = start("")
+    assert Person(relay).get("/v1/sign-in").json == {"mode": "open"}
+    for method, path, content in [
+            ("GET", "/v1/me", None), ("POST", "/v1/invites", {}), ("POST", "/v1/device", {}),
+            ("GET", "/join/x", None), ("GET", "/sign-in/github", None)]:
+        assert Person(relay).ask(method, path, content).status == 404, path
 
 
 async def kept(start):

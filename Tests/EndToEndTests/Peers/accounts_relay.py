@@ -111,7 +111,7 @@ class AccountsRelay:
     # MARK: The state
 
     def _invite(self, by, **more):
-        invite = {"code": secrets.token_urlsafe(16), "code_id": secrets.token_hex(4), "by": by, "uses": 1, "used_by": [],
+        invite = {"code": secrets.token_urlsafe(16), "invitation": secrets.token_hex(4), "by": by, "uses": 1, "used_by": [],
                   "expires_at": now() + 604_800_000, **{key: value for key, value in more.items() if value is not None}}
         with self._lock:
             self._invites[invite["code"]] = invite
@@ -266,14 +266,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def do_invites(self):
         by = self.me()
-        shown = ("code_id", "by", "user", "rooms", "uses", "used_by", "expires_at")
-        return 200, {"invites": [{**{key: one[key] for key in shown if key in one}, "used": len(one["used_by"])}
+        shown = ("invitation", "by", "user", "rooms", "uses", "used_by", "expires_at")
+        return 200, {"invites": [{key: one[key] for key in shown if key in one}
                                  for one in self.owner._invites.values() if one["by"] == by]}
 
-    def do_withdraw(self, code_id):
+    def do_withdraw(self, invitation):
         by = self.me()
         for code, one in list(self.owner._invites.items()):
-            if one["code_id"] == code_id and one["by"] == by:
+            if one["invitation"] == invitation and one["by"] == by:
                 del self.owner._invites[code]
                 return 204,
         raise Problem(404, "no_such_invitation", "There is no such invitation.")

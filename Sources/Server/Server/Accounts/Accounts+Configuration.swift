@@ -78,8 +78,8 @@ extension Configuration {
 }
 
 extension Configuration.Auth {
-  /// The answer to `GET /v1/sign-in`.
-  var describedMethods: [UInt8] {
+  /// Returns the answer to `GET /v1/sign-in`.
+  func describedMethods(publicURL: String) -> [UInt8] {
     var json = Array("{\"mode\":\"\(mode.rawValue)\"".utf8)
     if mode == .accounts {
       let methods = signIn.map { method in
@@ -91,7 +91,10 @@ extension Configuration.Auth {
         return text + Array("}".utf8)
       }
       json += Array(",\"methods\":[".utf8) + methods.joined(separator: Array(",".utf8))
-      json += Array("]".utf8)
+      json += Array("],\"url\":".utf8)
+      json.append(jsonString: "\(publicURL)/")
+      let rows = AccountEnvironment.rows(ofQRCode: "\(publicURL)/").map { "\"\($0)\"" }
+      json += Array(",\"qr\":[\(rows.joined(separator: ","))]".utf8)
     }
     return json + Array("}".utf8)
   }

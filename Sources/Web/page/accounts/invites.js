@@ -13,7 +13,7 @@ import { nameLimit, roomsIn } from "./words.js";
 /** @import { Messenger } from "../room-view.js" */
 
 /**
- * @typedef {{code_id: string, user?: string, rooms?: string[], uses?: number, used?: number,
+ * @typedef {{invitation: string, user?: string, rooms?: string[], uses?: number,
  *   used_by?: string[], expires_at: number}} Invitation
  */
 
@@ -98,8 +98,9 @@ export async function showInvites(place, { people }) {
   }
 
   /** @param {Invitation} invitation */
-  function item({ code_id, user, rooms = [], uses = 1, used = 0, used_by = [], expires_at }) {
+  function item({ invitation, user, rooms = [], uses = 1, used_by = [], expires_at }) {
     const names = used_by.map((one) => `${plain(people.name(one) ?? one)} (@${plain(one)})`);
+    const used = used_by.length;
     const isOver = used >= uses || expires_at <= Date.now();
     const what = [
       ...(user === undefined ? [] : [`@${plain(user)}`]),
@@ -118,7 +119,7 @@ export async function showInvites(place, { people }) {
             type: "button",
             class: "plain dangerous",
             "aria-label": `Withdraw the invitation, ${[...what, end].join(", ")}`,
-            on: { click: () => withdraw(code_id) },
+            on: { click: () => withdraw(invitation) },
           },
           "Withdraw",
         ),
