@@ -141,6 +141,7 @@ import Wire
       case .deviceEnded(let ending): shard.endDevice(ending.device, of: ending.user, ending.reason)
       case .people(let update): shard.update(people: update)
       case .ban(let users): shard.ban(users)
+      case .tokenRule(let rule): shard.apply(rule)
       case .shutDown: beginShutdown()
       }
     }

@@ -30,6 +30,8 @@ package enum LoopMessage: Sendable {
   case deviceEnded(DeviceEnding)
   /// Disconnects these users.
   case ban(Set<String>)
+  /// Disconnects the sessions whose token is no longer accepted.
+  case tokenRule(TokenRule)
   /// Stop accepting connections, finish what was accepted, and end.
   case shutDown
 }

@@ -15,11 +15,17 @@ public struct Identity: Equatable, Sendable {
   public var device: String?
   /// Whether the account is an operator's.
   public var isOperator = false
+  /// What `TokenRule` judges; `nil` if no token proves the identity.
+  public var issuance: Issuance?
 
-  public init(user: String, name: String? = nil, rights: Rights = .all, expires: Int64? = nil) {
+  public init(
+    user: String, name: String? = nil, rights: Rights = .all, expires: Int64? = nil,
+    issuance: Issuance? = nil
+  ) {
     self.user = user
     self.name = name
     self.rights = rights
     self.expires = expires
+    self.issuance = issuance
   }
 }

@@ -49,6 +49,10 @@ extension Shard {
     guard isActive(id) else { return }
     let session = id.slot
     let user = identity.user
+    if let refusal = tokenRule?.refusal(of: identity) {
+      reject(id, WireError(.unauthorized, refusal, re: .auth))
+      return
+    }
     if lasts, !budgets.isUnlimited {
       guard let connection = budgets.connect(user, now: now.monotonic) else {
         refuseConnection(of: user, session)
@@ -106,13 +110,14 @@ extension Shard {
     isCurrent(id) && !sessions[id.slot].user.isEmpty
   }
 
-  /// Rejects a client: `error`, then close 4403 if it is forbidden, otherwise 4401.
+  /// Rejects a client: `error`, then close 4403 if it is forbidden, 1013 if its token cannot be verified
+  /// now, otherwise 4401.
   public mutating func reject(_ id: SessionID, _ error: WireError) {
     guard isCurrent(id) else { return }
-    if error.code == .forbidden {
-      end(id.slot, error, .forbidden, "forbidden")
-    } else {
-      end(id.slot, error, .notAuthenticated, "not authenticated")
+    switch error.code {
+    case .forbidden: end(id.slot, error, .forbidden, "forbidden")
+    case .unavailable: end(id.slot, error, .overloaded, "tokens cannot be verified now")
+    default: end(id.slot, error, .notAuthenticated, "not authenticated")
     }
   }
 
@@ -328,6 +333,19 @@ extension Shard {
       forEachSession(of: user) { shard, session in
         shard.reject(shard.sessions.id(of: session), .banned(user))
       }
+    }
+  }
+
+  /// Closes the connections whose token a changed rule does not accept: `error unauthorized`, close
+  /// 4401. Identities that were proven before, and whose sessions begin later, are held against it, too.
+  public mutating func apply(_ rule: TokenRule) {
+    tokenRule = rule
+    for session in sessions.slots {
+      guard let grant = sessions[session].grant, let refusal = rule.refusal(of: grant.identity)
+      else { continue }
+      reject(
+        sessions.id(of: session),
+        WireError(.unauthorized, "\(refusal) Reconnect with a new token."))
     }
   }
 

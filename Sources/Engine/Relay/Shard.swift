@@ -133,6 +133,8 @@ public struct Shard: ~Copyable {
   /// that does not change the shard copies all of it, 1.5 KB, to the stack.
   private let passedByAddress = Atomic(false)
 
+  /// Which tokens are still accepted; `nil` until that changes at runtime.
+  var tokenRule: TokenRule?
   var isShuttingDown = false
   public var counters = ShardCounters()
 
