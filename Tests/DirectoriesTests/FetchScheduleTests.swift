@@ -1,0 +1,58 @@
+import Testing
+
+@testable import Directories
+
+@Suite struct `When a document is fetched` {
+  private var schedule = FetchSchedule(
+    refreshMilliseconds: 3_600_000, pauseMilliseconds: 30_000, now: 1000)
+
+  private mutating func fetch(at now: Int64, isUsable: Bool = true) {
+    schedule.begin(now: now)
+    schedule.end(isUsable: isUsable, now: now + 100)
+  }
+
+  @Test mutating func `at once, then at intervals, and sooner after a failure`() {
+    #expect(schedule.due == 1000)
+    fetch(at: 1000)
+    #expect(schedule.due == 3_601_100)
+    fetch(at: 3_601_100, isUsable: false)
+    #expect(schedule.due == 3_631_200)
+  }
+
+  @Test mutating func `when asked, but at most once in 30 s`() {
+    fetch(at: 1000)
+    schedule.ask(now: 2000)
+    #expect(schedule.due == 2000)
+    fetch(at: 2000)
+    for now in stride(from: Int64(2200), to: 30_000, by: 700) {
+      schedule.ask(now: now)
+      #expect(schedule.due == 32_000)
+    }
+    fetch(at: 32_000)
+    schedule.ask(now: 70_000)
+    #expect(schedule.due == 70_000)
+  }
+
+  @Test mutating func `asking after a failure hurries only once`() {
+    fetch(at: 1000, isUsable: false)
+    schedule.ask(now: 5000)
+    #expect(schedule.due == 5000)
+    fetch(at: 5000, isUsable: false)
+    schedule.ask(now: 6000)
+    #expect(schedule.due == 35_000)
+  }
+
+  @Test mutating func `asking during a fetch changes nothing, a demand repeats it`() {
+    schedule.begin(now: 1000)
+    schedule.ask(now: 1010)
+    schedule.end(isUsable: true, now: 1100)
+    #expect(schedule.due == 3_601_100)
+    schedule.begin(now: 5000)
+    schedule.demand(now: 5010)
+    schedule.end(isUsable: true, now: 5100)
+    #expect(schedule.due == 5100)
+    fetch(at: 5100)
+    schedule.demand(now: 5300)
+    #expect(schedule.due == 5300)
+  }
+}
