@@ -83,14 +83,24 @@ extension Configuration {
 
   private func authContradictions() -> [Contradiction] {
     var found: [Contradiction] = []
-    if auth.mode == .jwt, auth.secret.isEmpty == auth.publicKey.isEmpty {
+    let hasNamed = !auth.keys.isEmpty || !auth.jwks.isEmpty
+    let (hasSecret, hasPublic) = (!auth.secret.isEmpty, !auth.publicKey.isEmpty)
+    if auth.mode == .jwt, hasSecret && hasPublic || !(hasSecret || hasPublic || hasNamed) {
       found.append(
         Contradiction(
           key: "auth.mode",
-          found: "is jwt, and \(auth.secret.isEmpty ? "neither" : "both") of auth.secret and "
-            + "auth.public_key \(auth.secret.isEmpty ? "is" : "are") set",
+          found: hasSecret
+            ? "is jwt, and both of auth.secret and auth.public_key are set"
+            : "is jwt, and neither of auth.secret and auth.public_key is set",
           expected: "set auth.secret for HS256 (\"openssl rand -hex 32\" creates one), or "
-            + "auth.public_key for RS256 or ES256"))
+            + "auth.public_key for RS256 or ES256; several keys belong in auth.keys, those of a "
+            + "provider in auth.jwks"))
+    }
+    for key in auth.unusedKeys {
+      found.append(
+        Contradiction(
+          key: key, found: "is set, but auth.mode is \(auth.mode.rawValue), which does not use it",
+          expected: "set auth.mode: jwt, or remove it"))
     }
     if !auth.secret.isEmpty, auth.secret.utf8.count < ConfigurationRules.secretBytes {
       found.append(

@@ -24,6 +24,12 @@ extension Configuration {
             ["room: \(YAMLText.written($0.room))", "title: \(YAMLText.written($0.title))"]
           },
           indent: indent)
+      case "auth.keys": yaml += Self.block(key.name, auth.keys.map(\.described), indent: indent)
+      case "auth.not_before":
+        let users = auth.notBefore.sorted { $0.key < $1.key }.map {
+          "\(YAMLText.written($0.key)): \($0.value)"
+        }
+        yaml += "\(indent)\(key.name): {\(users.joined(separator: ", "))}\n"
       case "bots":
         yaml += Self.block(key.name, botsFile.isEmpty ? bots.map(\.described) : [], indent: indent)
       default:

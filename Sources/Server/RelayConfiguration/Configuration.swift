@@ -119,7 +119,7 @@ extension Configuration {
   public enum AuthMode: String, CaseIterable, Sendable {
     /// Without verification, by `?user=`.
     case open
-    /// By a token (RFC 7519) that `secret` or `publicKey` verifies.
+    /// By a token (RFC 7519) that one of the keys verifies.
     case jwt
     /// By accounts of the relay's own: people sign in, and each device has a session.
     case accounts
@@ -162,6 +162,18 @@ extension Configuration {
     public var secret = ""
     /// The key of RS256 or ES256 tokens: PEM, or the path of a PEM file; empty = none.
     public var publicKey = ""
+    /// Keys that the header of a token names.
+    public var keys: [TokenKey] = []
+    /// The file or URL of a JWK Set (RFC 7517); empty = none.
+    public var jwks = ""
+    /// The required `iss`; empty = unchecked.
+    public var issuer = ""
+    /// The value that `aud` must be or contain; empty = unchecked.
+    public var audience = ""
+    /// The claim that names the user.
+    public var userClaim = "sub"
+    /// The earliest `iat` of these users' tokens, in seconds since 1970.
+    public var notBefore: [String: Int64] = [:]
     /// Allows `mode: open` on an address that other machines can reach.
     public var allowOpenRemote = false
     /// Allowed values of `Origin`; empty = only the relay's own host.

@@ -10,7 +10,7 @@ package struct ConfigurationKey: Sendable {
     case scalar
     /// In the environment its elements are separated by commas.
     case list
-    /// Read by the reader itself; not available in the environment.
+    /// Read by the reader itself, as is a mapping; not available in the environment.
     case objects
   }
 
@@ -74,6 +74,22 @@ extension ConfigurationKey {
     .choice("auth.mode", \.auth.mode),
     .secret("auth.secret", \.auth.secret),
     .optionalText("auth.public_key", \.auth.publicKey, "a file, or PEM, or empty"),
+    ConfigurationKey(
+      path: "auth.keys", expected: "a list such as [{ kid: \"2026\", public_key: key.pem }]",
+      shape: .objects),
+    .optionalText(
+      "auth.jwks", \.auth.jwks,
+      "a file, or an https URL; http only for this machine, since the keys decide who gets in",
+      where: Configuration.Auth.isKeySource),
+    .optionalText("auth.issuer", \.auth.issuer, "the iss of tokens, or empty"),
+    .optionalText("auth.audience", \.auth.audience, "the aud of tokens, or empty"),
+    .text(
+      "auth.user_claim", \.auth.userClaim, "the name of a claim, such as sub or email",
+      where: { (1...200).contains($0.utf8.count) }),
+    ConfigurationKey(
+      path: "auth.not_before",
+      expected: "users and seconds since 1970, such as { ada: 1790000000 }",
+      shape: .objects),
     .boolean("auth.allow_open_remote", \.auth.allowOpenRemote),
     .texts(
       "auth.origins", \.auth.origins,

@@ -105,6 +105,8 @@ struct ConfigurationReader {
     }
     switch path {
     case "rooms.listed": readListedRooms(pair.value, at: path, in: file)
+    case "auth.keys": readTokenKeys(pair.value, at: path, in: file)
+    case "auth.not_before": readNotBefore(pair.value, at: path, in: file)
     case "bots": readBots(pair.value, at: path, in: file)
     default: set(key, to: pair.value, at: place, as: path)
     }
@@ -159,6 +161,56 @@ struct ConfigurationReader {
       guard let room else { continue }
       configuration.rooms.listed.append(
         Configuration.ListedRoom(room: room, title: title ?? room))
+    }
+  }
+
+  /// No message has a value: one may be a secret in the wrong place.
+  private mutating func readTokenKeys(_ node: YAMLNode, at path: String, in file: String) {
+    guard node.isNull || node.list != nil else {
+      report(.file(file, line: node.line), path, "is not a list", "expected a list of keys")
+      return
+    }
+    configuration.auth.keys = []
+    for (index, element) in (node.list ?? []).enumerated() {
+      let path = "\(path)[\(index)]"
+      guard case .mapping = element.content else {
+        report(
+          .file(file, line: element.line), path, "is not a mapping",
+          "expected kid, and secret or public_key")
+        continue
+      }
+      var fields = YAMLFields(element, at: path, known: Configuration.TokenKey.keys)
+      let key = Configuration.TokenKey(reading: &fields, others: configuration.auth.keys)
+      report(fields.faults, in: file)
+      if let key { configuration.auth.keys.append(key) }
+    }
+  }
+
+  private mutating func readNotBefore(_ node: YAMLNode, at path: String, in file: String) {
+    configuration.auth.notBefore = [:]
+    if node.isNull { return }
+    guard case .mapping(let pairs) = node.content else {
+      report(
+        .file(file, line: node.line), path, "is \(node.shown)",
+        "expected users and seconds since 1970")
+      return
+    }
+    for pair in pairs {
+      let place = Place.file(file, line: pair.line)
+      guard ConfigurationRules.isUser(pair.key) else {
+        report(
+          place, path, "names \(YAMLText.quoted(pair.key))", ConfigurationRules.expectedUser)
+        continue
+      }
+      // Beyond, they would not fit as milliseconds.
+      guard let time = pair.value.integer(as: Int64.self), (0...9_007_199_254_740).contains(time)
+      else {
+        report(
+          place, "\(path).\(pair.key)", "is \(pair.value.shown)",
+          "expected seconds since 1970, such as those of \"date +%s\"")
+        continue
+      }
+      configuration.auth.notBefore[pair.key] = time
     }
   }
 

@@ -51,6 +51,13 @@ package enum ConfigurationRules {
     return address.isEncrypted || address.isLoopback
   }
 
+  static let expectedKeyName = "expected 1 to 200 of ASCII's printable characters"
+
+  /// Whether it may name a key: the header of a token has it.
+  static func isKeyName(_ text: String) -> Bool {
+    (1...200).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+  }
+
   /// The minimum length of a secret, which is that of the hash (RFC 7518 §3.2).
   static let secretBytes = 32
 

@@ -22,7 +22,7 @@ enum ConfigurationTarget {
     // A secret is not printed.
     let directory = configuration.directory
     guard configuration.auth.secret.isEmpty, directory.token.isEmpty, directory.key.isEmpty,
-      directory.secret.isEmpty
+      directory.secret.isEmpty, configuration.auth.keys.allSatisfy(\.secret.isEmpty)
     else { return }
     let described = configuration.described()
     let again: Configuration
