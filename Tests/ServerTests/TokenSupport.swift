@@ -2,6 +2,10 @@ import CJWT
 import Glibc
 import Testing
 import WebSocket
+import Wire
+
+@testable import Gateway
+@testable import Server
 
 /// Tokens as anyone can make them, valid or not.
 enum SignedToken {
@@ -28,9 +32,11 @@ enum SignedToken {
   }
 
   /// The encoding in a token: base64url without padding (RFC 7515 §2).
-  static func base64URL(_ text: String) -> String {
+  static func base64URL(_ text: String) -> String { base64URL(Array(text.utf8)) }
+
+  static func base64URL(_ bytes: [UInt8]) -> String {
     String(
-      Base64.encode(Array(text.utf8)).compactMap { character -> Character? in
+      Base64.encode(bytes).compactMap { character -> Character? in
         switch character {
         case "+": "-"
         case "/": "_"
@@ -67,5 +73,49 @@ struct KeyPair {
     while case let byte = unsafe getc(pipe), byte != EOF { bytes.append(UInt8(byte)) }
     try #require(unsafe pclose(pipe) == 0, "\(command) failed")
     return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension KeyPair {
+  /// The public key as a JWK (RFC 7517), cut out of its DER. A value of `more` replaces a member.
+  func jwk(_ more: [String: String] = [:]) throws -> String {
+    let der = try #require(PublicKey(pem: Array(publicKey.utf8))).der
+    var members: [String: String]
+    if der.count < 100 {
+      members = [
+        "kty": #""EC""#, "crv": #""P-256""#, "x": Self.shown(der[27..<59]),
+        "y": Self.shown(der[59..<91]),
+      ]
+    } else {
+      // Of 2048 bits: a modulus of 256 bytes after 33, and the exponent 65537.
+      members = ["kty": #""RSA""#, "n": Self.shown(der[33..<289]), "e": #""AQAB""#]
+    }
+    members.merge(more) { $1 }
+    let pairs = members.sorted { $0.key < $1.key }.map { #""\#($0.key)":\#($0.value)"# }
+    return "{\(pairs.joined(separator: ","))}"
+  }
+
+  private static func shown(_ bytes: ArraySlice<UInt8>) -> String {
+    #""\#(SignedToken.base64URL(Array(bytes)))""#
+  }
+}
+
+extension Authenticator {
+  /// - Parameter verifier: `nil` in open mode.
+  convenience init(
+    verifier: TokenVerifier?, botUsers: Set<String>, banned: Set<String> = [],
+    operators: Set<String> = []
+  ) {
+    var verify: Verification?
+    if let verifier {
+      verify = { token, wall throws(WireError) in
+        do throws(TokenVerifier.Refusal) {
+          return try verifier.verify(token, wall: wall)
+        } catch {
+          throw error.error
+        }
+      }
+    }
+    self.init(verify: verify, botUsers: botUsers, banned: banned, operators: operators)
   }
 }

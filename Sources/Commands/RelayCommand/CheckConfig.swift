@@ -14,7 +14,7 @@ struct CheckConfig: ParsableCommand {
   func run() throws {
     let configuration = try options.load()
     do throws(ServerError) {
-      try Server.check(configuration)
+      try Server.check(configuration, logger: OperatorLog.logger())
     } catch {
       StandardError.write("\(error)\n")
       throw ExitCode.configuration

@@ -8,10 +8,11 @@ import Server
 struct IssueToken: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "token",
-    abstract: "Print a token (a JWT) for a user, signed with auth.secret.",
+    abstract: "Print a token (a JWT) for a user, signed with auth.secret or a secret of auth.keys.",
     discussion: """
       The bearer of the token is that user until it expires. The secret is read from the file \
-      given by --config, or from RELAY_AUTH_SECRET. In a glob * matches any characters and ? one; \
+      given by --config, or from RELAY_AUTH_SECRET. The token has the issuer and the audience that \
+      the relay requires. In a glob * matches any characters and ? one; \
       without --join, or without --send, every room is allowed.
       """)
 
@@ -33,6 +34,9 @@ struct IssueToken: ParsableCommand {
     parsing: .upToNextOption, help: ArgumentHelp("Rooms that may be sent to.", valueName: "glob"))
   var send: [String] = []
 
+  @Option(help: ArgumentHelp("The secret of auth.keys that signs the token.", valueName: "k"))
+  var kid: String?
+
   @OptionGroup var options: ConfigurationOptions
 
   func run() throws {
@@ -42,7 +46,7 @@ struct IssueToken: ParsableCommand {
     if !join.isEmpty { claims.join = join }
     if !send.isEmpty { claims.send = send }
     do throws(ServerError) {
-      let token = try TokenIssuer(configuration).sign(claims, now: time(nil))
+      let token = try TokenIssuer(configuration, kid: kid).sign(claims, now: time(nil))
       if configuration.auth.mode == .open {
         StandardError.write("This relay does not use tokens yet: auth.mode is open, not jwt.\n")
       }

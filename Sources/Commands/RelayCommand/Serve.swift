@@ -12,7 +12,7 @@ struct Serve: ParsableCommand {
     discussion: """
       On SIGTERM and SIGINT the relay stores and acknowledges what it has accepted, tells clients \
       when to reconnect, and exits. On SIGHUP it reloads the log level, the certificate and its \
-      key, auth.banned and auth.operators.
+      key, the keys and conditions of tokens, auth.banned and auth.operators.
       """)
 
   @OptionGroup var options: ConfigurationOptions

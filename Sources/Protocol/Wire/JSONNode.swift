@@ -40,6 +40,18 @@ package struct JSONNode: Sendable {
     return found == .absent ? nil : JSONNode(text, found)
   }
 
+  /// Returns a member whose name is only known at runtime, such as one that an operator has configured.
+  package func member(named name: String) -> JSONNode? {
+    guard value.kind == .object else { return nil }
+    var found = JSONValue.absent
+    walk { at throws(JSONError) in
+      let key = try text.span.jsonSkipKey(&at)
+      let member = try text.span.jsonSkipValue(&at)
+      if text.span.jsonString(key) == name { found = member }
+    }
+    return found == .absent ? nil : JSONNode(text, found)
+  }
+
   /// The elements of an array; `nil` for other values.
   package var elements: [JSONNode]? {
     guard value.kind == .array else { return nil }

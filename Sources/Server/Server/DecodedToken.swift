@@ -8,12 +8,17 @@ struct DecodedToken {
   /// What is wrong with a token, as a sentence.
   struct Refusal: Error {
     var text: String
+    /// Whether the token may be signed by a key that its issuer has published, but which is not known
+    /// here yet.
+    var isKeyUnknown = false
   }
 
   let claims: JSONNode
+  /// The key that signed it.
+  let key: TokenKey
 
   /// Verifies the signature with the algorithm of the key; the one in the header must be the same.
-  init(_ token: String, key: TokenKey) throws(Refusal) {
+  init(_ token: String, keys: KeySet) throws(Refusal) {
     let parts = token.utf8.split(
       separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     if parts.count == 5 {
@@ -27,13 +32,7 @@ struct DecodedToken {
     guard let header = JSONNode(bytes[0]), header.isObject else {
       throw Refusal(text: "The token's header is not a JSON object.")
     }
-    let algorithm = key.algorithm.rawValue
-    guard header["alg"]?.string == algorithm else {
-      throw Refusal(
-        text:
-          "The token is not signed with \(algorithm), which this relay's key is for: its alg is "
-          + "\(Self.shown(header["alg"])).")
-    }
+    let choice = try keys.choose(for: header)
     // RFC 8725 §3.11: tokens for other purposes may be signed by the same key.
     guard header.member("typ").map({ Self.isAccessToken($0.string) }) ?? true else {
       throw Refusal(
@@ -46,9 +45,13 @@ struct DecodedToken {
     let signed = Array(token.utf8.prefix(parts[0].count + 1 + parts[1].count))
     // Errors that OpenSSL queues must not be attributed to a TLS connection on this thread.
     defer { ERR_clear_error() }
-    guard key.verify(bytes[2], of: signed) else {
-      throw Refusal(text: "The token is not signed with \(algorithm) by the right key.")
+    guard let key = choice.keys.first(where: { $0.verify(bytes[2], of: signed) }) else {
+      throw Refusal(
+        text:
+          "The token is not signed with \(choice.keys[0].algorithm.rawValue) by the right key.",
+        isKeyUnknown: !choice.isByName)
     }
+    self.key = key
     guard let claims = JSONNode(bytes[1]), claims.isObject else {
       throw Refusal(text: "The token's payload is not a JSON object.")
     }
@@ -56,7 +59,7 @@ struct DecodedToken {
   }
 
   /// Decodes base64url without padding (RFC 7515 §2); `nil` for anything else.
-  private static func decode(_ part: Substring.UTF8View) -> [UInt8]? {
+  static func decode(_ part: Substring.UTF8View) -> [UInt8]? {
     guard !part.isEmpty, !part.contains(where: { "+/=".utf8.contains($0) }) else { return nil }
     var text = part.map { byte in
       switch byte {
@@ -78,10 +81,13 @@ struct DecodedToken {
   }
 
   /// Returns a field of the header for a message: it may contain anything.
-  private static func shown(_ value: JSONNode?) -> String {
-    guard let text = value?.string, (1...32).contains(text.utf8.count),
-      text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-    else { return value == nil ? "missing" : "something else" }
-    return text
+  static func shown(_ value: JSONNode?) -> String {
+    guard let value else { return "missing" }
+    return shown(value.string ?? "")
+  }
+
+  static func shown(_ text: String) -> String {
+    let isShort = (1...32).contains(text.utf8.count)
+    return isShort && text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) ? text : "something else"
   }
 }

@@ -24,7 +24,9 @@ public final class Server: Sendable {
 
   private let credentials: TLSCredentials?
   private let authenticator: Authenticator
-  private let auth: Configuration.Auth
+  /// `nil` in open mode.
+  private let authority: TokenAuthority?
+  private let authMode: Configuration.AuthMode
   private let logger: Logger
   private let log: any Log
   private let directory: any Directory
@@ -61,7 +63,9 @@ public final class Server: Sendable {
     ignoreSIGPIPE()
     let descriptors = Self.raiseDescriptorLimit(configuration, logger)
     credentials = try TLSCredentials(configuration.tls)
-    auth = configuration.auth
+    authority = try TokenAuthority.open(configuration, logger)
+    let auth = configuration.auth
+    authMode = auth.mode
     self.logger = logger
     if auth.mode == .open, !auth.secret.isEmpty {
       logger.warning(
@@ -87,7 +91,7 @@ public final class Server: Sendable {
         operators: Set(configuration.auth.operators))
     } else {
       (accounts, firstLink) = (nil, nil)
-      authenticator = try Authenticator(configuration)
+      authenticator = Authenticator(configuration, authority)
       log = try openLog(configuration, logger)
     }
     self.authenticator = authenticator
@@ -150,6 +154,9 @@ public final class Server: Sendable {
           0, context, shared, listener,
           operators: Self.claimOperatorSocket(configuration, logger)))
       self.threads = Mutex(threads)
+      try authority?.start { [mailboxes] rule in
+        for mailbox in mailboxes { mailbox.post(.tokenRule(rule)) }
+      }
     } catch {
       log.stop()
       throw ServerError("The relay cannot start: \(error).", .environment)
@@ -173,20 +180,30 @@ public final class Server: Sendable {
   }
 
   /// Applies the settings that can change at runtime. Certificate: open connections keep the old
-  /// one; if the new one cannot be used, that is logged and the old one stays. Banned users: their
+  /// one; if the new one cannot be used, that is logged and the old one stays. The keys and conditions of
+  /// tokens: the same, and connections end whose token is no longer accepted. Banned users: their
   /// connections end. Operators. Blocks while files are read. Thread-safe.
   public func reload(_ configuration: Configuration) {
     let new = configuration.auth
-    if (new.mode, new.secret, new.publicKey) != (auth.mode, auth.secret, auth.publicKey) {
-      logger.error(
-        "auth.mode, auth.secret and auth.public_key cannot change at runtime; restart the relay.")
-    }
     names.setConfigured(new)
     let banned = Set(new.banned)
     authenticator.ban(banned)
     authenticator.setOperators(Set(new.operators))
     for mailbox in mailboxes { mailbox.post(.ban(banned)) }
+    reloadTokens(configuration)
     reloadCertificate(configuration)
+  }
+
+  private func reloadTokens(_ configuration: Configuration) {
+    guard configuration.auth.mode == authMode else {
+      logger.error("auth.mode cannot change at runtime; restart the relay.")
+      return
+    }
+    do throws(ServerError) {
+      try authority?.reload(configuration)
+    } catch {
+      logger.error("The keys and conditions of tokens were not replaced. \(error)")
+    }
   }
 
   private func reloadCertificate(_ configuration: Configuration) {
@@ -212,6 +229,7 @@ public final class Server: Sendable {
     }
     directory.stop()
     avatars.stop()
+    authority?.stop()
     for thread in threads { thread.join() }
     accounts?.stop()
     log.stop()
@@ -219,7 +237,8 @@ public final class Server: Sendable {
 
   /// Checks whether the files that a configuration names can be used; reads them with blocking
   /// calls.
-  public static func check(_ configuration: Configuration) throws(ServerError) {
+  /// - Parameter logger: gets what does not keep the relay from starting.
+  public static func check(_ configuration: Configuration, logger: Logger) throws(ServerError) {
     _ = try TLSCredentials(configuration.tls)
     try configuration.directory.check()
     if configuration.log.engine == .postgresql {
@@ -229,7 +248,7 @@ public final class Server: Sendable {
         throw ServerError("\(error).")
       }
     }
-    _ = try Authenticator(configuration)
+    _ = try TokenAuthority.open(configuration, logger)
     try checkPrograms(of: configuration.bots)
   }
 

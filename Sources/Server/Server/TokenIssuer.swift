@@ -27,25 +27,59 @@ public struct TokenIssuer: Sendable {
   }
 
   private let secret: [UInt8]
+  /// The name of the secret, for the header; `nil` = none.
+  private let kid: String?
+  private let auth: Configuration.Auth
   private let verifier: TokenVerifier
 
+  /// - Parameter kid: the secret of `auth.keys` that signs; `nil` = `auth.secret`, or the only one.
   /// - Throws: why no token can be signed with this configuration, and what to do.
-  public init(_ configuration: Configuration) throws(ServerError) {
-    guard configuration.auth.publicKey.isEmpty else {
+  public init(_ configuration: Configuration, kid: String? = nil) throws(ServerError) {
+    auth = configuration.auth
+    let signing = try Self.signingKey(auth, kid)
+    self.kid = signing.kid
+    secret = Array(signing.secret.utf8)
+    var own = configuration
+    own.auth = Configuration().auth
+    // Only this key, since the others may be files and URLs that this machine cannot read.
+    (own.auth.issuer, own.auth.audience) = (auth.issuer, auth.audience)
+    (own.auth.userClaim, own.auth.notBefore) = (auth.userClaim, auth.notBefore)
+    let key = NamedTokenKey(name: signing.kid, key: TokenKey(secret: signing.secret))
+    verifier = TokenVerifier(try TokenSettings(own), fetched: [key])
+  }
+
+  private static func signingKey(
+    _ auth: Configuration.Auth, _ kid: String?
+  ) throws(ServerError) -> (secret: String, kid: String?) {
+    let secrets = auth.keys.filter { !$0.secret.isEmpty }
+    let names = secrets.map(\.kid).joined(separator: ", ")
+    if let kid {
+      guard let key = secrets.first(where: { $0.kid == kid }) else {
+        throw ServerError(
+          "auth.keys has no secret of this name. "
+            + (secrets.isEmpty ? "It has none at all." : "Its secrets are: \(names)."))
+      }
+      return (key.secret, kid)
+    }
+    if !auth.secret.isEmpty { return (auth.secret, nil) }
+    if secrets.count == 1 { return (secrets[0].secret, secrets[0].kid) }
+    guard secrets.isEmpty else {
+      throw ServerError("auth.keys has several secrets; choose one with --kid: \(names).")
+    }
+    let verifying = [
+      ("auth.public_key", !auth.publicKey.isEmpty), ("auth.keys", !auth.keys.isEmpty),
+      ("auth.jwks", !auth.jwks.isEmpty),
+    ].first { $0.1 }
+    if let verifying {
       throw ServerError(
-        "auth.public_key is set, so this relay verifies tokens but cannot sign them. Sign with the "
+        "\(verifying.0) is set, so this relay verifies tokens but cannot sign them. Sign with the "
           + "private key: RS256 or ES256, with the claims sub, exp and optionally name and "
           + "rooms.")
     }
-    guard !configuration.auth.secret.isEmpty else {
-      throw ServerError(
-        "auth.secret is not set. Create one with \"openssl rand -hex 32\" and set it, in the file "
-          + "given by --config or as RELAY_AUTH_SECRET, together with auth.mode: jwt."
-      )
-    }
-    let key = TokenKey(secret: configuration.auth.secret)
-    secret = key.bytes
-    verifier = TokenVerifier(key: key, reserved: Set(configuration.bots.map(\.user)))
+    throw ServerError(
+      "auth.secret is not set. Create one with \"openssl rand -hex 32\" and set it, in the file "
+        + "given by --config or as RELAY_AUTH_SECRET, together with auth.mode: jwt."
+    )
   }
 
   /// - Parameter now: seconds since 1970.
@@ -57,10 +91,15 @@ public struct TokenIssuer: Sendable {
     if let name = claims.name, !ConfigurationRules.isTitle(name) {
       throw ServerError("The name must be one line of 1 to 200 bytes.")
     }
-    do {
+    // The relay would make another name of it.
+    guard UserName.isValid(claims.user) else {
+      throw ServerError(
+        "The token's \(auth.userClaim) must be a user name: 1 to 64 of a-z 0-9 . _ -, not . or ..")
+    }
+    do throws(TokenVerifier.Refusal) {
       _ = try verifier.verify(token, wall: Int64(now) * 1000)
     } catch {
-      throw ServerError("The relay would refuse this token. \(error.message)")
+      throw ServerError("The relay would refuse this token. \(error.error.message)")
     }
     return token
   }
@@ -72,10 +111,14 @@ public struct TokenIssuer: Sendable {
     defer { unsafe jwt_free(token) }
     var results = unsafe [
       jwt_set_alg(token, JWT_ALG_HS256, secret, Int32(secret.count)),
-      jwt_add_grant(token, "sub", claims.user),
+      jwt_add_grant(token, auth.userClaim, claims.user),
       jwt_add_grant_int(token, "iat", now),
       jwt_add_grant_int(token, "exp", now + claims.seconds),
     ]
+    if let kid { unsafe results.append(jwt_add_header(token, "kid", kid)) }
+    for (claim, value) in [("iss", auth.issuer), ("aud", auth.audience)] where !value.isEmpty {
+      unsafe results.append(jwt_add_grant(token, claim, value))
+    }
     if let name = claims.name { unsafe results.append(jwt_add_grant(token, "name", name)) }
     if claims.join != nil || claims.send != nil {
       unsafe results.append(jwt_add_grants_json(token, Self.rooms(claims)))
