@@ -257,8 +257,9 @@ extension `End to end` {
       relay.process.signal(SIGHUP)
       try relay.process.waitForErrors { $0.contains("auth.banned is a list") }
       #expect(try eve().untilClosed().code == 4403)
+      let otherMode = byToken ? "mode: open" : "mode: jwt, secret: \(Self.secret)"
       try relay.folder.write(
-        "data: \(relay.dataFolder)\nauth: { mode: jwt, secret: \(Self.secret.uppercased()) }\n",
+        "data: \(relay.dataFolder)\nauth: { \(otherMode) }\n",
         to: "relay.yaml")
       relay.process.signal(SIGHUP)
       try relay.process.waitForErrors { $0.contains("cannot change at runtime") }
