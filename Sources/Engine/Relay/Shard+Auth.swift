@@ -209,6 +209,9 @@ extension Shard {
     guard let grant = sessions[session].grant else { return }
     do throws(WireError) {
       let identity = try result.get()
+      if let refusal = tokenRule?.refusal(of: identity) {
+        throw WireError(.unauthorized, refusal, re: .auth)
+      }
       guard identity.user == grant.identity.user else {
         let error = WireError(
           .unauthorized,
@@ -276,10 +279,6 @@ extension Shard {
     case .success(let identity): identify(id, as: identity, ref: ref, now: now)
     case .failure(var error):
       error.ref = ref
-      guard error.code != .unavailable else {
-        // The client retries; its token may be good.
-        return end(id.slot, error, .overloaded, "the token cannot be verified now")
-      }
       reject(id, error)
     }
   }
