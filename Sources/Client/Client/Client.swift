@@ -106,6 +106,9 @@ public final class Client {
     return isSent
   }
 
+  /// See `ClientSession.forgetUser`.
+  public func forgetUser() { perform { session, _, _ in session.forgetUser() } }
+
   /// Uses another token, on the current connection and from then on. See `ClientEvent.tokenWanted`.
   public func renew(token: String) {
     configuration.token = token

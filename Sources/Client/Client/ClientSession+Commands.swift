@@ -95,6 +95,15 @@ extension ClientSession {
     return true
   }
 
+  /// Gives up all lines and subscriptions, before the token of another user is used: lines of one user
+  /// must not be sent as another's. There must be no connection.
+  public mutating func forgetUser() {
+    precondition(!isLive, "the lines of a connection may have been sent")
+    outbox = Outbox()
+    subscriptions = []
+    leaving = [:]
+  }
+
   // MARK: Implementation
 
   func subscriptionIndex(of room: String) -> Int? {

@@ -29,10 +29,31 @@ extension RelayURL {
   /// Whether the host of `HOST` or `HOST:PORT` is a loopback name or address.
   private static func isThisMachine(_ authority: String) -> Bool {
     if authority == "[::1]" || authority.hasPrefix("[::1]:") { return true }
-    let host = authority.prefix { $0 != ":" }.lowercased()
+    return isLoopback(String(authority.prefix { $0 != ":" }))
+  }
+
+  private static func isLoopback(_ host: String) -> Bool {
+    let host = host.lowercased()
     let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
-    return host == "localhost" || host.hasSuffix(".localhost")
+    return host == "::1" || host == "localhost" || host.hasSuffix(".localhost")
       || numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+  }
+
+  /// Whether what is sent there does not leave this machine: its host is a loopback name or address.
+  public var isLoopback: Bool { Self.isLoopback(host) }
+
+  /// Whether both have the same origin (RFC 6454 §4), as pages; all names of this machine count as
+  /// one.
+  func hasOrigin(of other: RelayURL) -> Bool {
+    isEncrypted == other.isEncrypted && port == other.port
+      && (host.lowercased() == other.host.lowercased() || isLoopback && other.isLoopback)
+  }
+
+  /// Returns the target of a resource of the relay, such as `v1/sessions`: its page and its
+  /// resources are in the folder of its socket.
+  public func target(of resource: String) -> String {
+    let path = target.prefix { $0 != "?" }
+    return "\(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])/\(resource)"
   }
 }
 
