@@ -28,6 +28,8 @@ public struct Capabilities: Equatable, Sendable {
   public var hasLinks: Bool
   /// Whether the background is dark; nil if unknown.
   public var isDark: Bool?
+  /// Whether the locale's encoding is UTF-8, by the variables that name it (locale(7)).
+  public var hasUTF8: Bool
   /// nil if the terminal is not known to support any; also within tmux, which passes none on.
   public var notificationForm: NotificationForm?
 
@@ -43,6 +45,8 @@ public struct Capabilities: Equatable, Sendable {
     depth = Self.depth(terminal, environment)
     isDark = Self.isDark(environment("COLORFGBG"))
     notificationForm = Self.notificationForm(terminal, environment)
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first { !$0.isEmpty }
+    hasUTF8 = ["utf-8", "utf8"].contains { locale?.lowercased().contains($0) == true }
   }
 
   public init(environment: [String: String]) {

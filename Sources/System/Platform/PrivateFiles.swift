@@ -53,6 +53,56 @@ public enum PrivateFiles {
     return unsafe stat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
   }
 
+  /// Reads a file that holds a secret; takes the permissions of others from it before.
+  ///
+  /// Does not follow a symbolic link (`ELOOP`), and takes nothing but a file (`EINVAL`) of this user
+  /// (`EPERM`): another user could replace the content. Throws `EFBIG` if it is larger than the limit.
+  /// - Returns: The content, and whether others could read it until now.
+  public static func readSecret(
+    _ path: String, limitBytes: Int
+  ) throws(SystemError) -> (bytes: [UInt8], wasOpen: Bool) {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { throw SystemError.last("open \(path)") }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw SystemError.last("stat \(path)") }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw SystemError("read \(path)", code: EINVAL)
+    }
+    guard status.st_uid == geteuid() else { throw SystemError("read \(path)", code: EPERM) }
+    let wasOpen = status.st_mode & others != 0
+    if wasOpen, fchmod(descriptor, status.st_mode & 0o700) != 0 {
+      throw SystemError.last("chmod \(path)")
+    }
+    var bytes = [UInt8](repeating: 0, count: limitBytes + 1)
+    var count = 0
+    while count < bytes.count {
+      let read = unsafe bytes[count...].withUnsafeMutableBytes {
+        unsafe Glibc.read(descriptor, $0.baseAddress, $0.count)
+      }
+      if read < 0, errno == EINTR { continue }
+      guard read >= 0 else { throw SystemError.last("read \(path)") }
+      if read == 0 { return (Array(bytes[..<count]), wasOpen) }
+      count += read
+    }
+    throw SystemError("read \(path)", code: EFBIG)
+  }
+
+  /// Creates a folder as `createFolder`, or takes the permissions of others from an existing one.
+  /// Throws for a symbolic link in its place (`ELOOP` or `ENOTDIR`) and for another user's (`EPERM`).
+  public static func createSecretFolder(_ path: String) throws(SystemError) {
+    try createFolder(path)
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_DIRECTORY)
+    guard descriptor >= 0 else { throw SystemError.last("open \(path)") }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw SystemError.last("stat \(path)") }
+    guard status.st_uid == geteuid() else { throw SystemError("use \(path)", code: EPERM) }
+    if status.st_mode & others != 0, fchmod(descriptor, status.st_mode & 0o700) != 0 {
+      throw SystemError.last("chmod \(path)")
+    }
+  }
+
   /// Returns the names in a folder; `nil` if it cannot be read.
   public static func names(in folder: String) -> [String]? {
     guard let directory = unsafe opendir(folder) else { return nil }
