@@ -20,7 +20,9 @@ extension `End to end` {
           "serve", "check-config", "token", "invite", "users", "trace", "verify", "export",
           "import", "migrate",
         ]),
-      Page(command: "wschat", file: "Sources/Commands/WschatCommand/wschat.1"),
+      Page(
+        command: "wschat", file: "Sources/Commands/WschatCommand/wschat.1",
+        subcommands: ["login", "logout", "sessions"]),
       Page(
         command: "swarm", file: "LoadTests/swarm/swarm.1",
         subcommands: ["run", "find", "compare", "bench"]),

@@ -18,13 +18,13 @@ import Wire
 
   @Test(arguments: [
     (Chat.Condition.notSaved, "! not saved"), (.noToken, "! no token"),
-    (.notStored, "! not stored"),
+    (.signedOut, "! signed out"), (.notStored, "! not stored"),
     (.otherClock, "! clock"),
   ])
   func `stays in the bar when its notice is gone, and the help says it in full`(
     condition: Chat.Condition, label: String
   ) {
-    #expect(Chat.Condition.allCases.count == 4)
+    #expect(Chat.Condition.allCases.count == 5)
     var harness = Harness.talking()
     harness.take(.condition(condition, "Something is wrong with it."))
     #expect(harness.chat.notice?.text == "Something is wrong with it.")

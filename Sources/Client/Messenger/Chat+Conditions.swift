@@ -8,6 +8,8 @@ extension Chat {
     case notSaved
     /// There is no token that the relay accepts, or none for when the current one ends.
     case noToken
+    /// The relay has ended the session of this device.
+    case signedOut
     /// The relay answers, and stores nothing.
     case notStored
     /// The clock of this machine, or the relay's, is wrong.
@@ -20,6 +22,7 @@ extension Chat {
       switch self {
       case .notSaved: "not saved"
       case .noToken: "no token"
+      case .signedOut: "signed out"
       case .notStored: "not stored"
       case .otherClock: "clock"
       }

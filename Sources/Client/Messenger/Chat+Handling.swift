@@ -32,6 +32,8 @@ extension Chat {
     case .takenBack(let room, let id, let edits): takenBack(id, in: room, edits: edits)
     case .edited(let text): takeEdited(text, &effects)
     case .notEdited(let reason): takeNotEdited(reason, &effects)
+    case .signIn(let state): followSignIn(state)
+    case .signedIn(let user): signedIn(as: user)
     case .failed(let text): complain(text)
     case .condition(let condition, let text): set(condition, text)
     case .kept(let id, let isKept):
@@ -40,6 +42,7 @@ extension Chat {
       }
     case .done(let text): complain(text, isError: false)
     }
+    endClosedSignIn(&effects)
     tick(&effects)
   }
 

@@ -77,7 +77,9 @@ extension Chat {
   }
 
   mutating func reconnect(_ effects: inout [Effect]) {
-    if case .ended = connection {
+    if conditions[.signedOut] != nil {
+      openSignIn(&effects)
+    } else if case .ended = connection {
       complain("This connection has ended for good. Start wschat again.")
     } else {
       effects.append(.reconnect)

@@ -105,7 +105,7 @@ extension Chat {
       switch overlay {
       case nil, .switcher, .find, .date: insertInOverlay(text, &effects)
       case .reactions(_, let query): insertInReactions(text, query)
-      case .help, .actions, .confirmDeletion, .confirmLeaving, .confirmQuitting: break
+      case .help, .actions, .confirmDeletion, .confirmLeaving, .confirmQuitting, .signIn: break
       }
     } else if timeline != nil {
       pane = .composer
@@ -178,6 +178,7 @@ extension Chat {
     case .nextMention: goToMention(isOlder: false, &effects)
     case .mute: toggleMute(&effects)
     case .reconnect: reconnect(&effects)
+    case .signIn: openSignIn(&effects)
     case .write: goToComposer(&effects)
     case .pin: togglePin(&effects)
     case .markUnread: markUnread(&effects)

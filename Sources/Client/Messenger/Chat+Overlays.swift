@@ -20,6 +20,7 @@ extension Chat {
       guard insert(text, into: &switcher.query) else { return }
       queryChanged(&switcher)
     case .help: closeHelp()
+    case .signIn: break
     case .find: insertInFind(text, &effects)
     case .date(var date):
       if insert(text, into: &date) { overlay = .date(date) }
@@ -121,6 +122,8 @@ extension Chat {
       } else if date.perform(command) {
         overlay = .date(date)
       }
+    case .signIn:
+      if command == .choose, case .ended = signIn { beginSignIn(&effects) }
     case .confirmDeletion, .confirmLeaving, .confirmQuitting:
       if command == .choose { confirm(&effects) }
     case nil: break

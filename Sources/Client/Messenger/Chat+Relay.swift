@@ -21,6 +21,7 @@ extension Chat {
     case .tokenWanted(let refused):
       guard let refused else { return }
       connectionLost(&effects)
+      if canSignIn { return signedOut(refused) }
       connection = .waiting(until: now, reason: refused)
     case .disconnected(let error, let retryMilliseconds):
       connectionLost(&effects)
@@ -54,6 +55,7 @@ extension Chat {
     textLimitBytes = welcome.limits.textBytes
     requestsPerSecond = welcome.limits.requestsPerSecond
     connection = .live(roundTripMilliseconds: nil)
+    conditions[.signedOut] = nil
     compareClocks(welcome)
     times.connected = now
     times.nextPing = now

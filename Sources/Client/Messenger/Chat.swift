@@ -54,6 +54,8 @@ public struct Chat: Sendable {
     case find(Find)
     /// Write the date to go to.
     case date(LineEditor)
+    /// Sign in again; see `Chat.signIn`.
+    case signIn
   }
 
   public struct Switcher: Equatable, Sendable {
@@ -127,6 +129,11 @@ public struct Chat: Sendable {
 
   /// Whether a click on a link opens it, by the terminal.
   public var showsLinks = false
+
+  /// Whether the token is that of a login, so that another login can replace it.
+  public var canSignIn = false
+  /// The login that is going on, while its overlay is open or covered by the help.
+  public internal(set) var signIn: SignIn?
 
   /// The conversation on the right; `nil` for none.
   public var timeline: Timeline?

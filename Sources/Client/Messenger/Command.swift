@@ -12,6 +12,8 @@ public enum Command: String, CaseIterable, Hashable, Sendable {
   case pageUp = "page-up"
   case pageDown = "page-down"
   case newest, search, mute, pin, reconnect
+  /// Signs in again when the relay has ended the session of this device.
+  case signIn = "sign-in"
   /// Searches all conversations.
   case find
   case goToDate = "go-to-date"

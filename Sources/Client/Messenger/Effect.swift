@@ -52,6 +52,10 @@ public enum Effect: Equatable, Sendable {
   case notify(title: String, body: String)
   case bell
   case sound(Sound)
+  /// Sign in again. Answer with `signIn`, and `signedIn` at the end.
+  case signIn
+  /// Give up the sign-in.
+  case endSignIn
   /// Drop the connection, or end the wait for the next attempt, and connect at once.
   case reconnect
   case redraw

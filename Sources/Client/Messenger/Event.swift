@@ -42,6 +42,10 @@ public enum Event: Sendable {
   /// What the user's editor has left, or why there is nothing.
   case edited(String)
   case notEdited(String)
+  /// How a sign-in goes on.
+  case signIn(Chat.SignIn)
+  /// There is a new token, of this user.
+  case signedIn(String)
   /// An effect failed.
   case failed(String)
   /// Something is wrong from now on, or is so no longer (`nil`).

@@ -37,6 +37,7 @@ extension Keymap {
       (.pin, "alt+p", "pin the conversation to the top, or no longer"),
       (.leave, "alt+x", "leave the conversation, and forget it"),
       (.reconnect, "alt+r", "reconnect now"),
+      (.signIn, "alt+l", "sign in again, when this device was signed out"),
       (.redraw, "ctrl+l", "redraw the screen"),
       (.suspend, "ctrl+z", "suspend; fg brings it back"),
       (.quit, "ctrl+c ctrl+q", "quit"),

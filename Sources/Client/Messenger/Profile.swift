@@ -9,9 +9,13 @@ extension Settings {
 
     /// For the names of all profiles.
     static let limit = 64
-    static let nameLimitBytes = 64
 
-    static func isName(_ text: String) -> Bool {
+    public init(name: String, settings: Settings) {
+      (self.name, self.settings) = (name, settings)
+    }
+    public static let nameLimitBytes = 64
+
+    public static func isName(_ text: String) -> Bool {
       1...nameLimitBytes ~= text.utf8.count
         && text.utf8.allSatisfy {
           switch $0 {

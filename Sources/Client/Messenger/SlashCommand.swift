@@ -49,6 +49,8 @@ public struct SlashCommand: Equatable, Sendable {
     SlashCommand(.pin(true), "pin", "", "keep the conversation at the top of the list"),
     SlashCommand(.pin(false), "unpin", "", "no longer keep it at the top"),
     SlashCommand(.command(.reconnect), "reconnect", "", "reconnect now"),
+    SlashCommand(
+      .command(.signIn), "login", "", "sign in again, when this device was signed out"),
     SlashCommand(.set, "set", "KEY VALUE", "change a setting until wschat ends"),
     SlashCommand(.command(.help), "help h ?", "", "show the keys and commands"),
     SlashCommand(.command(.quit), "quit q exit", "", "quit"),

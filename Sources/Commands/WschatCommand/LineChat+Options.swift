@@ -64,5 +64,7 @@ extension LineChat {
     var historyCount: Int
     var follows: Bool
     var timeoutMilliseconds: Int
+    /// Whether the token is that of a login.
+    var hasLogin = false
   }
 }

@@ -101,7 +101,9 @@ extension LineChat: ClientHandler {
 
   /// Returns why the connection ended, with the relay's own explanation.
   private func reason(of error: ClientError) -> String {
-    let text = "\(error)\(Self.advice(about: error))"
+    let text =
+      "\(error)\(Self.advice(about: error))"
+      + Self.advice(about: error, client.configuration, hasLogin: options.hasLogin)
     defer { parting = nil }
     guard let parting, !text.contains(parting) else { return text }
     return "\(text): \(parting)"
@@ -152,6 +154,14 @@ extension LineChat: ClientHandler {
       "; for a relay without TLS use ws://HOST:PORT"
     default: ""
     }
+  }
+
+  /// Advises a login, unless there is a token that was made in another way.
+  static func advice(
+    about error: ClientError, _ configuration: Client.Configuration, hasLogin: Bool
+  ) -> String {
+    guard case .notAuthenticated = error, hasLogin || configuration.token == nil else { return "" }
+    return "; sign in with wschat login \(configuration.url)"
   }
 
   private func ended(_ error: ClientError) {

@@ -54,7 +54,7 @@ final class PictureLoader {
   private static func load(
     _ person: String, _ request: PictureRequest, _ cache: PictureCache
   ) -> Picture? {
-    let key = "\(request.url) \(person)"
+    let key = "\(request.relay.url) \(person)"
     if let picture = cache.picture(for: key) { return picture }
     guard let bytes = request.picture(of: person),
       let decoded = try? PNG.decode(bytes)

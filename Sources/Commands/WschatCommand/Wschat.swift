@@ -21,15 +21,32 @@ struct Wschat: ParsableCommand {
       A typed line that begins with a command, such as /help, or a mistyped one is not sent; //help sends /help. \
       At the end of input wschat waits until every line is acknowledged.
 
+      wschat login URL signs this device in to a relay with accounts; then wschat alone uses that login.
+
       Exit codes: 0 everything was acknowledged; 1 a line was refused, or not acknowledged in time; \
       2 wrong usage; 4 access denied; 5 no connection.
       """,
-    version: "wschat 0.1.0")
+    version: "wschat 0.1.0",
+    subcommands: subcommands)
+
+  private static let subcommands: [any ParsableCommand.Type] = [
+    LoginCommand.self, LogoutCommand.self, SessionsCommand.self,
+  ]
+
+  /// The command line that begins with the name of a command: its parser would take that name for the
+  /// URL of `Wschat`.
+  private struct WithSubcommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "wschat",
+      abstract: "Chat through a relay; wschat --help shows the options of the chat itself.",
+      subcommands: Wschat.subcommands)
+  }
 
   @Argument(
     help: """
       The relay: ws:// or wss://, HOST:PORT (wss:// unless it is this machine), or the http:// or \
-      https:// of its page (default: $WSCHAT_URL, then ws://127.0.0.1:8080/ws).
+      https:// of its page (default: $WSCHAT_URL, then that of the last login, then \
+      ws://127.0.0.1:8080/ws).
       """)
   var url: String?
 
@@ -51,7 +68,7 @@ struct Wschat: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "An account of the configuration, from its profiles.", valueName: "name"),
+      "An account: one of the profiles of the configuration, or of a login.", valueName: "name"),
     completion: .custom { words, _, _ in ConfigurationFile.profiles(typed: words) })
   var profile: String?
 
@@ -122,17 +139,12 @@ struct Wschat: ParsableCommand {
   }
 
   mutating func run() throws {
-    let settings = try ConfigurationFile.read(named: config, profile: profile)
+    let login = try login()
+    let settings = try ConfigurationFile.read(named: config, profile: profile ?? login?.profile)
     // A profile was chosen for this run, unlike the environment.
-    let text =
+    let relay = try Self.relay(
       url ?? (settings.isProfilesURL ? settings.url : nil) ?? Environment["WSCHAT_URL"]
-      ?? settings.url ?? "ws://127.0.0.1:8080/ws"
-    let relay: RelayURL
-    do {
-      relay = try RelayURL(typed: text)
-    } catch {
-      throw ValidationError("\(error)")
-    }
+        ?? settings.url ?? "ws://127.0.0.1:8080/ws")
     let source = (tokenCommand ?? (token == nil ? settings.tokenCommand : nil)).map(
       TokenCommand.init)
     var token = self.token
@@ -140,6 +152,9 @@ struct Wschat: ParsableCommand {
     if let token, !TokenCommand.isToken(token) {
       throw ValidationError("the token has characters that are not allowed")
     }
+    // The token of a login goes to its relay only.
+    let session = token == nil && login?.url == relay ? login : nil
+    token = token ?? session?.grant.token
     let user = try token == nil ? self.user ?? settings.user ?? defaultUser() : self.user
     let place = try place()
     if let user, place == .direct(user) {
@@ -152,14 +167,43 @@ struct Wschat: ParsableCommand {
     let capabilities = Capabilities { Environment[$0] }
     let isOnTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
     if !plain, !json, !quiet, isOnTerminal, capabilities.isFullScreen {
+      configuration.settings.renewsTokens = source != nil || session != nil
       throw try chatOnScreen(
-        configuration, settings, capabilities, at: try Self.known(place), tokens: source)
+        configuration, settings, capabilities, at: try Self.known(place), tokens: source,
+        login: session)
     }
     let options = LineChat.Options(
       room: place ?? .named("general"), printsJSON: json, isQuiet: quiet, printsSequence: seq,
       historyCount: history,
-      follows: follow, timeoutMilliseconds: Int(timeout * 1000))
+      follows: follow, timeoutMilliseconds: Int(timeout * 1000), hasLogin: session != nil)
     throw try LineChat(configuration, options, tokens: source).run()
+  }
+
+  static func relay(_ text: String) throws -> RelayURL {
+    do throws(RelayURL.Invalid) {
+      return try RelayURL(typed: text)
+    } catch {
+      throw ValidationError("\(error)")
+    }
+  }
+
+  /// Returns the login that is meant: that of the profile, or of the relay, or the last one. Other
+  /// credentials on the command line are used instead of any.
+  private func login() throws -> Login? {
+    guard user == nil, token == nil, tokenCommand == nil, let logins = Logins.own else {
+      return nil
+    }
+    let names = profile.map { [$0] } ?? logins.profiles
+    let relay = profile == nil ? try (url ?? Environment["WSCHAT_URL"]).map(Self.relay) : nil
+    for name in names {
+      do throws(SystemError) {
+        let login = try logins.login(of: name, warn: complain)
+        if let login, relay == nil || login.url == relay { return login }
+      } catch {
+        complain("the login of \(name) cannot be used: \(error)")
+      }
+    }
+    return nil
   }
 
   private func place() throws -> LineChat.Place? {
@@ -184,7 +228,7 @@ struct Wschat: ParsableCommand {
 
   private func chatOnScreen(
     _ configuration: Client.Configuration, _ settings: Settings, _ capabilities: Capabilities,
-    at place: LineChat.Place?, tokens: TokenCommand?
+    at place: LineChat.Place?, tokens: TokenCommand?, login: Login?
   ) throws -> ExitCode {
     var capabilities = capabilities
     switch settings.color {
@@ -204,10 +248,10 @@ struct Wschat: ParsableCommand {
         "neither $XDG_STATE_HOME nor $HOME is set: no folder for the history")
     }
     let subject = configuration.token.flatMap(TokenSubject.init(token:))
-    let user = subject?.user ?? configuration.user
+    let user = login?.grant.user ?? subject?.user ?? configuration.user
     let options = ScreenChat.Options(
       settings: settings, room: place, stateFolder: stateFolder, user: user,
-      displayName: subject?.name, capabilities: capabilities)
+      displayName: subject?.name, capabilities: capabilities, login: login)
     return try ScreenChat(configuration, options, tokens: tokens).run()
   }
 
@@ -235,7 +279,16 @@ struct Wschat: ParsableCommand {
   }
 
   // A message repeats the user's arguments, which may have been pasted.
-  static func main() { runAsMain { TerminalText.line($0) } }
+  static func main() {
+    let first = CommandLine.arguments.dropFirst().first
+    let isSubcommand =
+      first == "help" || subcommands.contains { $0.configuration.commandName == first }
+    if isSubcommand {
+      WithSubcommand.runAsMain { TerminalText.line($0) }
+    } else {
+      runAsMain { TerminalText.line($0) }
+    }
+  }
 }
 
 /// Environment variables.

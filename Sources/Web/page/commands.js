@@ -50,6 +50,12 @@ export const table = [
   ["unpin", "", "no longer keep it at the top", "The page cannot pin a conversation."],
   ["reconnect", "", "reconnect now"],
   [
+    "login",
+    "",
+    "sign in again, when this device was signed out",
+    "The page asks for it when it is needed.",
+  ],
+  [
     "set",
     "KEY VALUE",
     "change a setting until wschat ends",

@@ -45,6 +45,9 @@ extension Chat {
         find.matches.indices.contains(find.selected) ? "go to the message" : "search the relay"
       return (choices(in: find) == 0 ? [] : [(.choose, what)]) + moves
     case .date: return [(.choose, "go"), (.cancel, "close")]
+    case .signIn:
+      if case .ended = signIn { return [(.choose, "new code"), (.cancel, "close")] }
+      return [(.cancel, "close")]
     case .confirmLeaving: return [(.choose, "leave"), (.cancel, "stay")]
     case .confirmQuitting: return [(.choose, "quit"), (.cancel, "stay")]
     }

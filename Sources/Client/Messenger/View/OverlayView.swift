@@ -37,6 +37,7 @@ extension Chat {
         "stay", theme, &drawing)
     case .find(let find): draw(find, theme, &drawing)
     case .date(let date): draw(date: date, theme, &drawing)
+    case .signIn: if let signIn { draw(signIn: signIn, theme, &drawing) }
     }
   }
 

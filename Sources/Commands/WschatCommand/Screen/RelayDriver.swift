@@ -36,6 +36,7 @@ final class RelayDriver {
 
   /// Forgets what belongs to the archive of another user.
   func reset() {
+    isAuthenticated = false
     joins = []
     restored = []
     endedDraft = nil
@@ -80,8 +81,9 @@ final class RelayDriver {
     guard isAuthenticated else { return nil }
     let configuration = client.configuration
     return PictureRequest(
-      url: configuration.url, trust: configuration.trust, user: host.chat.user,
-      token: configuration.token)
+      relay: RelayRequest(
+        url: configuration.url, trust: configuration.trust, token: configuration.token),
+      user: host.chat.user)
   }
 
   // MARK: Messages

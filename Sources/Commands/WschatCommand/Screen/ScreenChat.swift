@@ -21,6 +21,8 @@ final class ScreenChat {
     /// The display name that the token has for that user.
     var displayName: String?
     var capabilities: Capabilities
+    /// The login that the token is from.
+    var login: Login?
   }
 
   private let options: Options
@@ -35,6 +37,7 @@ final class ScreenChat {
   private let finding: FindingDriver
   private let relay: RelayDriver
   private let sharing: SharingDriver
+  private let signIn: SignInDriver
   /// When the chat has something to do.
   private lazy var tick = Alarm(on: dispatcher) { [unowned self] in
     LocalTime.followZone()
@@ -63,6 +66,7 @@ final class ScreenChat {
         localTime: LocalTime.init(milliseconds:)), on: dispatcher)
     host.chat.ownName = options.displayName
     host.chat.showsLinks = capabilities.hasLinks
+    host.chat.canSignIn = options.login != nil
     terminal = TerminalDriver(device, capabilities, host)
     editor = EditorDriver(terminal, host)
     pictures = PictureDriver(terminal, host, stateFolder: options.stateFolder)
@@ -71,6 +75,7 @@ final class ScreenChat {
     finding = FindingDriver(store, client, host)
     relay = try RelayDriver(client, store, host, tokens: tokens)
     sharing = SharingDriver(store, relay, host)
+    signIn = try SignInDriver(client, host, options.login)
 
     host.perform = { [unowned self] in perform($0) }
     client.handler = self
@@ -81,6 +86,7 @@ final class ScreenChat {
     terminal.learned = pictures.begin
     terminal.contentWasLost = pictures.deleteAll
     store.flushed = sharing.saveWaiting
+    signIn.becomesOther = { [unowned self] in openArchive(of: $0) }
     dispatcher.endTurn = { [unowned self] in endTurn() }
   }
 
@@ -160,6 +166,8 @@ final class ScreenChat {
     case .edit(let text, let limitBytes): editor.edit(text, limitBytes: limitBytes)
     case .copy(let text, let count): desktop.copy(text, count: count)
     case .open(let url): desktop.open(url)
+    case .signIn: signIn.begin()
+    case .endSignIn: signIn.end()
     case .notify(let title, let body): desktop.notify(title, body)
     case .bell: desktop.ringBell()
     case .sound(let sound): desktop.play(sound)
@@ -203,6 +211,7 @@ final class ScreenChat {
     host.chat.hasFocus = old.hasFocus
     host.chat.showsLinks = old.showsLinks
     host.chat.showsPictures = old.showsPictures
+    host.chat.canSignIn = old.canSignIn
     finding.reset()
     openFirst()
   }
@@ -232,6 +241,7 @@ extension ScreenChat: ClientHandler {
     relay.record(event)
     if case .ended(let error) = event, ends(by: error) { return }
     host.post(.client(event))
+    if case .tokenWanted(_?) = event { signIn.useOtherLogin() }
     if case .welcomed = event, case .direct = options.room, host.chat.timeline == nil {
       openFirst()
     }
@@ -250,7 +260,10 @@ extension ScreenChat: ClientHandler {
       dispatcher.loop.stop()
       return true
     }
-    exitMessage = "\(error)\(LineChat.advice(about: error))"
+    let hasLogin = options.login != nil
+    exitMessage =
+      "\(error)\(LineChat.advice(about: error))"
+      + LineChat.advice(about: error, client.configuration, hasLogin: hasLogin)
     endCode = error.isAccessDenied ? LineChat.accessDenied : LineChat.noConnection
     // A user who was connected before can go on reading, and write for the next time.
     if !wasWelcomed { quit() }
