@@ -170,14 +170,19 @@ test("the list of rooms follows joined rooms and others", async (t) => {
 test("people are paged, and their presence is told", async (t) => {
   const relay = await Relay.start(t, "bots: [{ user: echo, name: Echo, behaviour: [echo] }]");
   const ada = client(t, relay.url, { user: "ada" });
-  const page = await ada.people.page({ limit: 1 });
+  const first = await ada.people.page({ limit: 1 });
+  const last = await ada.people.page({ limit: 1, cursor: first.next });
   assert.deepEqual(
-    page.people.map(({ user, bot, room }) => [user, bot, room]),
-    [["echo", true, "dm:ada:echo"]],
+    [...first.people, ...last.people].map(({ user, bot, room }) => [user, bot, room]),
+    [
+      ["ada", undefined, undefined],
+      ["echo", true, "dm:ada:echo"],
+    ],
   );
+  assert.equal(last.next, undefined);
   const all = [];
   for await (const { user } of ada.people.all()) all.push(user);
-  assert.deepEqual(all, ["echo"]);
+  assert.deepEqual(all, ["ada", "echo"]);
   await wait(() => ada.presence.of("echo").presence === "online", "echo is online");
   const told = next(ada, "presence", ({ user }) => user === "bo");
   ada.room("dm:ada:bo");
