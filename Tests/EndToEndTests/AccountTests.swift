@@ -23,7 +23,7 @@ extension `End to end` {
       try play("kept")
     }
 
-    @Test func `an ended session is out within a second, on every loop and over HTTP`() throws {
+    @Test func `an ended session is out at once, on every loop and over HTTP`() throws {
       try play("ended")
     }
 

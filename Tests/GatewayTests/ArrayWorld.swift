@@ -19,6 +19,8 @@ final class ArrayWorld: LoopWorld {
   var streams: [Int: Stream] = [:]
   var submitted: [LogRequest] = []
   var mail: [LoopMessage] = []
+  /// The tokens that `LoopWorld.verify` was given.
+  var unverified: [(token: String, asker: VerificationAsker)] = []
   /// Passes the requests to the log.
   var onSubmit: (([LogRequest]) -> Void)?
 
@@ -52,6 +54,9 @@ final class ArrayWorld: LoopWorld {
   }
   func read(_ request: ReadRequest) {}
   func post(_ message: LoopMessage, to loop: Int) { mail.append(message) }
+  func verify(_ token: String, from host: HostKey?, for asker: VerificationAsker) {
+    unverified.append((token, asker))
+  }
   func stopAccepting() {}
   func fetchAvatar(of user: String, from url: String, for exchange: ExchangeID) {}
   func metrics(of loops: LoopSnapshot) -> HTTPResponse { HTTPResponse(status: 200, text: "") }

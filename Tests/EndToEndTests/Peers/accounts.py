@@ -205,7 +205,8 @@ async def ended(start):
     stream.wait(5)
     poll.wait(5)
     assert poll.stdout.read().endswith(b"401")
-    assert time.monotonic() - began < 1, f"{time.monotonic() - began} s"
+    # At once; the rest is what a busy machine takes for so many connections.
+    assert time.monotonic() - began < 10, f"{time.monotonic() - began} s"
     for socket in mine:
         await socket.send(json.dumps({"type": "ping", "t": 1}))
         assert json.loads(await asyncio.wait_for(socket.recv(), 10))["type"] == "pong"

@@ -202,6 +202,8 @@ extension ConnectionLoop {
       }
     }
     _ = answer(route, to: pending.request, rest.span, connection)
+    // Its content may have arrived meanwhile, and is reported once.
+    if connection.isReadable, !connection.isPaused { unfinished.append(connection) }
   }
 
   /// Returns an exchange, if it has not ended.
