@@ -139,12 +139,13 @@ extension `End to end` {
 
     @Test func `every configuration key and variable exists`() throws {
       let check = try RelayProcess.command("check-config")
-      var section = ""
+      var path: [String] = []
       var keys: Set<String> = []
       for line in check.output.split(separator: "\n") {
+        let depth = line.prefix { $0 == " " }.count / 2
         let name = line.drop { $0 == " " }.prefix { $0.isLetter || $0 == "_" }
-        if line.first != " " { section = String(name) }
-        keys.insert(line.first == " " ? "\(section).\(name)" : section)
+        path = path.prefix(depth) + [String(name)]
+        keys.insert(path.joined(separator: "."))
       }
       let sections = Set(
         keys.compactMap {

@@ -108,7 +108,7 @@ extension Authenticator {
   ) {
     var verify: Verification?
     if let verifier {
-      verify = { token, wall throws(WireError) in
+      verify = { token, wall, _ throws(WireError) in
         do throws(TokenVerifier.Refusal) {
           return try verifier.verify(token, wall: wall)
         } catch {
