@@ -20,7 +20,7 @@ public struct QRCode: Equatable, Sendable {
     modules = rows.map { $0.utf8.map { $0 == 0x31 } }
   }
 
-  /// The cells that the code needs with a quiet zone of so many modules.
+  /// The cells that the code needs with a quiet zone of this number of modules.
   public func size(quietZone: Int) -> Size {
     let side = modules.count + 2 * quietZone
     return Size(columns: side, rows: (side + 1) / 2)

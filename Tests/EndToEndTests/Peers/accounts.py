@@ -205,7 +205,7 @@ async def ended(start):
     stream.wait(5)
     poll.wait(5)
     assert poll.stdout.read().endswith(b"401")
-    # At once; the rest is what a busy machine takes for so many connections.
+    # At once; the rest is what a busy machine takes.
     assert time.monotonic() - began < 10, f"{time.monotonic() - began} s"
     for socket in mine:
         await socket.send(json.dumps({"type": "ping", "t": 1}))

@@ -277,7 +277,7 @@ def fresh(browser, folder):
     page.wait(READY)
     old, last = relay.send("ada", "team", "an old message", "the last one")
     relay.send("di", "dm:ada:di", "a later message")
-    see("document.querySelectorAll('.conversation').length === 5", "new conversations")
+    see("document.querySelectorAll('.conversation').length === 6", "new conversations")
     first = "document.querySelector('.conversation .title').textContent"
     for what, user, entry in [
         ("an old message is deleted", "ada", {"kind": "delete", "target": old}),
