@@ -50,6 +50,10 @@ extension `End to end` {
       try play("screens")
     }
 
+    @Test func `leads from nothing to four devices that chat, of which one is lost`() throws {
+      try play("evening")
+    }
+
     @Test func `is as ever where a relay has no accounts any more`() throws {
       try play("left_over")
     }

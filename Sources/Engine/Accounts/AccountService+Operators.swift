@@ -9,19 +9,13 @@ extension AccountService {
     public var sessions: [DeviceSession]
   }
 
-  /// Calls `body` for each account, in the order of names.
-  public func forEachAccount(
-    _ body: (Listed) -> Void
-  ) throws(AccountError) {
-    var last = ""
-    while true {
-      let page = try store.accounts(after: last, limit: 500)
-      for account in page {
-        body(Listed(account: account, sessions: try store.sessions(of: account.user)))
-      }
-      guard page.count == 500, let end = page.last else { return }
-      last = end.user
+  /// Returns the accounts with their devices, in the order of names.
+  public func list() throws(AccountError) -> [Listed] {
+    var accounts: [Listed] = []
+    try forEachAccount { account throws(AccountError) in
+      accounts.append(Listed(account: account, sessions: try store.sessions(of: account.user)))
     }
+    return accounts
   }
 
   /// Makes an operator of an account, or none; the last operator stays one.

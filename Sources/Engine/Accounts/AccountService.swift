@@ -74,6 +74,17 @@ public final class AccountService {
 
   public func account(_ user: String) throws(AccountError) -> Account? { try store.account(user) }
 
+  /// Calls `body` for each account, in the order of names.
+  public func forEachAccount(_ body: (Account) throws(AccountError) -> Void) throws(AccountError) {
+    var last = ""
+    while true {
+      let page = try store.accounts(after: last, limit: 500)
+      for account in page { try body(account) }
+      guard let end = page.last else { return }
+      last = end.user
+    }
+  }
+
   public func lastChange() throws(AccountError) -> Int64 { try store.lastChange() }
 
   public func changes(after number: Int64, limit: Int) throws(AccountError) -> [AccountChange] {

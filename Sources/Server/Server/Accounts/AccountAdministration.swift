@@ -35,11 +35,7 @@ public struct AccountAdministration {
 
   /// Returns the accounts with their devices, in the order of names.
   public func list() throws(Failure) -> [AccountService.Listed] {
-    var accounts: [AccountService.Listed] = []
-    try Self.explaining { () throws(AccountError) in
-      try service.forEachAccount { accounts.append($0) }
-    }
-    return accounts
+    try Self.explaining { () throws(AccountError) in try service.list() }
   }
 
   /// Makes an invitation as an operator, and returns its link.

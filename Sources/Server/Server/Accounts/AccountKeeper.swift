@@ -208,8 +208,10 @@ final class AccountKeeper: Sendable {
     _ last: Int64?, _ service: AccountService, _ mailboxes: [Mailbox<LoopMessage>]
   ) throws(AccountError) -> Int64 {
     guard var last else {
-      try service.forEachAccount { changed($0.account) }
-      return try service.lastChange()
+      // What changes meanwhile is read again.
+      let last = try service.lastChange()
+      try service.forEachAccount { account throws(AccountError) in changed(account) }
+      return last
     }
     while true {
       let changes = try service.changes(after: last, limit: Self.sliceLimit)
