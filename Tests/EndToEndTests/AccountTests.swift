@@ -4,9 +4,9 @@ import Testing
 extension `End to end` {
   /// People who sign in: `accounts.py` plays the cases.
   @Suite struct `Accounts` {
-    private func play(_ name: String) throws {
+    private func play(_ name: String, _ more: String...) throws {
       let peer = try ChildProcess(
-        ["/usr/bin/python3", "-B", Programs.peer("accounts.py"), name, Programs.relay])
+        ["/usr/bin/python3", "-B", Programs.peer("accounts.py"), name, Programs.relay] + more)
       #expect(try peer.wait(Deadline(seconds: 150)) == .exit(0), "\(peer.errors)")
       #expect(peer.output == "good\n")
     }
@@ -29,6 +29,14 @@ extension `End to end` {
 
     @Test func `a cookie counts last, and only for the relay's own page`() throws {
       try play("cookies")
+    }
+
+    @Test func `relays that share a PostgreSQL have one list of accounts, sessions and codes`()
+      throws
+    {
+      let server = try PostgresServer()
+      defer { server.stop() }
+      try play("cluster", server.url)
     }
 
     @Test func `over https the cookie is bound to the host`() throws { try play("tls") }

@@ -1,4 +1,4 @@
-"""accounts.py CASE RELAY: plays a case of people who sign in, with a relay of its own."""
+"""accounts.py CASE RELAY [MORE]: plays a case of people who sign in, with a relay of its own."""
 import asyncio
 import json
 import pathlib
@@ -355,6 +355,50 @@ async def exported(start):
     assert again == lines
 
 
+async def cluster(start):
+    """Several relays with one PostgreSQL, whose URL is the last argument: accounts, sessions and codes are
+    those of all."""
+    shared = f"{ACCOUNTS}\nlog: {{ engine: postgresql, durability: os, url: '{sys.argv[3]}' }}\n"
+    relays = [start(shared) for _ in range(3)]
+    # The last start has made the link that counts.
+    ada = first(relays[2])
+    assert Person(relays[0]).get(f"/v1/invites/{first_code(relays[0])}").status == 404
+    # A session is good at another relay a moment later.
+    for relay in relays:
+        assert Person(relay, token=ada.token).get("/v1/me").status == 200
+    phone, answer = Person(relays[0]).open(Person(relays[1], token=ada.token).invite(user="ada"))
+    sockets = [(await welcomed(relay, phone))[0] for relay in relays for _ in range(3)]
+    began = time.monotonic()
+    path = f"/v1/sessions/{answer.json['session']}"
+    assert Person(relays[1], token=ada.token).ask("DELETE", path).status == 204
+    for socket in sockets:
+        assert await closed(socket) == (4401, "unauthorized")
+    took = time.monotonic() - began
+    assert took < 10, f"{took} s"
+    print(f"ended on three relays after {took:.2f} s", file=sys.stderr)
+    for relay in relays:
+        assert Person(relay, token=phone.token).get("/v1/me").status == 401
+    # A code of one relay is confirmed at another, and polled at the third.
+    code = Person(relays[0]).post("/v1/device", {"device": "x"}).json
+    allowed = Person(relays[1], token=ada.token).post(f"/v1/device/{code['user_code']}", {"allow": True})
+    assert allowed.status == 204, allowed
+    signed = Person(relays[2]).post("/v1/device/token", {"device_code": code["device_code"]})
+    assert signed.json["user"] == "ada", signed
+    # Two at once with the same name: one gets it.
+    codes = [Person(relays[1], token=ada.token).invite() for _ in range(8)]
+    loop = asyncio.get_running_loop()
+    answers = await asyncio.gather(*(
+        loop.run_in_executor(None, Person(relays[index % 3]).post, f"/v1/invites/{code}", {"user": "bo"})
+        for index, code in enumerate(codes)))
+    assert sorted(answer.status for answer in answers) == [201] + [409] * 7, answers
+    # One link, used at once: once.
+    code = Person(relays[1], token=ada.token).invite()
+    answers = await asyncio.gather(*(
+        loop.run_in_executor(None, Person(relays[index % 3]).post, f"/v1/invites/{code}", {"user": f"u{index}"})
+        for index in range(9)))
+    assert sorted(answer.status for answer in answers) == [201] + [404] * 8, answers
+
+
 class Browser(Person):
     """A browser that keeps its cookies, and follows redirects to the relay and back from a provider."""
 
@@ -510,5 +554,5 @@ def play(name, program):
 
 
 if __name__ == "__main__":
-    play(*sys.argv[1:])
+    play(*sys.argv[1:3])
     print("good")
