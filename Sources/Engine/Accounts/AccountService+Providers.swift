@@ -16,8 +16,7 @@ extension AccountService {
     guard let provider = settings.providers.first(where: { $0.method == method }) else {
       throw .refused(.noMethod)
     }
-    if signIns.wait(call.address, now: now) != nil { return failed(.tooMany) }
-    signIns.count(call.address, now: now)
+    if signIns.take(call.address, now: now) != nil { return failed(.tooMany) }
     let state = SecretForm.token(environment.random(SecretForm.tokenBytes))
     let browserSecret = SecretForm.token(environment.random(SecretForm.tokenBytes))
     let attempt = SignInAttempt(

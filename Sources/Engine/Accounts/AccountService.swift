@@ -137,10 +137,9 @@ public final class AccountService {
 
   /// Counts an attempt to sign in, of which an address has a limited number per minute.
   func countSignIn(_ call: AccountCall, _ now: Int64) throws(AccountError) {
-    if let wait = signIns.wait(call.address, now: now) {
+    if let wait = signIns.take(call.address, now: now) {
       throw .refused(.tooMany("attempts to sign in from your address", wait: wait))
     }
-    signIns.count(call.address, now: now)
   }
 
   /// Signs a device in.

@@ -17,6 +17,14 @@ struct MinuteCounts {
     return left > 0 ? min(left, Self.minute) : nil
   }
 
+  /// Counts an event of the key, if it may go on.
+  /// - Returns: as `wait`.
+  mutating func take(_ key: String, now: Int64) -> Int64? {
+    if let wait = wait(key, now: now) { return wait }
+    count(key, now: now)
+    return nil
+  }
+
   /// Counts an event of the key.
   mutating func count(_ key: String, now: Int64) {
     if counts.count >= Self.keyLimit {

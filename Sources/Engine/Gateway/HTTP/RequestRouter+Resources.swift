@@ -73,6 +73,8 @@ extension RequestRouter {
     },
   ]
 
+  private static let resourcesWithAccounts = resources + accountResources
+
   /// Routes a request that is not for a WebSocket.
   func page(
     _ request: HTTPRequest, _ peer: ServerConnection.Peer, _ isOperator: (Identity) -> Bool,
@@ -87,7 +89,7 @@ extension RequestRouter {
     if !isAPI, let file = files.response(to: request, at: page(at: request.path)) {
       found = [(Resource("GET", "", for: .everyone) { _, _ in .file(file) }, [])]
     } else {
-      let resources = Self.resources + (servesAccounts ? Self.accountResources : [])
+      let resources = servesAccounts ? Self.resourcesWithAccounts : Self.resources
       found = resources.compactMap { resource in
         resource.names(in: segments).map { (resource: resource, names: $0) }
       }

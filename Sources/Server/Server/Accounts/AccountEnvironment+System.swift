@@ -1,6 +1,5 @@
 import Accounts
 internal import CQRCode
-internal import COpenSSL
 import Glibc
 
 extension AccountEnvironment {
@@ -16,11 +15,9 @@ extension AccountEnvironment {
   }
 
   static func sha256(_ bytes: [UInt8]) -> SecretHash {
-    var digest = [UInt8](repeating: 0, count: 32)
-    var length: UInt32 = 0
-    let isDone =
-      unsafe EVP_Digest(bytes, bytes.count, &digest, &length, EVP_sha256(), nil) == 1
-    guard isDone, let hash = SecretHash(digest) else { preconditionFailure("SHA-256 is missing") }
+    guard let hash = SecretHash(SHA256Digest.of(bytes)) else {
+      preconditionFailure("SHA-256 has 32 bytes")
+    }
     return hash
   }
 

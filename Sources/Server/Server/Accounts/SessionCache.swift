@@ -52,9 +52,6 @@ final class SessionCache: Sendable {
       state.old = state.old.filter { $0.value.account.user != user }
     }
   }
-
-  /// The number of entries.
-  var count: Int { state.withLock { $0.young.count + $0.old.count } }
 }
 
 extension VerifiedSession {
