@@ -114,7 +114,7 @@ extension AccountService {
 
   /// Returns a name that is not taken: the login, folded, or with the first number that is free.
   private func freeName(_ person: ProviderPerson) throws(AccountError) -> String {
-    let login = FoldedName.fold(person.login)
+    let login = LoginName.fold(person.login)
     for number in 1...Self.numbersLimit {
       let suffix = number == 1 ? "" : "-\(number)"
       let name = login.prefixOfBytes(UserName.lengthLimit - suffix.utf8.count) + suffix
@@ -128,8 +128,8 @@ extension AccountService {
   private static var numbersLimit: Int { 20 }
 }
 
-/// Names of other services as user names.
-enum FoldedName {
+/// Logins of other services as user names. Unlike `FoldedName` in Server it may collide: a number follows then.
+enum LoginName {
   /// Returns a name in small letters, with `-` for what a user name cannot have.
   static func fold(_ name: String) -> String {
     var folded: [UInt8] = []
