@@ -83,6 +83,7 @@ extension `End to end` {
       let relay = try LoginRelay()
       let terminal = try open(relay)
       try terminal.say("said by ada")
+      try relay.wait(for: "the line of ada") { try relay.seen("sends").contains("by ada") }
       try relay.tell("end ada")
       try terminal.wait(for: "This device was signed out; Alt+L")
       try terminal.say("unsent by ada")
@@ -94,6 +95,7 @@ extension `End to end` {
       try terminal.wait(for: "connection") { $0.isConnected }
       try terminal.go(to: "#den")
       try terminal.say("said by bo")
+      try relay.wait(for: "the line of bo") { try relay.seen("sends").contains("by bo") }
       #expect(try relay.seen("sends") == #"[["ada", "said by ada"], ["bo", "said by bo"]]"#)
       let files = try fileNames(in: terminal.folder["state/wschat"])
       #expect(files.count { $0.hasSuffix(".db") } == 2)

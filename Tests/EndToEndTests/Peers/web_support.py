@@ -38,8 +38,14 @@ def quiet(page):
     check(not problems, f"the page has reported: {problems}")
 
 
+FIELD = "(document.activeElement?.shadowRoot?.activeElement ?? document.activeElement)"
+
+
 def write(page, text):
+    """Writes where the caret is, once it is somewhere, and presses Enter once the text is there."""
+    page.wait(f"{FIELD}?.matches('input, textarea')")
     page.type(text)
+    page.wait(f"{FIELD}.value?.includes({json.dumps(text)})")
     page.press("Enter")
 
 
