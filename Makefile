@@ -1,7 +1,7 @@
 # make run · make test · make help
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: run build check quick test test-times test-long test-browsers test-machine test-fresh bench bench-full conformance faults simulate \
+.PHONY: run build check quick test test-times test-long test-browsers test-openid test-machine test-fresh bench bench-full conformance faults simulate \
   simulate-bugs fuzz fuzz-coverage fuzz-bugs test-tsan test-asan pictures bench-screen bench-hostile format lint \
   install uninstall help bench-baseline bench-figures docs release
 
@@ -35,6 +35,7 @@ help:
 	@echo 'make test-times        run make test, and write what takes how long into Tests/times.md'
 	@echo 'make test-machine      run the tests that measure, on an otherwise idle machine'
 	@echo 'make test-browsers     test the web page in Firefox and WebKit as well'
+	@echo 'make test-openid       sign in at OpenID providers of Debian and PyPI'
 	@echo 'make test-fresh        run make test on a new Debian with git, make and Swift only; needs root'
 	@echo "make conformance       test relay and client with the Autobahn suite; CASES='2,7.1.*' EXCLUDE=9 for less"
 	@echo 'make faults            test a relay with kills, stops, full disks and power losses, for five minutes'
@@ -104,6 +105,15 @@ test-long:
 	@$(SIMULATE) --store sqlite --seeds 180
 	@$(SIMULATE) --store memory --seeds 90
 	@$(SIMULATE) --store cluster --seeds 3000
+
+# Signing in at OpenID providers that are not this project's.
+test-openid:
+	@config/setup openid
+	@$(SWIFT) build --product relay
+	@for case in glewlwyd mock; do \
+	  echo "signing in: $$case" && /usr/bin/python3 -B Tests/EndToEndTests/Peers/accounts_oidc.py $$case \
+	    .build/debug/relay .build/openid || exit; \
+	done
 MEASURED := Measured:
 BROWSERS := 'in other browsers'
 

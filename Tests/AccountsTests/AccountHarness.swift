@@ -89,8 +89,8 @@ final class AccountHarness {
     let caller = user.map {
       AccountCall.Caller(user: $0, session: session, isOperator: isOperator)
     }
-    let answer = try service.answer(
-      AccountCall(request, caller: caller, content: Array(json.utf8), address: address), now: now)
+    let answer = try self.answer(
+      AccountCall(request, caller: caller, content: Array(json.utf8), address: address))
     let text =
       switch answer.content {
       case .nothing: ""
@@ -99,6 +99,24 @@ final class AccountHarness {
       case .redirect(let location): location
       }
     return Answer(status: answer.status, text: text, cookie: answer.cookie)
+  }
+
+  private func answer(_ call: AccountCall) throws -> AccountAnswer {
+    guard case .beginSignIn(let method, let path) = call.request else {
+      return try service.answer(call, now: now)
+    }
+    do {
+      switch try service.beginSignIn(method, path, call, now: now) {
+      case .failure(let failure): return service.failed(failure)
+      case .success(var pending):
+        guard case .finished(let outcome) = pending.exchange.next(nil) else {
+          throw Unexpected("the provider has to be asked")
+        }
+        return try service.complete(pending, outcome, now: now)
+      }
+    } catch AccountError.refused(let problem) {
+      return .problem(problem)
+    }
   }
 
   func firstCode() throws -> String? {

@@ -22,31 +22,39 @@ import Testing
   private func outcome(
     _ answers: [(Int, String)], organization: String = ""
   ) -> Result<ProviderPerson, SignInFailure>? {
-    var exchange = Self.provider(organization).exchange("c0de", Self.attempt)
+    var exchange = Self.provider(organization).exchange(
+      "c0de", from: nil, Self.attempt, now: 0)
     var step = exchange.next(nil)
     for (status, body) in answers {
       guard case .request = step else { return nil }
       step = exchange.next(ProviderAnswer(status: status, body: Array(body.utf8)))
     }
     switch step {
-    case .request: return nil
-    case .person(let person): return .success(person)
-    case .failed(let failure): return .failure(failure)
+    case .finished(.person(let person)): return .success(person)
+    case .failed(let failure, _): return .failure(failure)
+    default: return nil
     }
   }
 
-  @Test func `the browser is sent with state and the challenge, and asks for no right but one`() {
-    let plain = Self.provider().authorizationURL(Self.attempt)
+  private static func address(_ organization: String = "") -> String? {
+    var exchange = provider(organization).begin(attempt)
+    guard case .finished(.browser(let url)) = exchange.next(nil) else { return nil }
+    return url
+  }
+
+  @Test func `the browser is sent with state and the challenge, and asks for no right but one`()
+    throws
+  {
+    let plain = try #require(Self.address())
     #expect(
       plain == "https://github.com/login/oauth/authorize?client_id=id"
         + "&redirect_uri=https%3A%2F%2Fchat.example.org%2Fsign-in%2Fgithub%2Fcallback&state=st%26te"
         + "&code_challenge=challenge&code_challenge_method=S256")
-    let member = Self.provider("org").authorizationURL(Self.attempt)
-    #expect(member == plain + "&scope=read%3Aorg")
+    #expect(Self.address("org") == plain + "&scope=read%3Aorg")
   }
 
   @Test func `the code is exchanged with the secret and the verifier`() throws {
-    var exchange = Self.provider().exchange("c0de", Self.attempt)
+    var exchange = Self.provider().exchange("c0de", from: nil, Self.attempt, now: 0)
     guard case .request(let request) = exchange.next(nil) else { throw Wrong() }
     #expect(request.url == "https://github.com/login/oauth/access_token")
     #expect(
@@ -163,7 +171,7 @@ import Testing
     let person = ProviderPerson(
       binding: ProviderBinding(issuer: "https://github.com", subject: subject), login: login,
       name: nil)
-    let answer = try accounts.service.complete(pending, as: person, now: accounts.now)
+    let answer = try accounts.service.complete(pending, .person(person), now: accounts.now)
     guard case .redirect(let location) = answer.content else { throw Wrong() }
     guard case .attemptEnded(let token?)? = answer.cookie else { return location }
     return try #require(try accounts.service.verify(token, now: accounts.now)).account.user

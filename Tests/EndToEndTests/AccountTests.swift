@@ -4,9 +4,10 @@ import Testing
 extension `End to end` {
   /// People who sign in: `accounts.py` plays the cases.
   @Suite struct `Accounts` {
-    private func play(_ name: String, _ more: String...) throws {
+    private func play(_ name: String, of program: String = "accounts.py", _ more: String...) throws
+    {
       let peer = try ChildProcess(
-        ["/usr/bin/python3", "-B", Programs.peer("accounts.py"), name, Programs.relay] + more)
+        ["/usr/bin/python3", "-B", Programs.peer(program), name, Programs.relay] + more)
       #expect(try peer.wait(Deadline(seconds: 150)) == .exit(0), "\(peer.errors)")
       #expect(peer.output == "good\n")
     }
@@ -51,6 +52,11 @@ extension `End to end` {
 
     @Test func `only members of the organization at GitHub enter`() throws {
       try play("github_organization")
+    }
+
+    @Test(arguments: ["people", "forged", "rotated", "mixed_up", "groups"])
+    func `people sign in at an OpenID provider, and no forgery passes`(name: String) throws {
+      try play(name, of: "accounts_oidc.py")
     }
 
     @Test func `an export carries accounts without sessions`() throws { try play("exported") }

@@ -2,21 +2,23 @@ internal import Wire
 
 /// Signing in at a provider: there and back.
 extension AccountService {
-  /// A sign-in whose person the provider has to be asked for.
+  /// A sign-in for which the provider may have to be asked something.
   public struct PendingSignIn: Sendable {
     public var exchange: any ProviderExchange
     let attempt: SignInAttempt
     let call: AccountCall
+    /// What the browser gets that is sent to the provider.
+    var browserSecret = ""
   }
 
-  /// Sends the browser to a provider.
-  func beginSignIn(
-    _ method: String, _ returnPath: String, _ call: AccountCall, _ now: Int64
-  ) throws(AccountError) -> AccountAnswer {
+  /// Prepares a browser's way to a provider.
+  public func beginSignIn(
+    _ method: String, _ returnPath: String, _ call: AccountCall, now: Int64
+  ) throws(AccountError) -> Result<PendingSignIn, SignInFailure> {
     guard let provider = settings.providers.first(where: { $0.method == method }) else {
       throw .refused(.noMethod)
     }
-    if signIns.take(call.address, now: now) != nil { return failed(.tooMany) }
+    if signIns.take(call.address, now: now) != nil { return .failure(.tooMany) }
     let state = SecretForm.token(environment.random(SecretForm.tokenBytes))
     let browserSecret = SecretForm.token(environment.random(SecretForm.tokenBytes))
     let attempt = SignInAttempt(
@@ -29,10 +31,11 @@ extension AccountService {
       try store.add(attempt)
       return false
     }
-    if isFull { return failed(.tooMany) }
-    return AccountAnswer(
-      status: 302, .redirect(to: provider.authorizationURL(described(attempt, state))),
-      cookie: .attempt(browserSecret))
+    if isFull { return .failure(.tooMany) }
+    return .success(
+      PendingSignIn(
+        exchange: provider.begin(described(attempt, state)), attempt: attempt, call: call,
+        browserSecret: browserSecret))
   }
 
   /// Takes a browser that comes back from a provider.
@@ -57,13 +60,25 @@ extension AccountService {
     }
     return .success(
       PendingSignIn(
-        exchange: provider.exchange(code, described(attempt, back.state)), attempt: attempt,
-        call: call))
+        exchange: provider.exchange(
+          code, from: back.issuer, described(attempt, back.state), now: now),
+        attempt: attempt, call: call))
   }
 
-  /// Signs in the person that the provider has named.
+  /// Sends the browser to the provider, or signs in the person that the provider has named.
   public func complete(
-    _ pending: PendingSignIn, as person: ProviderPerson, now: Int64
+    _ pending: PendingSignIn, _ outcome: ProviderOutcome, now: Int64
+  ) throws(AccountError) -> AccountAnswer {
+    switch outcome {
+    case .browser(let url):
+      AccountAnswer(
+        status: 302, .redirect(to: url), cookie: .attempt(pending.browserSecret))
+    case .person(let person): try complete(pending, as: person, now)
+    }
+  }
+
+  private func complete(
+    _ pending: PendingSignIn, as person: ProviderPerson, _ now: Int64
   ) throws(AccountError) -> AccountAnswer {
     let device = DeviceName.ofBrowser(pending.call.userAgent)
     let token: String? = try store.transaction { () throws(AccountError) in

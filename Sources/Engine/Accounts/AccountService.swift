@@ -42,8 +42,8 @@ public final class AccountService {
       case .endSession(let id): return try endSession(id, call, now)
       case .profile: return try profile(call)
       case .rename: return try rename(call, now)
-      case .beginSignIn(let method, let path): return try beginSignIn(method, path, call, now)
-      case .finishSignIn: preconditionFailure("finishSignIn is called for it")
+      case .beginSignIn, .finishSignIn:
+        preconditionFailure("methods of these names are called for it")
       }
     } catch {
       guard case .refused(let problem) = error else { throw error }

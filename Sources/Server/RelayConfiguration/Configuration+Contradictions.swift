@@ -138,6 +138,16 @@ extension Configuration {
           expected: "register an OAuth application at GitHub, whose callback address is "
             + "auth.public_url followed by /sign-in/github/callback, and set both"))
     }
+    if auth.mode == .accounts, auth.signIn.contains(.oidc),
+      auth.oidc.issuer.isEmpty || auth.oidc.clientID.isEmpty
+    {
+      found.append(
+        Contradiction(
+          key: "auth.sign_in",
+          found: "has oidc, but auth.oidc.issuer or auth.oidc.client_id is empty",
+          expected: "register the relay at the provider, whose callback address is "
+            + "auth.public_url followed by /sign-in/oidc/callback, and set both"))
+    }
     if auth.mode == .accounts, auth.publicURL.isEmpty,
       ListenAddress(listen).map({ !$0.isLoopback }) ?? false
     {

@@ -131,6 +131,8 @@ extension Configuration {
     case invite
     /// At GitHub.
     case github
+    /// At a provider of OpenID Connect.
+    case oidc
   }
 
   /// `auth.github.*`: signing in at GitHub, by an OAuth application of the operator's.
@@ -145,6 +147,24 @@ extension Configuration {
     public var baseURL = "https://github.com"
     /// The address of its API; of a server `https://HOST/api/v3`.
     public var apiURL = "https://api.github.com"
+  }
+
+  /// `auth.oidc.*`: signing in at a provider of OpenID Connect.
+  public struct OIDCSignIn: Equatable, Sendable {
+    /// What people call it.
+    public var title = "OpenID"
+    /// Its address, byte for byte as its discovery document has it.
+    public var issuer = ""
+    /// The client ID that it has given the relay.
+    public var clientID = ""
+    /// The client secret; empty = a public client.
+    public var clientSecret = ""
+    /// The claim that proposes the user name.
+    public var userClaim = "preferred_username"
+    /// Only members of these groups enter; empty = everyone with an account there.
+    public var groups: [String] = []
+    /// The claim that has a person's groups.
+    public var groupsClaim = "groups"
   }
 
   /// The users who may make such links.
@@ -189,6 +209,8 @@ extension Configuration {
     public var signIn = [SignInMethod.invite]
     /// Signing in at GitHub.
     public var gitHub = GitHubSignIn()
+    /// Signing in at a provider of OpenID Connect.
+    public var oidc = OIDCSignIn()
     /// The users who may invite.
     public var invites = Inviters.operators
     /// A device's session ends after this number of days without use; 0 = never.

@@ -85,7 +85,7 @@ extension ConfigurationKey {
     .optionalText("auth.audience", \.auth.audience, "the aud of tokens, or empty"),
     .text(
       "auth.user_claim", \.auth.userClaim, "the name of a claim, such as sub or email",
-      where: { (1...200).contains($0.utf8.count) }),
+      where: ConfigurationRules.isClaimName),
     ConfigurationKey(
       path: "auth.not_before",
       expected: "users and seconds since 1970, such as { ada: 1790000000 }",
@@ -120,6 +120,24 @@ extension ConfigurationKey {
       "auth.github.api_url", \.auth.gitHub.apiURL,
       "an address such as https://api.github.com or https://github.example.org/api/v3",
       where: ConfigurationRules.isServiceURL),
+    .text(
+      "auth.oidc.title", \.auth.oidc.title, "a name of 1 to 100 characters",
+      where: ConfigurationRules.isTitle),
+    .optionalText(
+      "auth.oidc.issuer", \.auth.oidc.issuer,
+      "an address such as https://id.example.org (https, or http on this machine)",
+      where: ConfigurationRules.isIssuer),
+    .optionalText("auth.oidc.client_id", \.auth.oidc.clientID, "the client ID of the relay"),
+    .secret("auth.oidc.client_secret", \.auth.oidc.clientSecret),
+    .text(
+      "auth.oidc.user_claim", \.auth.oidc.userClaim,
+      "the name of a claim, such as preferred_username, nickname or email",
+      where: ConfigurationRules.isClaimName),
+    .texts("auth.oidc.groups", \.auth.oidc.groups, "a list of groups", where: { !$0.isEmpty }),
+    .text(
+      "auth.oidc.groups_claim", \.auth.oidc.groupsClaim,
+      "the name of a claim, such as groups or groups_direct",
+      where: ConfigurationRules.isClaimName),
     .choice("auth.invites", \.auth.invites),
     .integer("auth.session_days", \.auth.sessionDays, 0...3650),
 

@@ -51,6 +51,13 @@ package enum ConfigurationRules {
     return address.isEncrypted || address.isLoopback
   }
 
+  /// Whether it may be the issuer of ID tokens: as a service's address, also with a slash at the end.
+  static func isIssuer(_ text: String) -> Bool {
+    isServiceURL(text.hasSuffix("/") ? String(text.dropLast()) : text)
+  }
+
+  static func isClaimName(_ text: String) -> Bool { (1...200).contains(text.utf8.count) }
+
   static let expectedKeyName = "expected 1 to 200 of ASCII's printable characters"
 
   /// Whether it may name a key: the header of a token has it.

@@ -14,6 +14,8 @@ struct DecodedToken {
   }
 
   let claims: JSONNode
+  /// The claims as they were signed.
+  let payload: [UInt8]
   /// The key that signed it.
   let key: TokenKey
 
@@ -56,6 +58,7 @@ struct DecodedToken {
       throw Refusal(text: "The token's payload is not a JSON object.")
     }
     self.claims = claims
+    payload = bytes[1]
   }
 
   /// Decodes base64url without padding (RFC 7515 §2); `nil` for anything else.

@@ -531,18 +531,18 @@ async def github_organization(start):
     assert Browser(relay).go("/sign-in/github") == "/?sign_in_error=organization_refused"
 
 
-def play(name, program):
+def play(case, program):
     with tempfile.TemporaryDirectory() as folder:
         relays = []
 
-        def start(configuration):
+        def start(configuration, port=0):
             own = pathlib.Path(folder) / str(len(relays))
             own.mkdir()
-            relays.append(Relay(program, own, configuration))
+            relays.append(Relay(program, own, configuration, port=port))
             return relays[-1]
 
         try:
-            asyncio.run(globals()[name](start))
+            asyncio.run(case(start))
         except BaseException:
             for relay in relays:
                 print((relay.folder / "relay.log").read_text(), file=sys.stderr)
@@ -554,5 +554,5 @@ def play(name, program):
 
 
 if __name__ == "__main__":
-    play(*sys.argv[1:3])
+    play(globals()[sys.argv[1]], sys.argv[2])
     print("good")

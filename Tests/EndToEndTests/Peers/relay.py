@@ -33,8 +33,8 @@ class NotStarted(Exception):
 class Relay:
     """A relay that has started, with a folder of its own and a port that it keeps."""
 
-    def __init__(self, program, folder, configuration="", *flags):
-        self.program, self.folder, self.port = program, pathlib.Path(folder), 0
+    def __init__(self, program, folder, configuration="", *flags, port=0):
+        self.program, self.folder, self.port = program, pathlib.Path(folder), port
         self.data = self.folder / "data"
         self.configuration, self.flags = configuration, flags
         self.start()

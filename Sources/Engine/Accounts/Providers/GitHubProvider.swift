@@ -25,16 +25,19 @@ public struct GitHubProvider: SignInProvider {
     self.apiURL = apiURL
   }
 
-  public func authorizationURL(_ attempt: ProviderAttempt) -> String {
+  public func begin(_ attempt: ProviderAttempt) -> any ProviderExchange {
     var fields = [
       ("client_id", clientID), ("redirect_uri", attempt.redirectURI), ("state", attempt.state),
       ("code_challenge", attempt.challenge), ("code_challenge_method", "S256"),
     ]
     if !organization.isEmpty { fields.append(("scope", "read:org")) }
-    return "\(baseURL)/login/oauth/authorize?\(FormText.encode(fields))"
+    let url = "\(baseURL)/login/oauth/authorize?\(FormText.encode(fields))"
+    return FinishedExchange(outcome: .browser(to: url))
   }
 
-  public func exchange(_ code: String, _ attempt: ProviderAttempt) -> any ProviderExchange {
+  public func exchange(
+    _ code: String, from issuer: String?, _ attempt: ProviderAttempt, now: Int64
+  ) -> any ProviderExchange {
     Exchange(provider: self, code: code, attempt: attempt)
   }
 
@@ -68,12 +71,12 @@ public struct GitHubProvider: SignInProvider {
           return .request(request("/user"))
         case .user:
           let person = try person(try content(answer))
-          if provider.organization.isEmpty { return .person(person) }
+          if provider.organization.isEmpty { return .finished(.person(person)) }
           self.person = person
           asked = .membership
           return .request(
             request("/user/memberships/orgs/\(FormText.escaped(provider.organization))"))
-        case .membership: return .person(try member(answer))
+        case .membership: return .finished(.person(try member(answer)))
         }
       } catch {
         return .failed(error)

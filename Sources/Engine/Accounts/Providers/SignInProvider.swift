@@ -6,12 +6,17 @@ public protocol SignInProvider: Sendable {
   /// Its name for people.
   var title: String { get }
 
-  /// Returns the address to which the browser is sent.
-  func authorizationURL(_ attempt: ProviderAttempt) -> String
+  /// Returns the requests that find out where the browser is sent to.
+  func begin(_ attempt: ProviderAttempt) -> any ProviderExchange
 
   /// Returns the requests that find out who has signed in.
-  /// - Parameter code: what the provider has sent the browser back with.
-  func exchange(_ code: String, _ attempt: ProviderAttempt) -> any ProviderExchange
+  /// - Parameters:
+  ///   - code: what the provider has sent the browser back with.
+  ///   - issuer: who says that it has sent it (RFC 9207).
+  ///   - now: milliseconds since 1970.
+  func exchange(
+    _ code: String, from issuer: String?, _ attempt: ProviderAttempt, now: Int64
+  ) -> any ProviderExchange
 }
 
 /// The secrets of one sign-in at a provider.
@@ -45,8 +50,23 @@ public protocol ProviderExchange: Sendable {
 
 public enum ProviderStep: Sendable {
   case request(ProviderRequest)
+  case finished(ProviderOutcome)
+  /// With the reason, for the operator; may be empty.
+  case failed(SignInFailure, String = "")
+}
+
+/// What the requests to a provider have found out.
+public enum ProviderOutcome: Sendable {
+  /// Where the browser is sent to.
+  case browser(to: String)
   case person(ProviderPerson)
-  case failed(SignInFailure)
+}
+
+/// Nothing has to be asked for.
+struct FinishedExchange: ProviderExchange {
+  let outcome: ProviderOutcome
+
+  mutating func next(_ answer: ProviderAnswer?) -> ProviderStep { .finished(outcome) }
 }
 
 /// A request to a provider.
@@ -56,11 +76,21 @@ public struct ProviderRequest: Equatable, Sendable {
   public var headers: [String]
   /// Sent by POST, as application/x-www-form-urlencoded; `nil` = a GET.
   public var form: String?
+  /// `NAME:PASSWORD`, sent as RFC 7617 has it.
+  public var basic: String?
+  /// An answer that was given before will do, if it is no older than this and was not asked for with a longer
+  /// time; only of a GET that says nothing of a person.
+  public var maxAgeSeconds: Int?
 
-  public init(url: String, headers: [String] = [], form: String? = nil) {
+  public init(
+    url: String, headers: [String] = [], form: String? = nil, basic: String? = nil,
+    maxAgeSeconds: Int? = nil
+  ) {
     self.url = url
     self.headers = headers
     self.form = form
+    self.basic = basic
+    self.maxAgeSeconds = maxAgeSeconds
   }
 }
 

@@ -169,10 +169,15 @@ final class AccountKeeper: Sendable {
     _ now: Int64, _ outage: inout Outage
   ) -> AccountAnswer? {
     do throws(AccountError) {
-      guard case .finishSignIn(let method, let back) = call.request else {
-        return try service.answer(call, now: now)
+      let begun: Result<AccountService.PendingSignIn, SignInFailure>
+      switch call.request {
+      case .beginSignIn(let method, let path):
+        begun = try service.beginSignIn(method, path, call, now: now)
+      case .finishSignIn(let method, let back):
+        begun = try service.finishSignIn(method, back, call, now: now)
+      default: return try service.answer(call, now: now)
       }
-      switch try service.finishSignIn(method, back, call, now: now) {
+      switch begun {
       case .failure(let failure): return service.failed(failure)
       case .success(let pending):
         providers.run(pending.exchange) { [tasks] outcome in
@@ -181,6 +186,7 @@ final class AccountKeeper: Sendable {
         return nil
       }
     } catch {
+      if case .refused(let problem) = error { return .problem(problem) }
       outage.update(StoreFailure(error.explanation))
       return .problem(.unavailable)
     }
@@ -192,9 +198,9 @@ final class AccountKeeper: Sendable {
   ) -> AccountAnswer {
     switch outcome {
     case .failure(let failure): return service.failed(failure)
-    case .success(let person):
+    case .success(let found):
       do throws(AccountError) {
-        return try service.complete(pending, as: person, now: now)
+        return try service.complete(pending, found, now: now)
       } catch {
         outage.update(StoreFailure(error.explanation))
         return service.failed(.providerUnavailable)

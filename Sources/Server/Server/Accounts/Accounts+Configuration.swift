@@ -101,17 +101,39 @@ extension Configuration.Auth {
 
   /// The services at which people sign in.
   var providers: [any SignInProvider] {
-    guard signIn.contains(.github) else { return [] }
-    return [
-      GitHubProvider(
-        clientID: gitHub.clientID, clientSecret: gitHub.clientSecret,
-        organization: gitHub.organization, baseURL: gitHub.baseURL, apiURL: gitHub.apiURL)
-    ]
+    signIn.compactMap { method -> (any SignInProvider)? in
+      switch method {
+      case .invite: nil
+      case .github:
+        GitHubProvider(
+          clientID: gitHub.clientID, clientSecret: gitHub.clientSecret,
+          organization: gitHub.organization, baseURL: gitHub.baseURL, apiURL: gitHub.apiURL)
+      case .oidc:
+        OIDCProvider(
+          title: oidc.title, issuer: oidc.issuer, clientID: oidc.clientID,
+          clientSecret: oidc.clientSecret, userClaim: oidc.userClaim, groups: oidc.groups,
+          groupsClaim: oidc.groupsClaim, check: Self.check)
+      }
+    }
+  }
+
+  /// Checks the signature of an ID token by a provider's keys.
+  private static func check(_ token: String, _ document: [UInt8]) -> OIDCProvider.CheckedToken {
+    do {
+      let keys = try JSONWebKeySet(document, allowsSecrets: false)
+      return .claims(try DecodedToken(token, keys: KeySet(keys.keys)).payload)
+    } catch let error as JSONWebKeySet.Unusable {
+      return .refused("The provider's JWK Set \(error.found)")
+    } catch let error as DecodedToken.Refusal {
+      return .refused(error.text)
+    } catch {
+      preconditionFailure("both throw their own errors")
+    }
   }
 
   /// The origins that the relay connects to for them.
   var providerOrigins: Set<String> {
-    Set([gitHub.baseURL, gitHub.apiURL].compactMap { WebAddress($0)?.origin })
+    Set([gitHub.baseURL, gitHub.apiURL, oidc.issuer].compactMap { WebAddress($0)?.origin })
   }
 }
 

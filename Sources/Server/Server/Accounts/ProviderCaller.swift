@@ -2,15 +2,24 @@ import Accounts
 import Directories
 import Platform
 import Synchronization
+import WebSocket
 
 /// Asks providers who has signed in, on threads of its own: a provider that is slow delays the sign-ins of
 /// its own people, and no other request.
 final class ProviderCaller: Sendable {
-  typealias Outcome = Result<ProviderPerson, SignInFailure>
+  typealias Outcome = Result<ProviderOutcome, SignInFailure>
 
   private struct Job: Sendable {
     var exchange: any ProviderExchange
+    var first: ProviderRequest
     var done: @Sendable (Outcome) -> Void
+  }
+
+  private struct Kept {
+    var answer: ProviderAnswer
+    var at: ContinuousClock.Instant
+    /// That of the request which it answered.
+    var maxAgeSeconds: Int
   }
 
   private static let threadCount = 4
@@ -22,7 +31,11 @@ final class ProviderCaller: Sendable {
   private static let timeoutMilliseconds = 7000
   private static let answerLimitBytes = 1 << 20
 
+  /// The answers that are kept for requests with `maxAgeSeconds`.
+  private static let keptLimit = 8
+
   private let origins: Set<String>
+  private let kept = Mutex<[String: Kept]>([:])
   /// One for each thread, which get jobs in turn.
   private let queues = (0..<threadCount).map { _ in WorkQueue<Job>() }
   private let started = Atomic(0)
@@ -50,14 +63,22 @@ final class ProviderCaller: Sendable {
     for thread in threads.withLock({ $0 }) { thread.join() }
   }
 
-  /// Carries an exchange out. Thread-safe; `done` is called on another thread, or at once if too many wait.
+  /// Carries an exchange out. Thread-safe; `done` is called on another thread, or at once if there is
+  /// nothing to ask for, or too many wait.
   func run(_ exchange: any ProviderExchange, done: @escaping @Sendable (Outcome) -> Void) {
+    var exchange = exchange
+    let first: ProviderRequest
+    switch exchange.next(nil) {
+    case .request(let request): first = request
+    case .finished(let outcome): return done(.success(outcome))
+    case .failed(let failure, _): return done(.failure(failure))
+    }
     guard waiting.wrappingAdd(1, ordering: .relaxed).newValue <= Self.jobsLimit else {
       waiting.wrappingSubtract(1, ordering: .relaxed)
       return done(.failure(.tooMany))
     }
     let turn = started.wrappingAdd(1, ordering: .relaxed).oldValue
-    queues[turn % queues.count].append(Job(exchange: exchange, done: done))
+    queues[turn % queues.count].append(Job(exchange: exchange, first: first, done: done))
   }
 
   // MARK: - On a thread
@@ -74,36 +95,59 @@ final class ProviderCaller: Sendable {
     }
     while let batch = jobs.takeAll() {
       for job in batch {
-        job.done(outcome(of: job.exchange, caller))
+        job.done(outcome(of: job, caller))
         waiting.wrappingSubtract(1, ordering: .relaxed)
       }
     }
   }
 
-  private func outcome(of exchange: any ProviderExchange, _ caller: WebCaller) -> Outcome {
-    var exchange = exchange
-    var answer: ProviderAnswer?
+  private func outcome(of job: Job, _ caller: WebCaller) -> Outcome {
+    var exchange = job.exchange
+    var request = job.first
     for _ in 0..<Self.stepsLimit {
+      let answer: ProviderAnswer
+      do throws(WebCaller.Failure) {
+        answer = try self.answer(to: request, caller)
+      } catch {
+        report("a provider cannot be reached at \(request.url): \(error.description)")
+        return .failure(.providerUnavailable)
+      }
       switch exchange.next(answer) {
-      case .person(let person): return .success(person)
-      case .failed(let failure):
-        report("a sign-in failed: \(failure.rawValue)\(Self.described(answer))")
+      case .finished(let outcome): return .success(outcome)
+      case .failed(let failure, let reason):
+        let why = reason.isEmpty ? "" : ": \(reason)"
+        report(
+          "a sign-in failed (\(failure.rawValue))\(why); \(request.url) answered with status"
+            + " \(answer.status)")
         return .failure(failure)
-      case .request(let request):
-        do throws(WebCaller.Failure) {
-          let found = try caller.perform(
-            request.url, headers: request.headers, form: request.form)
-          answer = ProviderAnswer(status: found.status, body: found.body)
-        } catch {
-          report("a provider cannot be reached at \(request.url): \(error.description)")
-          return .failure(.providerUnavailable)
-        }
+      case .request(let next): request = next
       }
     }
     return .failure(.providerRefused)
   }
 
-  private static func described(_ answer: ProviderAnswer?) -> String {
-    answer.map { "; the provider answered with status \($0.status)" } ?? ""
+  private func answer(
+    to request: ProviderRequest, _ caller: WebCaller
+  ) throws(WebCaller.Failure) -> ProviderAnswer {
+    let now = ContinuousClock.now
+    if let maxAge = request.maxAgeSeconds, let kept = kept.withLock({ $0[request.url] }),
+      kept.maxAgeSeconds <= maxAge, now - kept.at < .seconds(maxAge)
+    {
+      return kept.answer
+    }
+    var headers = request.headers
+    if let basic = request.basic {
+      headers.append("Authorization: Basic \(Base64.encode(Array(basic.utf8)))")
+    }
+    let found = try caller.perform(request.url, headers: headers, form: request.form)
+    let answer = ProviderAnswer(status: found.status, body: found.body)
+    if let maxAge = request.maxAgeSeconds, answer.status == 200 {
+      kept.withLock { kept in
+        // The addresses are those of one provider, which names a few of them in the course of time.
+        if kept.count >= Self.keptLimit { kept = [:] }
+        kept[request.url] = Kept(answer: answer, at: now, maxAgeSeconds: maxAge)
+      }
+    }
+    return answer
   }
 }

@@ -56,7 +56,8 @@ const failures = {
   provider_unavailable: "The sign-in service does not answer now. Try again later.",
   provider_refused:
     "The sign-in service refused the relay. Tell an operator, who finds the reason in the relay's log.",
-  not_a_member: "Your account there is not a member of the organization that this relay is for.",
+  not_a_member:
+    "Your account there is not a member of the organization or group that this relay is for.",
   account_disabled: "Your account is disabled. An operator of this relay can enable it again.",
   state_mismatch: "The sign-in was begun in another browser or tab. Try it again here.",
 };
