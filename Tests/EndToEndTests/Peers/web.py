@@ -293,6 +293,7 @@ def meeting(browser, folder):
     bo.close()
     ada.wait(f"JSON.stringify({titles}) === JSON.stringify(['General', 'bo'])")
     ada.press("k", ctrl=True)
+    ada.wait("document.activeElement.closest('dialog')")
     write(ada, "bo")
     ada.wait("location.search === '?user=ada&to=bo'")
     write(ada, "hello")
