@@ -40,6 +40,13 @@ import Testing
     }
   }
 
+  @Test func `people have the numbers that stay when logins change`() throws {
+    try service.control(#"{"logins":["Mona"]}"#)
+    let first = try start().stopped(after: { try observer.waitForPeople() })
+    #expect(first.people.map(\.user) == ["mona", "person-0002", "person-0003"])
+    #expect(first.people.map(\.id) == ["3", "6", "9"])
+  }
+
   @Test func `a refresh after a restart is conditional too, and not before it is due`() throws {
     try place.setPeople(150, [])
     try start().stopped(after: { try observer.waitForPeople() })
@@ -192,8 +199,9 @@ import Testing
 
 extension RemoteDirectory {
   /// Stops it after an event.
-  func stopped(after work: () throws -> some Any) throws {
+  @discardableResult
+  func stopped<Result>(after work: () throws -> Result) throws -> Result {
     defer { stop() }
-    _ = try work()
+    return try work()
   }
 }

@@ -6,10 +6,14 @@ public struct Person: Equatable, Sendable {
   public var name: String
   /// The URL of their picture.
   public var avatar: String?
+  /// What stays the same of them at the directory's service while their login changes; `nil` if it has no
+  /// such thing. Clients are not told.
+  public var id: String?
 
-  public init(user: String, name: String, avatar: String? = nil) {
+  public init(user: String, name: String, avatar: String? = nil, id: String? = nil) {
     self.user = user
     self.name = name
     self.avatar = avatar
+    self.id = id
   }
 }

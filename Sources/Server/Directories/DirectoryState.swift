@@ -27,7 +27,7 @@ struct DirectoryState: Equatable, Sendable {
 // MARK: - JSON
 
 extension DirectoryState {
-  private static let version: Int64 = 1
+  private static let version: Int64 = 2
 
   var json: [UInt8] {
     var json = Array("{\"version\":\(Self.version),\"identity\":".utf8)
@@ -57,10 +57,11 @@ extension DirectoryState {
     return json
   }
 
-  /// Returns `nil` if this version did not write it.
+  /// Returns `nil` if neither this version nor the one before did write it.
   init?(_ json: [UInt8]) {
-    guard let root = JSONNode(json), root["version"]?.integer == Self.version,
-      let identity = root["identity"]?.string, let asOf = root["as_of"]?.integer,
+    guard let root = JSONNode(json), let version = root["version"]?.integer,
+      (1...Self.version).contains(version), let identity = root["identity"]?.string,
+      let asOf = root["as_of"]?.integer,
       let pages = Self.pages(root["pages"])
     else { return nil }
     self.identity = identity
@@ -83,6 +84,11 @@ extension DirectoryState {
       else { return nil }
       memory[name] = value
     }
+    // The people of the first version have no ids: without ETags their pages are read whole again.
+    if version == 1 {
+      for index in self.pages.indices { self.pages[index].etag = nil }
+      for index in (walk?.pages ?? []).indices { walk?.pages[index].etag = nil }
+    }
   }
 
   private static func pages(_ node: JSONNode?) -> [Page]? {
@@ -99,7 +105,9 @@ extension DirectoryState {
         guard let user = person["user"]?.string, UserName.isValid(user),
           let name = person["name"]?.string
         else { return nil }
-        kept.append(Person(user: user, name: name, avatar: person["avatar"]?.string))
+        kept.append(
+          Person(
+            user: user, name: name, avatar: person["avatar"]?.string, id: person["id"]?.string))
       }
       page.listing = Listing(people: kept, leftOut: Int(leftOut))
       pages.append(page)
@@ -128,6 +136,7 @@ extension [UInt8] {
         append(jsonString: person.user)
         append(member: "name", person.name)
         append(member: "avatar", person.avatar)
+        append(member: "id", person.id)
         append(UInt8(ascii: "}"))
       }
       self += Array("]}".utf8)

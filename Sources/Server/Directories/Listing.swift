@@ -14,13 +14,16 @@ struct Listing: Equatable, Sendable {
   /// - Parameters:
   ///   - login: the login name in the directory.
   ///   - name: the display name, if it has one.
-  mutating func add(login: String, name: String? = nil, avatar: String? = nil) {
+  ///   - id: as in `Person`.
+  mutating func add(
+    login: String, name: String? = nil, avatar: String? = nil, id: String? = nil
+  ) {
     guard let user = Self.user(login) else {
       leftOut += 1
       return
     }
     let name = name.flatMap(Self.shown) ?? login
-    people.append(Person(user: user, name: name, avatar: avatar.flatMap(Self.picture)))
+    people.append(Person(user: user, name: name, avatar: avatar.flatMap(Self.picture), id: id))
   }
 
   mutating func add(_ other: Listing) {

@@ -36,7 +36,10 @@ struct GitHubService: RemoteService {
       guard let login = user["login"]?.string else {
         throw exchange.failure("GitHub returned a person without a login.", answer)
       }
-      page.listing.add(login: login, avatar: user["avatar_url"]?.string)
+      // A login can be renamed, and then taken by another person; the number stays.
+      page.listing.add(
+        login: login, avatar: user["avatar_url"]?.string, id: user["id"]?.integer.map { String($0) }
+      )
     }
     page.next = answer.headers["link"].flatMap { LinkField.target("next", in: $0) }
     return page
