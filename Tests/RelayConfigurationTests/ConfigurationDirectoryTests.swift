@@ -155,4 +155,47 @@ import Testing
   func `valid combinations are accepted`(yaml: String) throws {
     #expect(try complaints(about: "directory: { \(yaml) }") == [])
   }
+
+  /// A configuration whose people sign in at GitHub.
+  private func signIn(_ gitHub: String, _ directory: String) -> String {
+    """
+    auth:
+      mode: accounts
+      sign_in: [github]
+      github: { client_id: a, client_secret: b\(gitHub) }
+    directory: { kind: github\(directory) }
+    """
+  }
+
+  @Test func `a directory without a source lists the organization of those who sign in`() throws {
+    let loaded = try ConfigurationFixture(signIn(", organization: acme", "")).load().get()
+    #expect(loaded.directory.source == "org:acme")
+    #expect(loaded.directory.baseURL == "https://api.github.com")
+    let server = "https://github.example.org/api/v3"
+    let enterprise = try ConfigurationFixture(
+      signIn(", organization: acme, api_url: '\(server)'", "")
+    ).load().get()
+    #expect(enterprise.directory.source == "org:acme")
+    #expect(enterprise.directory.baseURL == server)
+    let other = try ConfigurationFixture(
+      signIn(", organization: acme", ", source: \"org:other\"")
+    ).load().get()
+    #expect(other.directory.source == "org:other")
+    #expect(other.directory.baseURL == "")
+  }
+
+  @Test(arguments: [
+    ("", "", "is empty"),
+    (", organization: acme", ", base_url: 'https://github.example.org/api/v3'", "is empty"),
+    (", organization: two words", "", "is org:two words"),
+  ])
+  func `otherwise it needs a source`(gitHub: String, directory: String, found: String) throws {
+    let told = try complaints(about: signIn(gitHub, directory))
+    #expect(
+      told == [
+        "defaults: directory.source \(found), but directory.kind is github; expected org:NAME, "
+          + "followers:NAME, following:NAME or users; the default is the organization of auth.github, "
+          + "if it is the same service"
+      ])
+  }
 }

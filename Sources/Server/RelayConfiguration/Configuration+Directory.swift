@@ -1,6 +1,18 @@
 internal import Directories
 
 extension Configuration {
+  /// Lets a directory without a source list the organization whose members sign in at GitHub.
+  package mutating func adoptOrganization() {
+    guard directory.kind == .github, directory.source.isEmpty, signsInAtGitHub,
+      !auth.gitHub.organization.isEmpty,
+      directory.baseURL.isEmpty || directory.baseURL == auth.gitHub.apiURL
+    else { return }
+    directory.source = "org:\(auth.gitHub.organization)"
+    directory.baseURL = auth.gitHub.apiURL
+  }
+
+  private var signsInAtGitHub: Bool { auth.mode == .accounts && auth.signIn.contains(.github) }
+
   /// The contradictions of `directory.*`.
   func directoryContradictions() -> [Contradiction] {
     unusedContradictions() + kindContradictions()
@@ -47,7 +59,11 @@ extension Configuration {
     var found: [Contradiction] = []
     if GitHubSource(directory.source) == nil {
       found.append(
-        sourceContradiction("expected org:NAME, followers:NAME, following:NAME or users"))
+        sourceContradiction(
+          "expected org:NAME, followers:NAME, following:NAME or users"
+            + (signsInAtGitHub
+              ? "; the default is the organization of auth.github, if it is the same service" : ""))
+      )
     }
     if !directory.token.isEmpty, !directory.tokenCommand.isEmpty {
       found.append(

@@ -388,6 +388,7 @@ extension Configuration {
     reader.readEnvironment(environment)
     reader.readCommandLine(overrides)
     reader.readBotsFile()
+    reader.adoptOrganization()
     reader.checkWhole()
     guard reader.problems.isEmpty else { throw ConfigurationError(problems: reader.problems) }
     return reader.configuration

@@ -247,6 +247,9 @@ struct ConfigurationReader {
 
   // MARK: Problems
 
+  /// See `Configuration.adoptOrganization`.
+  mutating func adoptOrganization() { configuration.adoptOrganization() }
+
   /// Checks the complete configuration for contradictions between keys.
   mutating func checkWhole() {
     for finding in configuration.contradictions() {
