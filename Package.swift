@@ -306,8 +306,8 @@ let package = Package(
     tests(
       "Server",
       [
-        "Server", "RelayConfiguration", "Gateway", "Relay", "Wire", "WebSocket", "Platform", "TLS",
-        "YAML", "Mixing", "CJWT", "TestSupport", logging,
+        "Server", "RelayConfiguration", "Gateway", "Accounts", "Relay", "Wire", "WebSocket",
+        "Platform", "TLS", "YAML", "Mixing", "CJWT", "TestSupport", logging,
       ]),
     tests(
       "Client",

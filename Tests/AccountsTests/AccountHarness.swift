@@ -20,7 +20,8 @@ final class AccountHarness {
   private let open: () throws -> SQLAccountStore
 
   init(
-    _ place: AccountPlace = .memory, known: Set<String> = [], reserved: Set<String> = [],
+    _ place: AccountPlace = .memory, known: Set<String> = [], writtenTo: Set<String> = [],
+    reserved: Set<String> = [], directory: [ProviderBinding: String] = [:],
     _ configure: (inout AccountSettings) -> Void = { _ in }
   ) throws {
     let folder = try TemporaryFolder()
@@ -52,8 +53,11 @@ final class AccountHarness {
           }
         }
       },
-      qrCode: { ["\($0.utf8.count)"] }, isReserved: { reserved.contains($0) },
-      isKnown: { known.contains($0) })
+      qrCode: { ["\($0.utf8.count)"] },
+      isReserved: { reserved.contains($0) || directory.values.contains($0) },
+      directoryName: { directory[$0].flatMap { reserved.contains($0) ? nil : $0 } },
+      isKnown: { known.contains($0) || writtenTo.contains($0) },
+      hasTakenPart: { known.contains($0) })
     service = AccountService(settings, environment, store: store)
   }
 
@@ -117,6 +121,25 @@ final class AccountHarness {
     } catch AccountError.refused(let problem) {
       return .problem(problem)
     }
+  }
+
+  /// Signs a person in at GitHub, and returns the user; the address of the page if that fails.
+  func signIn(as person: ProviderPerson, to path: String = "/") throws -> String {
+    let begun = try ask(.beginSignIn(method: "github", returnPath: path))
+    guard case .attempt(let secret)? = begun.cookie,
+      let state = begun.text.split(separator: "&").first(where: { $0.hasPrefix("state=") })
+    else { throw Unexpected("\(begun)") }
+    let back = AccountCall.ProviderReturn(
+      state: String(state.dropFirst("state=".count)), code: "c0de", error: nil, issuer: nil)
+    let call = AccountCall(
+      .finishSignIn(method: "github", back), caller: nil, address: "192.0.2.1",
+      browserSecret: secret, userAgent: "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0")
+    let pending = try service.finishSignIn("github", back, call, now: now).get()
+    let answer = try service.complete(pending, .person(person), now: now)
+    guard case .redirect(let location) = answer.content else { throw Unexpected("\(answer)") }
+    guard case .attemptEnded(let token?)? = answer.cookie else { return location }
+    guard let session = try service.verify(token, now: now) else { throw Unexpected("\(answer)") }
+    return session.account.user
   }
 
   func firstCode() throws -> String? {

@@ -75,6 +75,31 @@ import Testing
     #expect(person.binding == ProviderBinding(issuer: "https://github.com", subject: "5"))
     #expect(person.login == "Mona.Lisa")
     #expect(person.name == "Mona L")
+    #expect(person.picture == nil)
+  }
+
+  @Test(arguments: [
+    ("https://avatars.githubusercontent.com/u/5?v=4", true), ("https://github.com/mona.png", true),
+    ("http://avatars.githubusercontent.com/u/5", false), ("http://169.254.169.254/", false),
+    ("file:///etc/passwd", false), ("//github.com/mona.png", false), ("", false),
+    ("https://a.example/a b", false), ("https://a.example/\\u00e9", false),
+    ("https://a.example/" + String(repeating: "a", count: 494), true),
+    ("https://a.example/" + String(repeating: "a", count: 495), false),
+  ])
+  func `a picture has an https address, and not a long one`(url: String, isTaken: Bool) throws {
+    let user = #"{"login":"mona","id":5,"avatar_url":"\#(url)"}"#
+    let person = try #require(try outcome([(200, Self.token), (200, user)])?.get())
+    #expect(person.picture == (isTaken ? url : nil))
+  }
+
+  @Test func `a picture of the configured server itself may have no https`() {
+    let own = ["http://127.0.0.1:80"]
+    #expect(PictureAddress.admitted("http://127.0.0.1:80/u/5", of: own) != nil)
+    for other in [
+      "http://127.0.0.1:8080/", "http://127.0.0.1:80", "http://127.0.0.1:80@a.example/",
+    ] {
+      #expect(PictureAddress.admitted(other, of: own) == nil, "\(other)")
+    }
   }
 
   @Test func `only active members of the organization enter`() {
@@ -166,15 +191,10 @@ import Testing
 
   /// Signs a person in, and returns the user.
   private func signIn(_ subject: String, _ login: String, to path: String = "/") throws -> String {
-    let (state, secret) = try begin(path)
-    let pending = try finish(state, secret).get()
-    let person = ProviderPerson(
-      binding: ProviderBinding(issuer: "https://github.com", subject: subject), login: login,
-      name: nil)
-    let answer = try accounts.service.complete(pending, .person(person), now: accounts.now)
-    guard case .redirect(let location) = answer.content else { throw Wrong() }
-    guard case .attemptEnded(let token?)? = answer.cookie else { return location }
-    return try #require(try accounts.service.verify(token, now: accounts.now)).account.user
+    try accounts.signIn(
+      as: ProviderPerson(
+        binding: ProviderBinding(issuer: "https://github.com", subject: subject), login: login,
+        name: nil), to: path)
   }
 
   @Test func `is signed in where it was, with a device that is named after it`() throws {

@@ -100,7 +100,7 @@ import Testing
 
   @Test func `a picture of the configured service may be in the relay's network`() throws {
     let other = try FakeService()
-    let cache = try AvatarCache(AvatarCache.Options(userAgent: "relay", serviceURL: service.url))
+    let cache = try AvatarCache(AvatarCache.Options(userAgent: "relay", services: [service.url]))
     defer { cache.stop() }
     #expect(try ask(cache, "ada", "/avatar/7")?.bytes.count == 7)
     cache.avatar(for: "bo", url: "\(other.url)/avatar/7", completion: answers.take)

@@ -59,6 +59,10 @@ extension `End to end` {
       try play(name, of: "accounts_oidc.py")
     }
 
+    @Test func `a person of the directory who signs in at GitHub is known by the number`() throws {
+      try play("github_directory")
+    }
+
     @Test func `an export carries accounts without sessions`() throws { try play("exported") }
   }
 }

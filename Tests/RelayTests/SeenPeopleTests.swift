@@ -38,7 +38,7 @@ extension SeenPeople {
     let all = seen.all()
     #expect(all.map(\.user) == model.keys.sorted())
     #expect(all.allSatisfy { $0.name ?? "" == model[$0.user] })
-    #expect(model.allSatisfy { seen.name(of: $0.key) ?? "" == $0.value })
+    #expect(model.allSatisfy { seen.person($0.key)?.name ?? "" == $0.value })
     for user in model.keys { seen.remove(user) }
     #expect(seen.count == 0)
     #expect(seen.all().isEmpty)
@@ -55,11 +55,11 @@ extension SeenPeople {
     // Those who are listed can still be renamed; others are not.
     seen.record("user-1100002", name: "The middle")
     seen.record("ada", name: "Ada")
-    #expect(seen.name(of: "user-1100002") == (ascends ? nil : "The middle"))
-    #expect(seen.name(of: "ada") == nil)
+    #expect(seen.person("user-1100002")?.name == (ascends ? nil : "The middle"))
+    #expect(seen.person("ada")?.name == nil)
     seen.remove("user-1100001")
     seen.record("ada", name: "Ada")
-    #expect(seen.name(of: "ada") == (ascends ? nil : "Ada"))
+    #expect(seen.person("ada")?.name == (ascends ? nil : "Ada"))
   }
 
   @Test func `are loaded and recorded by one loop of all`() {
@@ -134,6 +134,26 @@ extension SeenPeople {
     #expect(roster.page("love", after: nil, limit: 9).people.map(\.person.name) == ["Ada Lövelace"])
     #expect(roster.profile(of: "ada") == Person(user: "ada", name: "Ada Lövelace"))
     #expect(roster.profile(of: "bo") == nil)
+  }
+
+  @Test func `have the pictures of their accounts`() {
+    let roster = roster(people: 1, seen: ["bo", "p0"])
+    roster.seen?.record("ada", name: "Ada", avatar: "https://p.example/1")
+    roster.seen?.record("p0", name: "P", avatar: "https://p.example/2")
+    let listed = roster.page("", after: nil, limit: 3).people.map(\.person)
+    #expect(
+      listed.map(\.avatar) == [nil, "https://p.example/1", nil],
+      "the directory's person has its own")
+    #expect(roster.profile(of: "ada")?.avatar == "https://p.example/1")
+    // A connection knows the name alone.
+    roster.seen?.record("ada", name: "Ada L")
+    #expect(roster.profile(of: "ada")?.avatar == "https://p.example/1")
+    roster.seen?.record("ada", name: "Ada", avatar: nil)
+    #expect(roster.profile(of: "ada") == Person(user: "ada", name: "Ada"))
+    roster.seen?.record("ada", name: "Ada", avatar: "https://p.example/3")
+    roster.seen?.remove("ada")
+    roster.seen?.record("ada", name: "Another Ada")
+    #expect(roster.profile(of: "ada")?.avatar == nil)
   }
 
   @Test func `a hundred thousand with one match are searched in pages that look at 20,000 each`() {

@@ -6,6 +6,8 @@ public struct Account: Equatable, Sendable {
   public var name: String
   /// What the account is bound to at a provider; `nil` = it came by an invitation.
   public var binding: ProviderBinding?
+  /// The address of the person's picture, as the provider had it at the last sign-in.
+  public var picture: String?
   /// Whether the person operates the relay.
   public var isOperator: Bool
   /// Whether no device of the account may connect.
@@ -13,12 +15,13 @@ public struct Account: Equatable, Sendable {
   public var createdAt: Int64
 
   public init(
-    user: String, name: String, binding: ProviderBinding? = nil, isOperator: Bool = false,
-    isDisabled: Bool = false, createdAt: Int64
+    user: String, name: String, binding: ProviderBinding? = nil, picture: String? = nil,
+    isOperator: Bool = false, isDisabled: Bool = false, createdAt: Int64
   ) {
     self.user = user
     self.name = name
     self.binding = binding
+    self.picture = picture
     self.isOperator = isOperator
     self.isDisabled = isDisabled
     self.createdAt = createdAt

@@ -13,6 +13,7 @@ public struct AccountLine: Equatable, Sendable {
       ("type", .text("account")), ("user", .text(account.user)), ("name", .text(account.name)),
       ("issuer", account.binding.map { .text($0.issuer) }),
       ("subject", account.binding.map { .text($0.subject) }),
+      ("picture", account.picture.map { .text($0) }),
       ("operator", account.isOperator ? .flag(true) : nil),
       ("disabled", account.isDisabled ? .flag(true) : nil),
       ("created_at", .number(account.createdAt)),
@@ -42,6 +43,12 @@ public struct AccountLine: Equatable, Sendable {
       isDisabled: json["disabled"]?.boolean ?? false, createdAt: createdAt)
     if let issuer = json["issuer"]?.string, let subject = json["subject"]?.string {
       account.binding = ProviderBinding(issuer: issuer, subject: subject)
+    }
+    if let picture = json["picture"]?.string {
+      guard PictureAddress.isValid(picture) else {
+        throw Malformed(reason: "\"picture\" is not an address")
+      }
+      account.picture = picture
     }
   }
 

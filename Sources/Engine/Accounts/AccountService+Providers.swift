@@ -82,16 +82,22 @@ extension AccountService {
   ) throws(AccountError) -> AccountAnswer {
     let device = DeviceName.ofBrowser(pending.call.userAgent)
     let token: String? = try store.transaction { () throws(AccountError) in
-      let account: Account
+      var account: Account
       if let known = try store.account(person.binding) {
         account = known
+        // The name stays: the person may have chosen another one here.
+        if !account.isDisabled, account.picture != person.picture {
+          account.picture = person.picture
+          try store.put(account)
+          try store.record(.account, of: account.user, at: now)
+        }
       } else {
         let name = person.name.flatMap {
           ShownName.isValid($0, bytes: AccountSettings.nameBytes) ? $0 : nil
         }
         account = Account(
           user: try freeName(person), name: name ?? person.login.prefixOfBytes(64),
-          binding: person.binding, createdAt: now)
+          binding: person.binding, picture: person.picture, createdAt: now)
         try store.put(account)
         try store.record(.account, of: account.user, at: now)
       }
@@ -127,8 +133,16 @@ extension AccountService {
     return isOwn ? path : "/"
   }
 
-  /// Returns a name that is not taken: the login, folded, or with the first number that is free.
+  /// Returns the name of a new account: that of the same person in the directory, or one that is not taken:
+  /// the login, folded, or with the first number that is free.
   private func freeName(_ person: ProviderPerson) throws(AccountError) -> String {
+    // The binding decides, not the login: another person may have it by now. Nor does it give the name of an
+    // account or of a user from before there were accounts.
+    if let name = environment.directoryName(person.binding), !settings.bots.contains(name),
+      try store.account(name) == nil, try !environment.hasTakenPart(name)
+    {
+      return name
+    }
     let login = LoginName.fold(person.login)
     for number in 1...Self.numbersLimit {
       let suffix = number == 1 ? "" : "-\(number)"

@@ -29,6 +29,8 @@ public struct AccountSettings: Sendable {
   /// The length of a device's and of a person's name, in bytes.
   static let deviceBytes = 100
   static let nameBytes = 200
+  /// The length of a picture's address, in bytes.
+  static let pictureBytes = 512
   /// How long a device's code lasts, and how often it may ask, in seconds (RFC 8628 §3.2).
   static let deviceCodeSeconds: Int64 = 600
   static let deviceIntervalSeconds = 5
@@ -56,20 +58,30 @@ public struct AccountEnvironment: Sendable {
   /// Whether the directory has a person of this name, or the configuration mentions it as an
   /// operator's or a banned user's.
   public var isReserved: @Sendable (String) -> Bool
+  /// Returns the user name that the directory has for a person of a provider, if it is a list of that
+  /// provider's people and the configuration does not mention the name.
+  public var directoryName: @Sendable (ProviderBinding) -> String?
   /// Whether a user of this name is known from before there were accounts.
   public var isKnown: @Sendable (String) throws(AccountError) -> Bool
+  /// Whether a user of this name has done something, and not only been written to, as people of the directory
+  /// are before they have an account.
+  public var hasTakenPart: @Sendable (String) throws(AccountError) -> Bool
 
   public init(
     hash: @escaping @Sendable ([UInt8]) -> SecretHash,
     random: @escaping @Sendable (Int) -> [UInt8],
     qrCode: @escaping @Sendable (String) -> [String],
     isReserved: @escaping @Sendable (String) -> Bool,
-    isKnown: @escaping @Sendable (String) throws(AccountError) -> Bool
+    directoryName: @escaping @Sendable (ProviderBinding) -> String? = { _ in nil },
+    isKnown: @escaping @Sendable (String) throws(AccountError) -> Bool,
+    hasTakenPart: @escaping @Sendable (String) throws(AccountError) -> Bool
   ) {
     self.hash = hash
     self.random = random
     self.qrCode = qrCode
     self.isReserved = isReserved
+    self.directoryName = directoryName
     self.isKnown = isKnown
+    self.hasTakenPart = hasTakenPart
   }
 }

@@ -89,7 +89,7 @@ public struct AccountChange: Equatable, Sendable {
   public enum Kind: Equatable, Sendable {
     /// A session has ended.
     case ended(session: String)
-    /// The account is new, or its name, its role or its state has changed.
+    /// The account is new, or its name, its picture, its role or its state has changed.
     case account
   }
 

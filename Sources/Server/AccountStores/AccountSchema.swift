@@ -81,6 +81,7 @@ enum AccountSchema {
         at bigint NOT NULL
       )
       """,
-    ]
+    ],
+    ["ALTER TABLE accounts ADD COLUMN picture text"],
   ]
 }

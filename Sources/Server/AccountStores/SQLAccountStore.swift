@@ -28,7 +28,9 @@ package final class SQLAccountStore: AccountStore {
     url: String, options: PostgresLog.Options
   ) throws(AccountError) -> SQLAccountStore? {
     let session = PostgresSession(url: url, options: options)
-    return try session.hasTables ? SQLAccountStore(session) : nil
+    guard try session.hasTables else { return nil }
+    try session.migrate()
+    return SQLAccountStore(session)
   }
 
   package func transaction<Result>(
@@ -46,7 +48,8 @@ package final class SQLAccountStore: AccountStore {
 
   // MARK: - Accounts
 
-  private static let accountColumns = "username, name, issuer, subject, operator, disabled, created"
+  private static let accountColumns =
+    "username, name, issuer, subject, operator, disabled, created, picture"
   private static let selectAccount = SQLStatement(
     "SELECT \(accountColumns) FROM accounts WHERE username = $1::text")
   private static let selectBoundAccount = SQLStatement(
@@ -61,23 +64,25 @@ package final class SQLAccountStore: AccountStore {
   private static let upsertAccount = SQLStatement(
     """
     INSERT INTO accounts (\(accountColumns)) VALUES
-      ($1::text, $2::text, $3::text, $4::text, $5::bigint, $6::bigint, $7::bigint)
+      ($1::text, $2::text, $3::text, $4::text, $5::bigint, $6::bigint, $7::bigint,
+      $8::text)
     ON CONFLICT (username) DO UPDATE SET name = excluded.name, issuer = excluded.issuer,
-      subject = excluded.subject, operator = excluded.operator, disabled = excluded.disabled
+      subject = excluded.subject, operator = excluded.operator, disabled = excluded.disabled,
+      picture = excluded.picture
     """)
 
   private func accounts(
     _ statement: SQLStatement, _ values: [SQLValue]
   ) throws(AccountError) -> [Account] {
-    let columns: [SQLColumn] = [.text, .text, .text, .text, .int, .int, .int]
+    let columns: [SQLColumn] = [.text, .text, .text, .text, .int, .int, .int, .text]
     return try session.run(statement, values, columns).map { row in
       var binding: ProviderBinding?
       if let issuer = row[2].optionalText, let subject = row[3].optionalText {
         binding = ProviderBinding(issuer: issuer, subject: subject)
       }
       return Account(
-        user: row[0].text, name: row[1].text, binding: binding, isOperator: row[4].flag,
-        isDisabled: row[5].flag, createdAt: row[6].int)
+        user: row[0].text, name: row[1].text, binding: binding, picture: row[7].optionalText,
+        isOperator: row[4].flag, isDisabled: row[5].flag, createdAt: row[6].int)
     }
   }
 
@@ -101,7 +106,8 @@ package final class SQLAccountStore: AccountStore {
     _ = try run(
       Self.upsertAccount, .text(account.user), .text(account.name),
       SQLValue(account.binding?.issuer), SQLValue(account.binding?.subject),
-      SQLValue(account.isOperator), SQLValue(account.isDisabled), .int(account.createdAt))
+      SQLValue(account.isOperator), SQLValue(account.isDisabled), .int(account.createdAt),
+      SQLValue(account.picture))
   }
 
   // MARK: - Sessions

@@ -41,13 +41,12 @@ enum PeopleDirectory {
 
   /// Starts the directory: sends its updates to every loop, and logs them if they changed.
   static func start(
-    _ directory: any Directory, _ mailboxes: [Mailbox<LoopMessage>], _ logger: Logger,
-    publish: @escaping @Sendable (PeopleList) -> Void
+    _ directory: any Directory, _ people: ListedPeople, _ mailboxes: [Mailbox<LoopMessage>],
+    _ logger: Logger
   ) {
     let last = Mutex("")
     directory.start { update in
-      for mailbox in mailboxes { mailbox.post(.people(update)) }
-      publish(update.people)
+      people.publish(update, to: mailboxes)
       let sentence = Self.sentence(update)
       let isNews = last.withLock { last in
         // An initially empty list is not worth a log line.
@@ -76,6 +75,14 @@ enum PeopleDirectory {
     case .failed(let text, let support):
       return "\(text)\(support.map { " Support id: \($0)." } ?? "") Meanwhile: \(known)"
     }
+  }
+}
+
+extension Configuration {
+  /// The services that name pictures and that the operator has configured.
+  var pictureServices: [String] {
+    (directory.kind == .local ? [] : [directory.serviceURL])
+      + (auth.mode == .accounts ? Array(auth.providerOrigins) : [])
   }
 }
 

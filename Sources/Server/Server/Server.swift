@@ -83,7 +83,10 @@ public final class Server: Sendable {
       let url = configuration.publicURL(listeningOn: "\(listener.address)")
       (accounts, firstLink) = try Self.openAccounts(
         configuration, publicURL: url, names, log, logger
-      ) { [seen = shard.seen] in seen?.record($0.user, name: $0.name) }
+      ) { [seen = shard.seen] account in
+        names.people.record(account)
+        seen?.record(account.user, name: account.name, avatar: account.picture)
+      }
       authenticator = Authenticator(
         verify: accounts?.verify,
         cookie: SessionCookie(url: url, isDefault: configuration.auth.publicURL.isEmpty),
@@ -104,9 +107,7 @@ public final class Server: Sendable {
       self.mailboxes = mailboxes
       directory = try PeopleDirectory.open(configuration, logger)
       var pictures = AvatarCache.Options(
-        userAgent: "relay/\(Self.version)",
-        serviceURL: configuration.directory.kind == .local
-          ? nil : configuration.directory.serviceURL)
+        userAgent: "relay/\(Self.version)", services: configuration.pictureServices)
       pictures.allowsPrivateAddresses = configuration.directory.allowsPrivateAvatars
       avatars = try AvatarCache(pictures)
       var router = RequestRouter(
@@ -161,7 +162,7 @@ public final class Server: Sendable {
       log.stop()
       throw ServerError("The relay cannot start: \(error).", .environment)
     }
-    PeopleDirectory.start(directory, mailboxes, logger) { [names] in names.setPeople($0) }
+    PeopleDirectory.start(directory, names.people, mailboxes, logger)
     bots = Mutex(nil)
     if let lead, configuration.log.engine == .postgresql {
       lead.observe { [weak self] leads in
@@ -360,7 +361,7 @@ public final class Server: Sendable {
     _ logger: Logger, changed: @escaping @Sendable (Account) -> Void
   ) throws(ServerError) -> (AccountKeeper, String?) {
     do throws(AccountError) {
-      let service = try configuration.openAccounts(publicURL: publicURL) { names.contains($0) }
+      let service = try configuration.openAccounts(publicURL: publicURL, names)
       let link = try service.makeFirstLink(now: WallClock.milliseconds)
       let caller = ProviderCaller(origins: configuration.auth.providerOrigins) {
         logger.warning("\($0)")

@@ -1,9 +1,11 @@
 """accounts.py CASE RELAY [MORE]: plays a case of people who sign in, with a relay of its own."""
 import asyncio
+import contextlib
 import json
 import pathlib
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -529,6 +531,87 @@ async def github_organization(start):
         "/user/memberships/orgs/org", 403, {"message": "Resource protected by organization SAML"},
         X_GitHub_SSO="required; url=https://github.example/orgs/org/sso")
     assert Browser(relay).go("/sign-in/github") == "/?sign_in_error=organization_refused"
+
+
+async def github_directory(start):
+    """People of the directory, which is the organization's, sign in: the number decides who is who."""
+    service = GitHub()
+    service.listed = [(5, "mona"), (7, "Lisa"), (9, "rex")]
+    service.pictures = {f"/u/{name}": f"picture {name}".encode() for name in ("5", "20", "20b", "7")}
+    relay = start(
+        by_github(service, ", organization: org")
+        + "  operators: [rex]\ndirectory: { kind: github, refresh_s: 1 }\n")
+
+    def sign_in(number, login, picture=None, **more):
+        service.members[number] = "active"
+        service.user = {"login": login, "id": number, "name": None,
+                        "avatar_url": picture or f"{service.url}/u/{number}", **more}
+        browser = Browser(relay)
+        assert browser.go("/sign-in/github") == "/"
+        return browser
+
+    def user(browser):
+        return browser.get("/v1/me").json["user"]
+
+    def people():
+        answer = ada.get("/v1/people")
+        assert '"id"' not in answer.text and "subject" not in answer.text, answer
+        return {row["user"]: row for row in answer.json["people"]}
+
+    ada = first(relay)
+    wait(lambda: {"mona", "lisa", "rex"} <= people().keys(), "the directory")
+    # Mona is written to before she has an account.
+    room = "/v1/rooms/dm:ada:mona/messages"
+    assert ada.post(room, {"id": "1", "text": "welcome"}).status == 201
+    # The login is recycled: another person has it by now.
+    recycled = sign_in(6, "mona")
+    assert user(recycled) == "mona-2"
+    # Hers was renamed, which the directory does not know yet.
+    mona = sign_in(5, "monalisa", name="Mona L")
+    assert user(mona) == "mona"
+    assert "welcome" in mona.get(room).text
+    assert recycled.get(room).status == 403
+    # A name of auth.operators is given by no provider.
+    assert user(sign_in(9, "rex")) == "rex-2"
+    # Not in the directory: name and picture are those of GitHub, through the relay.
+    otto = sign_in(20, "otto", name="Otto O")
+    row = wait(lambda: people().get("otto"), "otto")
+    assert (row["name"], row["avatar"]) == ("Otto O", f"{service.url}/u/20"), row
+    picture = ada.get("/v1/avatars/otto")
+    assert (picture.status, picture.text) == (200, "picture 20"), picture
+    assert otto.ask("PATCH", "/v1/me", {"name": "Ot"}, headers={"Origin": relay.url}).status == 200
+    sign_in(20, "otto", f"{service.url}/u/20b", name="Otto O")
+    wait(lambda: people()["otto"]["avatar"].endswith("/u/20b"), "the new picture")
+    assert people()["otto"]["name"] == "Ot", "the name that was chosen here"
+    assert ada.get("/v1/avatars/otto").text == "picture 20b"
+    # Pictures lead to no other host of the relay's network.
+    other = GitHub()
+    other.pictures = {"/u/30": b"secret"}
+    for number, url in [(30, f"{other.url}/u/30"), (31, other.url.replace("http", "https") + "/u/30"),
+                        (32, f"http://127.0.0.1:1@{other.url[7:]}/u/30")]:
+        name = user(sign_in(number, f"user{number}", url))
+        assert ada.get(f"/v1/avatars/{name}").status == 404, url
+    assert not other.requests, other.requests
+    # The directory learns of the new logins: each person is listed once, under the name of the account.
+    service.listed = [(6, "mona"), (5, "monalisa"), (9, "rex"), (7, "Lisa")]
+    rows = wait(lambda: (rows := people()).get("mona", {}).get("name") == "monalisa" and rows, people)
+    assert rows["mona-2"]["name"] == "mona" and rows["rex-2"]["name"] == "rex", rows
+    assert not {"monalisa", "rex"} & rows.keys(), rows
+    # After a restart without the service, and with accounts of before there were pictures.
+    relay.stop()
+    with contextlib.closing(sqlite3.connect(relay.data / "accounts.db")) as database:
+        database.executescript("ALTER TABLE accounts DROP COLUMN picture; PRAGMA user_version = 1")
+    state = json.loads((relay.data / "directory.json").read_text())
+    assert {person["id"] for person in state["pages"][0]["people"]} == {"5", "6", "7", "9"}, state
+    service.fail("/orgs/org/members", 503)
+    relay.start()
+    assert wait(lambda: people().get("mona-2"), "the kept list")["name"] == "mona"
+    assert "monalisa" not in people()
+    assert user(sign_in(7, "elisabeth")) == "lisa"
+    assert "avatar" not in people()["otto"]
+    lines = subprocess.run(
+        [relay.program, "export", "--data", str(relay.data)], stdout=subprocess.PIPE, text=True).stdout
+    assert f'"picture":"{service.url}/u/7"' in lines.replace("\\/", "/"), lines
 
 
 def play(case, program):

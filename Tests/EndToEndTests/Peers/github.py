@@ -1,4 +1,5 @@
-"""A GitHub on loopback, for signing in: as https://docs.github.com/en/apps/oauth-apps describes it."""
+"""A GitHub on loopback, for signing in, as https://docs.github.com/en/apps/oauth-apps describes it, and with the
+members of an organization and pictures."""
 import base64
 import hashlib
 import http.server
@@ -14,6 +15,8 @@ class GitHub:
     def __init__(self):
         self.user = {"login": "mona", "id": 5, "name": "Mona L", "avatar_url": "", "type": "User"}
         self.members = {}
+        # What /orgs/org/members lists, as (id, login), and the pictures, by path.
+        self.listed, self.pictures = [], {}
         self.faults, self.codes, self.tokens, self.requests = {}, {}, set(), []
         # Answers are given while it is set.
         self.ready = threading.Event()
@@ -61,6 +64,12 @@ class GitHub:
         self.faults[path] = (status, content, headers)
 
     def answer(self, request, path, fields):
+        if path == "/orgs/org/members":
+            return request.answer(200, [
+                {"login": login, "id": number, "avatar_url": f"{self.url}/u/{number}", "type": "User"}
+                for number, login in self.listed])
+        if path in self.pictures:
+            return request.answer(200, self.pictures[path], Content_Type="image/png")
         if path == "/login/oauth/authorize":
             assert fields["code_challenge_method"] == "S256" and fields["client_id"] == "app", fields
             code = secrets.token_hex(10)

@@ -127,7 +127,9 @@ public struct GitHubProvider: SignInProvider {
       }
       return ProviderPerson(
         binding: ProviderBinding(issuer: provider.baseURL, subject: String(id)), login: login,
-        name: json["name"]?.string)
+        name: json["name"]?.string,
+        picture: PictureAddress.admitted(
+          json["avatar_url"]?.string, of: [provider.baseURL, provider.apiURL]))
     }
 
     private func member(_ answer: ProviderAnswer?) throws(SignInFailure) -> ProviderPerson {

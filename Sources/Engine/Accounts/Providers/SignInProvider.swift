@@ -111,11 +111,33 @@ public struct ProviderPerson: Equatable, Sendable {
   /// The name there, which may change and be given to another person.
   public var login: String
   public var name: String?
+  /// The address of a picture, as `PictureAddress` admits it.
+  public var picture: String?
 
-  public init(binding: ProviderBinding, login: String, name: String?) {
+  public init(binding: ProviderBinding, login: String, name: String?, picture: String? = nil) {
     self.binding = binding
     self.login = login
     self.name = name
+    self.picture = picture
+  }
+}
+
+/// Addresses of pictures, which the relay fetches for those who look at a person.
+enum PictureAddress {
+  /// Returns an address that a provider has named: https, or of the provider itself; `nil` for any other.
+  /// - Parameter provider: the addresses that the operator has configured, without a slash at the end.
+  static func admitted(_ text: String?, of provider: [String]) -> String? {
+    guard let text, isValid(text),
+      text.hasPrefix("https://") || provider.contains(where: { text.hasPrefix("\($0)/") })
+    else { return nil }
+    return text
+  }
+
+  /// Whether it is an http or https address of printable ASCII, and not too long.
+  static func isValid(_ text: String) -> Bool {
+    text.utf8.count <= AccountSettings.pictureBytes
+      && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }
+      && (text.hasPrefix("https://") || text.hasPrefix("http://"))
   }
 }
 

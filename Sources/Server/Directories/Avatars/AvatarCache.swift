@@ -31,8 +31,8 @@ public final class AvatarCache: Sendable {
     /// Whether pictures may be fetched from this machine or a private network. Third parties choose
     /// the URLs, and the relay can reach hosts that they cannot.
     public var allowsPrivateAddresses = false
-    /// The origin of the directory's service, which may have any address; `nil` = none.
-    var origin: String?
+    /// The origins of services that the operator has configured, which may have any address.
+    var origins: Set<String> = []
     /// Whether an address may be connected to; replaced by tests.
     var mayConnect: @Sendable (PeerAddress) -> Bool = \.isPublic
 
@@ -40,10 +40,10 @@ public final class AvatarCache: Sendable {
     public init() {}
 
     /// The defaults with another `User-Agent`.
-    /// - Parameter serviceURL: the directory's service; `nil` = none.
-    public init(userAgent: String, serviceURL: String?) {
+    /// - Parameter services: the URLs of the services that the operator has configured.
+    public init(userAgent: String, services: some Sequence<String>) {
       self.userAgent = userAgent
-      origin = serviceURL.flatMap { WebAddress($0)?.origin }
+      origins = Set(services.compactMap { WebAddress($0)?.origin })
     }
   }
 

@@ -25,7 +25,7 @@ final class AvatarFetcher {
     self.orders = orders
     let (allowsPrivate, mayConnect) = (options.allowsPrivateAddresses, options.mayConnect)
     var web = WebOptions(
-      WebReach(origin: options.origin) { allowsPrivate || mayConnect($0) })
+      WebReach(origins: options.origins) { allowsPrivate || mayConnect($0) })
     web.userAgent = options.userAgent
     web.connectTimeoutMilliseconds = options.connectTimeoutMilliseconds
     web.timeoutMilliseconds = options.timeoutMilliseconds

@@ -16,11 +16,10 @@ public struct AccountAdministration {
 
   /// Opens the accounts of the relay that a configuration describes.
   public init(_ configuration: Configuration) throws(Failure) {
-    let reserved = ReservedNames(configuration)
     service = try Self.explaining { () throws(AccountError) in
       let service = try configuration.openAccounts(
         publicURL: configuration.publicURL(listeningOn: configuration.listen),
-        isReserved: { reserved.contains($0) })
+        ReservedNames(configuration))
       return service
     }
   }

@@ -6,12 +6,14 @@ extension AccountEnvironment {
   /// Returns the environment of this machine: hashes by OpenSSL, random bytes of the system, QR codes by
   /// libqrencode.
   init(
-    isReserved: @escaping @Sendable (String) -> Bool,
-    isKnown: @escaping @Sendable (String) throws(AccountError) -> Bool
+    _ names: ReservedNames,
+    isKnown: @escaping @Sendable (String) throws(AccountError) -> Bool,
+    hasTakenPart: @escaping @Sendable (String) throws(AccountError) -> Bool
   ) {
     self.init(
       hash: Self.sha256, random: Self.randomBytes, qrCode: Self.rows(ofQRCode:),
-      isReserved: isReserved, isKnown: isKnown)
+      isReserved: { names.contains($0) }, directoryName: { names.directoryName($0) },
+      isKnown: isKnown, hasTakenPart: hasTakenPart)
   }
 
   static func sha256(_ bytes: [UInt8]) -> SecretHash {

@@ -25,9 +25,9 @@ extension Configuration {
   /// Opens the accounts where the log is.
   /// - Parameters:
   ///   - publicURL: what links begin with.
-  ///   - isReserved: as in `AccountEnvironment`.
+  ///   - names: those that no new account gets.
   func openAccounts(
-    publicURL: String, isReserved: @escaping @Sendable (String) -> Bool
+    publicURL: String, _ names: ReservedNames
   ) throws(AccountError) -> AccountService {
     var settings = AccountSettings(publicURL: publicURL)
     settings.everyoneInvites = auth.invites == .members
@@ -36,7 +36,10 @@ extension Configuration {
     settings.bots = Set(bots.map(\.user))
     settings.providers = auth.providers
     return AccountService(
-      settings, AccountEnvironment(isReserved: isReserved, isKnown: knowsUser()),
+      settings,
+      AccountEnvironment(
+        names, isKnown: knowsUser(),
+        hasTakenPart: knowsUser(byTakingPart: true)),
       store: try openAccountStore())
   }
 
@@ -53,14 +56,29 @@ extension Configuration {
     }
   }
 
+  /// The issuer of the accounts whose people the directory lists: of GitHub, where people sign in at the same
+  /// one.
+  var directoryIssuer: String? {
+    guard auth.mode == .accounts, auth.signIn.contains(.github), directory.kind == .github
+    else { return nil }
+    let url = directory.serviceURL
+    let listed = WebAddress(url.hasSuffix("/") ? String(url.dropLast()) : url)
+    return listed == WebAddress(auth.gitHub.apiURL) ? auth.gitHub.baseURL : nil
+  }
+
   /// Returns a function that says whether the log knows a user.
-  private func knowsUser() -> @Sendable (String) throws(AccountError) -> Bool {
+  /// - Parameter byTakingPart: as in `Store.knows`.
+  private func knowsUser(
+    byTakingPart: Bool = false
+  ) -> @Sendable (String) throws(AccountError) -> Bool {
     let folder = dataFolder
     switch (log.engine, log.durability) {
     case (.sqlite, .memory): return { _ in false }
     case (.sqlite, _):
       return { user throws(AccountError) in
-        do throws(StoreError) { return try Store.knows(user, folder: folder) } catch {
+        do throws(StoreError) {
+          return try Store.knows(user, byTakingPart: byTakingPart, folder: folder)
+        } catch {
           throw .unavailable("\(error)")
         }
       }
@@ -68,7 +86,8 @@ extension Configuration {
       let (url, options) = (log.url, PostgresLog.Options(self))
       return { user throws(AccountError) in
         do throws(StoreFailure) {
-          return try Maintenance.knows(user, url: url, options: options)
+          return try Maintenance.knows(
+            user, byTakingPart: byTakingPart, url: url, options: options)
         } catch {
           throw .unavailable("\(error)")
         }
@@ -149,22 +168,26 @@ extension AccountError {
 
 /// The names that no new account gets, besides those of accounts and of bots. Thread-safe.
 final class ReservedNames: Sendable {
-  private let people = Mutex<PeopleList?>(nil)
+  let people: ListedPeople
   private let configured: Mutex<Set<String>>
 
   init(_ configuration: Configuration) {
+    people = ListedPeople(issuer: configuration.directoryIssuer)
     configured = Mutex(Self.names(configuration.auth))
   }
-
-  func setPeople(_ list: PeopleList) { people.withLock { $0 = list } }
 
   func setConfigured(_ auth: Configuration.Auth) {
     configured.withLock { $0 = Self.names(auth) }
   }
 
-  func contains(_ user: String) -> Bool {
-    configured.withLock { $0.contains(user) } || people.withLock { $0?.index(of: user) != nil }
+  func contains(_ user: String) -> Bool { isConfigured(user) || people.contains(user) }
+
+  /// As in `AccountEnvironment`: whoever has a name of `auth.operators` would be an operator.
+  func directoryName(_ person: ProviderBinding) -> String? {
+    people.name(of: person).flatMap { isConfigured($0) ? nil : $0 }
   }
+
+  private func isConfigured(_ user: String) -> Bool { configured.withLock { $0.contains(user) } }
 
   private static func names(_ auth: Configuration.Auth) -> Set<String> {
     Set(auth.operators + auth.banned)

@@ -22,7 +22,7 @@ struct Roster {
   func profile(of user: String) -> Person? {
     if let place = directory.people.index(of: user) { return directory.people.people[place] }
     if let place = bots.index(of: user) { return bots.people[place] }
-    return seen?.name(of: user).map { Person(user: user, name: $0) }
+    return seen?.person(user)
   }
 
   /// Returns a page of the users who match a query.
@@ -58,8 +58,9 @@ struct Roster {
           guard looks(at: person.user, PeopleCursor.seenPlace) else { return answer }
           if person.matches(query), people.index(of: person.user) == nil, !isBot(person.user) {
             let name = person.name ?? person.user
-            answer.people.append(
-              (Person(user: person.user, name: name), false, PeopleCursor.seenPlace))
+            let listed = Person(
+              user: person.user, name: name, avatar: seen.avatar(of: person.user))
+            answer.people.append((listed, false, PeopleCursor.seenPlace))
           }
         }
         user = end.user

@@ -17,6 +17,8 @@ public final class SeenPeople: Sendable {
     /// Ascending by user; none is empty.
     var runs: [[SeenPerson]] = []
     var count = 0
+    /// The pictures of those who have one.
+    var avatars: [String: String] = [:]
     var isLoading = false
 
     /// Returns the place of the first user at or after `user` within the run that may have it; it is
@@ -68,14 +70,25 @@ public final class SeenPeople: Sendable {
   ///   - user: a valid user name.
   ///   - name: one line of at most 200 bytes, which the caller checks; `nil` keeps the known one.
   public func record(_ user: String, name: String? = nil) {
+    table.withLock { Self.record(user, name, &$0) }
+  }
+
+  /// Adds a user with an account, or changes the display name and the picture of one.
+  /// - Parameter avatar: the URL of the picture, of a bounded length.
+  public func record(_ user: String, name: String, avatar: String?) {
     table.withLock { table in
-      if let (run, index) = table.find(user) {
-        // Most often nothing changes, and a page may share the run.
-        guard let name, table.runs[run][index].name != name else { return }
-        table.runs[run][index].name = name
-      } else if table.count < Self.limit {
-        table.insert(SeenPerson(user: user, name: name))
-      }
+      Self.record(user, name, &table)
+      if table.avatars[user] != avatar, table.find(user) != nil { table.avatars[user] = avatar }
+    }
+  }
+
+  private static func record(_ user: String, _ name: String?, _ table: inout Table) {
+    if let (run, index) = table.find(user) {
+      // Most often nothing changes, and a page may share the run.
+      guard let name, table.runs[run][index].name != name else { return }
+      table.runs[run][index].name = name
+    } else if table.count < limit {
+      table.insert(SeenPerson(user: user, name: name))
     }
   }
 
@@ -85,15 +98,24 @@ public final class SeenPeople: Sendable {
     table.withLock { table in
       guard let (run, index) = table.find(user) else { return }
       table.count -= 1
+      table.avatars[user] = nil
       table.runs[run].remove(at: index)
       if table.runs[run].isEmpty { table.runs.remove(at: run) }
     }
   }
 
-  /// Returns the display name of a user, if one is known.
-  func name(of user: String) -> String? {
-    table.withLock { table in table.find(user).flatMap { table.runs[$0.run][$0.index].name } }
+  /// Returns a user with the display name, if one is known.
+  func person(_ user: String) -> Person? {
+    table.withLock { table in
+      guard let (run, index) = table.find(user), let name = table.runs[run][index].name else {
+        return nil
+      }
+      return Person(user: user, name: name, avatar: table.avatars[user])
+    }
   }
+
+  /// Returns the URL of a user's picture, if one is known.
+  func avatar(of user: String) -> String? { table.withLock { $0.avatars[user] } }
 
   /// Returns the next users in the order of names, at most `runLimit`; none at the end.
   /// - Parameter user: those after it, whether it is listed or not.
