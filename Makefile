@@ -2,6 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: run build check quick test test-times test-long test-browsers test-openid test-machine test-fresh bench bench-full conformance faults simulate \
+  account-faults \
   simulate-bugs fuzz fuzz-coverage fuzz-bugs test-tsan test-asan pictures bench-screen bench-hostile format lint \
   install uninstall help bench-baseline bench-figures docs release
 
@@ -50,6 +51,7 @@ help:
 	@echo 'make pictures          render the pictures of wschat and of the web page in docs/pictures'
 	@echo 'make simulate          simulate the relay from seeds, with faults, for an hour; or SECONDS=600'
 	@echo 'make simulate-bugs     measure how soon the simulation finds planted bugs'
+	@echo 'make account-faults    check that the tests of accounts find planted faults'
 	@echo 'make fuzz              fuzz every parser, a minute each; SECONDS=600 for more'
 	@echo 'make fuzz-coverage     measure how much of WebSocket the corpus covers'
 	@echo 'make fuzz-bugs         check that the fuzzer finds planted bugs'
@@ -171,6 +173,14 @@ simulate-bugs:
 	@$(PLANT)
 	@$(SWIFT) build --package-path .build/planted --product simulate
 	@Tests/Simulation/catch-bugs .build/planted/.build/debug/simulate
+
+# Plants the faults of Tests/PlantedFaults in a copy of the package, and plays the case that has to reveal each.
+ACCOUNT_FAULTS := .build/planted-accounts
+account-faults:
+	@config/setup test
+	@Tests/Simulation/PlantedBugs/plant $(ACCOUNT_FAULTS) Tests/PlantedFaults
+	@$(SWIFT) build --package-path $(ACCOUNT_FAULTS) --product relay
+	@Tests/PlantedFaults/catch $(ACCOUNT_FAULTS)/.build/debug/relay
 
 # The program has its own `main` and uses libFuzzer as a library, so the flags that link it and
 # instrument the code are set here. Each target runs for SECONDS: see Tests/Fuzz. The linker is lld,
