@@ -182,6 +182,13 @@ import Testing
     #expect(play.person?.name == "Mona L")
     let other = signIn("", userinfo: #"{"sub":"6","preferred_username":"mona"}"#)
     #expect(other.failure == .providerRefused)
+    for (url, isAdmitted) in [
+      ("https://cdn.example.org/5.png", true), ("https://id.example.org/5.png", true),
+      ("http://cdn.example.org/5.png", false), ("javascript:alert(1)", false),
+    ] {
+      let pictured = signIn(#""preferred_username":"mona","picture":"\#(url)""#)
+      #expect(pictured.person?.picture == (isAdmitted ? url : nil))
+    }
     // What the ID token says is not replaced.
     let both = signIn(
       #""preferred_username":"mona""#,

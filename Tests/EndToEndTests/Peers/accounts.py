@@ -126,8 +126,13 @@ async def signing_in(start):
     socket, message = await welcomed(relay, ada)
     assert message["type"] == "welcome" and message["user"] == "ada", message
     assert ada.post("/v1/rooms/dev/messages", {"id": "1", "text": "hi"}).status == 201
-    bo, answer = ada.open(ada.invite(rooms=["dev", "general"]), "bo", name="Bo", device="phone")
+    code = ada.invite(rooms=["dev", "general"])
+    bo, answer = ada.open(code, "bo", name="Bo", device="phone")
     assert answer.json["rooms"] == ["dev", "general"]
+    # Whoever has stolen the link comes too late, and learns nothing from it; its maker sees who was first.
+    assert Person(relay).get(f"/v1/invites/{code}").status == 404
+    assert Person(relay).post(f"/v1/invites/{code}", {"user": "thief"}).status == 404
+    assert [row["used_by"] for row in ada.get("/v1/invites").json["invites"]] == [["bo"]]
     rooms = {row["room"] for row in bo.get("/v1/rooms").json["rooms"]}
     assert {"dev", "general"} <= rooms, f"an invitation makes a member of its rooms: {rooms}"
     assert bo.get("/v1/me").json == {

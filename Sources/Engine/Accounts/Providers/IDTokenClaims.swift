@@ -105,7 +105,9 @@ struct IDTokenClaims {
     let login = value.split(separator: "@").first.map(String.init) ?? value
     return ProviderPerson(
       binding: ProviderBinding(issuer: provider.issuer, subject: subject), login: login,
-      name: claim("name")?.string)
+      name: claim("name")?.string,
+      picture: PictureAddress.admitted(
+        claim("picture")?.string, of: [OIDCMetadata.origin(of: provider.issuer)]))
   }
 
   private func claim(_ name: String) -> JSONNode? {

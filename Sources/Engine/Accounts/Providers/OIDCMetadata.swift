@@ -57,11 +57,15 @@ struct OIDCMetadata {
 
   /// Whether a request may be sent there: over TLS, or to where the document comes from.
   static func isUsable(_ url: String, issuer: String) -> Bool {
-    let origin = issuer.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
-      .prefix(3).joined(separator: "/")
-    return (url.hasPrefix("https://") || url.hasPrefix(origin + "/"))
+    (url.hasPrefix("https://") || url.hasPrefix(origin(of: issuer) + "/"))
       && url.utf8.count <= urlBytesLimit
       && url.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
+  }
+
+  /// Scheme and host of an address, with the port if it has one.
+  static func origin(of url: String) -> String {
+    url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).prefix(3)
+      .joined(separator: "/")
   }
 
   static func texts(_ list: JSONNode?) -> [String] {
