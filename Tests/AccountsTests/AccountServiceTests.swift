@@ -43,6 +43,20 @@ import Wire
   }
 
   @Test(arguments: AccountPlace.allCases)
+  func `the attempt to sign in that expires first makes room`(place: AccountPlace) throws {
+    let store = try AccountHarness(place).store
+    let hashes = try (0..<3).map { try #require(SecretHash([UInt8](repeating: $0, count: 32))) }
+    for (hash, expiry) in zip(hashes, [20, 10, 30] as [Int64]) {
+      try store.add(
+        SignInAttempt(
+          hash: hash, browserHash: hash, method: "github", verifier: "", nonce: "",
+          returnPath: "/", expiresAt: expiry))
+    }
+    try store.removeOldestAttempt()
+    #expect(try hashes.map { try store.takeAttempt($0)?.expiresAt } == [20, nil, 30])
+  }
+
+  @Test(arguments: AccountPlace.allCases)
   func `a token is verified until its session ends, and no other token is`(place: AccountPlace)
     throws
   {

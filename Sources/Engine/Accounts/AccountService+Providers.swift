@@ -26,12 +26,13 @@ extension AccountService {
       verifier: SecretForm.token(environment.random(SecretForm.tokenBytes)),
       nonce: SecretForm.token(environment.random(SecretForm.tokenBytes)),
       returnPath: Self.ownPath(returnPath), expiresAt: now + AccountSettings.attemptSeconds * 1000)
-    let isFull = try store.transaction { () throws(AccountError) in
-      guard try store.attemptCount() < AccountSettings.attemptsLimit else { return true }
+    try store.transaction { () throws(AccountError) in
+      // The oldest one makes room: who begins many and finishes none must not keep the others out.
+      if try store.attemptCount() >= AccountSettings.attemptsLimit {
+        try store.removeOldestAttempt()
+      }
       try store.add(attempt)
-      return false
     }
-    if isFull { return .failure(.tooMany) }
     return .success(
       PendingSignIn(
         exchange: provider.begin(described(attempt, state)), attempt: attempt, call: call,

@@ -38,7 +38,8 @@ public struct AccountSettings: Sendable {
   static let deviceCodesLimit = 10_000
   /// Wrong codes of devices per minute: of an account, and of an address.
   static let wrongCodesPerMinute = 5
-  /// How long a browser may take at a provider, in seconds, and how many may be there at once.
+  /// How long a browser may take at a provider, in seconds, and how many may be there at once; the one that has been
+  /// there longest makes room.
   static let attemptSeconds: Int64 = 600
   static let attemptsLimit = 10_000
   /// The use of a session is recorded at most this often.

@@ -61,6 +61,7 @@ public protocol AccountStore: AnyObject {
   func removeDeviceCode(_ hash: SecretHash) throws(AccountError)
   func attemptCount() throws(AccountError) -> Int
   func add(_ attempt: SignInAttempt) throws(AccountError)
+  func removeOldestAttempt() throws(AccountError)
   /// Returns an attempt and removes it, so that it is used once.
   func takeAttempt(_ hash: SecretHash) throws(AccountError) -> SignInAttempt?
 

@@ -314,6 +314,11 @@ package final class SQLAccountStore: AccountStore {
       (hash, browser_hash, method, verifier, nonce, return_path, expires)
     VALUES ($1::bytea, $2::bytea, $3::text, $4::text, $5::text, $6::text, $7::bigint)
     """)
+  private static let removeOldestAttempt = SQLStatement(
+    """
+    DELETE FROM account_attempts WHERE hash = (
+      SELECT hash FROM account_attempts ORDER BY expires LIMIT 1)
+    """)
   private static let takeAttempt = SQLStatement(
     """
     DELETE FROM account_attempts WHERE hash = $1::bytea
@@ -329,6 +334,10 @@ package final class SQLAccountStore: AccountStore {
       Self.insertAttempt, SQLValue(attempt.hash), SQLValue(attempt.browserHash),
       .text(attempt.method), .text(attempt.verifier), .text(attempt.nonce),
       .text(attempt.returnPath), .int(attempt.expiresAt))
+  }
+
+  package func removeOldestAttempt() throws(AccountError) {
+    _ = try run(Self.removeOldestAttempt)
   }
 
   package func takeAttempt(_ hash: SecretHash) throws(AccountError) -> SignInAttempt? {
