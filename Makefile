@@ -108,11 +108,11 @@ test-long:
 	@$(SIMULATE) --store memory --seeds 90
 	@$(SIMULATE) --store cluster --seeds 3000
 
-# Signing in at OpenID providers that are not this project's.
+# Signing in at OpenID providers that are not this project's, and by a device flow that is not.
 test-openid:
 	@config/setup openid
 	@$(SWIFT) build --product relay
-	@for case in glewlwyd mock; do \
+	@for case in glewlwyd mock device_flow; do \
 	  echo "signing in: $$case" && /usr/bin/python3 -B Tests/EndToEndTests/Peers/accounts_oidc.py $$case \
 	    .build/debug/relay .build/openid || exit; \
 	done

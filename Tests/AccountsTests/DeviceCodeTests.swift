@@ -37,6 +37,8 @@ import Wire
     let signedIn = try accounts.ask(.pollDevice, poll)
     #expect(signedIn["user"] == "ada")
     let token = try #require(signedIn["token"])
+    #expect(signedIn["access_token"] == token)
+    #expect(signedIn["token_type"] == "Bearer")
     #expect(try accounts.service.verify(token, now: accounts.now)?.account.user == "ada")
     #expect(try accounts.ask(.pollDevice, poll)["error"] == "expired_token")
   }

@@ -91,11 +91,13 @@ extension AccountService {
         }
         let (session, token) = try addSession(
           of: user, device: waiting.device, from: call.address, now)
+        // The token has a second name, which libraries for OAuth look for (RFC 6749 §5.1).
         return AccountAnswer(
           status: 200,
           .json(
             JSONText.object([
               ("token", .text(token)), ("user", .text(user)), ("session", .text(session.id)),
+              ("access_token", .text(token)), ("token_type", .text("Bearer")),
             ]).bytes), cookie: .session(token))
       }
     }

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from accounts import Browser, Person, play, redirected
+from accounts import Browser, Person, first, play, redirected
 from oidc import ALLOWED, CLIENT, FORGERIES, SECRET, Provider
 
 START = "/sign-in/oidc"
@@ -201,6 +201,43 @@ async def glewlwyd(start, _):
                 assert mona.get("/v1/me").json["user"] == "mona"
         finally:
             provider.stop()
+
+
+AUTHLIB = """
+import sys, httpx
+from authlib.integrations.base_client import OAuthError
+from authlib.integrations.httpx_client import OAuth2Client
+url, code = sys.argv[1:]
+client = OAuth2Client(client_id="terminal", token_endpoint_auth_method="none")
+def ask():
+    return client.fetch_token(f"{url}/v1/device/token", device_code=code,
+                              grant_type="urn:ietf:params:oauth:grant-type:device_code")
+try:
+    ask()
+except OAuthError as error:
+    print(error.error, flush=True)
+sys.stdin.readline()
+ask()
+print(client.get(f"{url}/v1/me").json()["user"])
+"""
+
+
+async def device_flow(start, cache):
+    """The device flow by Authlib, which comes with oidc-provider-mock."""
+    from openid_mock import install
+    try:
+        python = install(cache)
+    except subprocess.CalledProcessError as error:
+        return print(f"Authlib cannot be installed, and was not tested: {error}")
+    relay = start("auth: { mode: accounts }\n")
+    ada = first(relay)
+    asked = Person(relay).post("/v1/device", {"device": "terminal"}).json
+    client = subprocess.Popen([python, "-c", AUTHLIB, relay.url, asked["device_code"]], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True)
+    assert client.stdout.readline() == "authorization_pending\n"
+    assert ada.post(f"/v1/device/{asked['user_code']}", {"allow": True}).status == 204
+    rest, _ = client.communicate("go on\n", timeout=60)
+    assert (client.returncode, rest) == (0, "ada\n"), rest
 
 
 def free_port():
