@@ -204,7 +204,7 @@ async def glewlwyd(start, _):
 
 
 AUTHLIB = """
-import sys, httpx
+import sys
 from authlib.integrations.base_client import OAuthError
 from authlib.integrations.httpx_client import OAuth2Client
 url, code = sys.argv[1:]
