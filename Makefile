@@ -116,6 +116,7 @@ test-openid:
 	  echo "signing in: $$case" && /usr/bin/python3 -B Tests/EndToEndTests/Peers/accounts_oidc.py $$case \
 	    .build/debug/relay .build/openid || exit; \
 	done
+
 MEASURED := Measured:
 BROWSERS := 'in other browsers'
 

@@ -17,6 +17,7 @@ import websockets
 
 from github import GitHub
 from relay import Relay, wait
+from service import opener
 
 ACCOUNTS = "auth: { mode: accounts }"
 
@@ -29,14 +30,6 @@ class Answer:
 
     def __repr__(self):
         return f"{self.status} {self.text}"
-
-
-class NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *arguments):
-        return None
-
-
-opener = urllib.request.build_opener(NoRedirect, urllib.request.ProxyHandler({}))
 
 
 class Person:

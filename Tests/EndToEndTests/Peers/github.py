@@ -2,68 +2,25 @@
 members of an organization and pictures."""
 import base64
 import hashlib
-import http.server
-import json
 import secrets
-import threading
 import urllib.parse
 
+from service import Service
 
-class GitHub:
-    """What is signed in there is `user`; `faults` are answers that replace the next ones, by path."""
+
+class GitHub(Service):
+    """What is signed in there is `user`."""
 
     def __init__(self):
         self.user = {"login": "mona", "id": 5, "name": "Mona L", "avatar_url": "", "type": "User"}
         self.members = {}
         # What /orgs/org/members lists, as (id, login), and the pictures, by path.
         self.listed, self.pictures = [], {}
-        self.faults, self.codes, self.tokens, self.requests = {}, {}, set(), []
-        # Answers are given while it is set.
-        self.ready = threading.Event()
-        self.ready.set()
-        outer = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *arguments):
-                pass
-
-            def answer(self, status, content, **headers):
-                body = content if isinstance(content, bytes) else json.dumps(content).encode()
-                self.send_response(status)
-                for name, value in headers.items():
-                    self.send_header(name.replace("_", "-"), value)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def handle_any(self, form=""):
-                path, _, query = self.path.partition("?")
-                outer.requests.append((path, dict(self.headers), form))
-                outer.ready.wait()
-                if path in outer.faults:
-                    status, content, headers = outer.faults[path]
-                    return self.answer(status, content, **headers)
-                outer.answer(self, path, dict(urllib.parse.parse_qsl(query or form)))
-
-            def do_GET(self):
-                self.handle_any()
-
-            def do_POST(self):
-                self.handle_any(self.rfile.read(int(self.headers["Content-Length"])).decode())
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def stall(self):
-        self.ready.clear()
-
-    def fail(self, path, status, content=b"", **headers):
-        self.faults[path] = (status, content, headers)
+        self.tokens = set()
+        super().__init__()
 
     def answer(self, request, path, fields):
+        fields = dict(fields)
         if path == "/orgs/org/members":
             return request.answer(200, [
                 {"login": login, "id": number, "avatar_url": f"{self.url}/u/{number}", "type": "User"}

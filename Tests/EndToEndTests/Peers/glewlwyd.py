@@ -18,16 +18,12 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from relay import MORTAL, PATIENCE_S, wait
+from service import NoRedirect
 
 # What Debian's package fills a database with.
 TABLES = pathlib.Path("/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3")
 MODULES = "/usr/lib/glewlwyd"
 ADMINISTRATOR = ("admin", "password")
-
-
-class NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *arguments):
-        return None
 
 
 class Session:

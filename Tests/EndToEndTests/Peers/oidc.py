@@ -2,16 +2,16 @@
 import base64
 import hashlib
 import hmac
-import http.server
 import json
 import re
 import secrets
-import threading
 import time
 import urllib.parse
 
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa, utils
+
+from service import Service
 
 # With characters that a form encodes, since Basic credentials are encoded as a form (RFC 6749, 2.3.1).
 CLIENT, SECRET = "relay:1 %41+b", "s:3 %63+r&=/~"
@@ -66,8 +66,8 @@ class Key:
         return f"{text}.{encoded(self.signature(text))}"
 
 
-class Provider:
-    """Who signs in there is `claims`; `faults` are answers that replace the next ones, by path.
+class Provider(Service):
+    """Who signs in there is `claims`.
 
     metadata    members that replace those of the discovery document; None removes one
     callback    parameters that replace those of the redirect to the relay; None removes one
@@ -85,63 +85,20 @@ class Provider:
         self.alg, self.hide_kid, self.forge = "RS256", False, None
         self.enc = Key("RS256", "enc-1", use="enc")
         self.keys = [self.enc, Key("ES256", "ec-1"), Key("RS256", "rsa-1")]
-        self.faults, self.codes, self.tokens, self.requests = {}, {}, {}, []
-        # Answers are given while it is set.
-        self.ready = threading.Event()
-        self.ready.set()
-        outer = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *arguments):
-                pass
-
-            def answer(self, status, content, **headers):
-                body = content if isinstance(content, bytes) else json.dumps(content).encode()
-                self.send_response(status)
-                for name, value in {"Content_Type": "application/json", "Cache_Control": "no-store", **headers}.items():
-                    self.send_header(name.replace("_", "-"), value)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def handle_any(self, form=""):
-                address, _, query = self.path.partition("?")
-                pairs = urllib.parse.parse_qsl(form or query, keep_blank_values=True)
-                fields = dict(pairs)
-                name = address.removeprefix(path)
-                outer.requests.append((name, dict(self.headers), fields))
-                outer.ready.wait()
-                if name in outer.faults:
-                    status, content, headers = outer.faults[name]
-                    return self.answer(status, content, **headers)
-                if not address.startswith(path) or (self.command, name) not in outer.paths:
-                    return self.answer(404, {"error": "not_found"})
-                if len(fields) < len(pairs):
-                    return self.answer(400, {"error": "invalid_request", "error_description": "a parameter twice"})
-                outer.paths[self.command, name](self, fields)
-
-            def do_GET(self):
-                self.handle_any()
-
-            def do_POST(self):
-                self.handle_any(self.rfile.read(int(self.headers["Content-Length"])).decode())
-
+        self.tokens = {}
         self.paths = {
             ("GET", "/.well-known/openid-configuration"): lambda request, _: request.answer(200, self.document()),
             ("GET", "/authorize"): self.authorize, ("POST", "/token"): self.exchange,
             ("GET", "/jwks"): lambda request, _: request.answer(200, self.key_set()),
             ("GET", "/userinfo"): self.describe}
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}{path}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        super().__init__(path, Content_Type="application/json", Cache_Control="no-store")
 
-    def stall(self):
-        self.ready.clear()
-
-    def fail(self, path, status, content=b"", **headers):
-        self.faults[path] = (status, content, headers)
+    def answer(self, request, path, fields):
+        if (request.command, path) not in self.paths:
+            return request.answer(404, {"error": "not_found"})
+        if len(dict(fields)) < len(fields):
+            return request.answer(400, {"error": "invalid_request", "error_description": "a parameter twice"})
+        self.paths[request.command, path](request, dict(fields))
 
     def key(self):
         """The key that signs now: the last one for `alg`."""

@@ -19,18 +19,11 @@ import urllib.parse
 import urllib.request
 
 from relay import MORTAL, PATIENCE_S, wait
+from service import opener
 
 VERSION = "0.3.4"
 # What it is installed with; the last ones that it is known to work with.
 PACKAGES = [f"oidc-provider-mock=={VERSION}", "Authlib==1.9.10", "Flask==3.1.3", "Werkzeug==3.1.9", "uvicorn==0.54.0"]
-
-
-class NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *arguments):
-        return None
-
-
-opener = urllib.request.build_opener(NoRedirect, urllib.request.ProxyHandler({}))
 
 
 def install(cache):

@@ -103,7 +103,7 @@ public struct GitHubProvider: SignInProvider {
     }
 
     private func content(_ answer: ProviderAnswer?) throws(SignInFailure) -> JSONNode {
-      guard let answer, answer.status < 500, answer.status != 429 else {
+      guard let answer, !answer.isUnavailable else {
         throw .providerUnavailable
       }
       guard answer.status == 200, let json = JSONNode(answer.body), json.isObject else {
@@ -133,7 +133,7 @@ public struct GitHubProvider: SignInProvider {
     }
 
     private func member(_ answer: ProviderAnswer?) throws(SignInFailure) -> ProviderPerson {
-      guard let answer, let person, answer.status < 500, answer.status != 429 else {
+      guard let answer, let person, !answer.isUnavailable else {
         throw .providerUnavailable
       }
       switch answer.status {

@@ -141,7 +141,7 @@ struct OIDCExchange: ProviderExchange {
   private static func content(
     _ answer: ProviderAnswer, of what: String
   ) throws(OIDCFailure) -> JSONNode {
-    guard answer.status < 500, answer.status != 429 else { throw .unavailable }
+    if answer.isUnavailable { throw .unavailable }
     let json = JSONNode(answer.body)
     guard answer.status == 200, let json, json.isObject else {
       let error = json?["error"]?.string

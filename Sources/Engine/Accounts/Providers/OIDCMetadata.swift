@@ -19,7 +19,7 @@ struct OIDCMetadata {
   let namesIssuer: Bool
 
   init(_ answer: ProviderAnswer, of provider: OIDCProvider) throws(OIDCFailure) {
-    guard answer.status < 500, answer.status != 429 else { throw .unavailable }
+    if answer.isUnavailable { throw .unavailable }
     guard answer.status == 200, let json = JSONNode(answer.body), json.isObject else {
       throw OIDCFailure(reason: "there is no discovery document; is auth.oidc.issuer right?")
     }

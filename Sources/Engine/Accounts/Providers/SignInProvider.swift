@@ -103,6 +103,9 @@ public struct ProviderAnswer: Equatable, Sendable {
     self.status = status
     self.body = body
   }
+
+  /// Whether the provider cannot answer now, which is not the person's fault.
+  var isUnavailable: Bool { status >= 500 || status == 429 }
 }
 
 /// A person as a provider knows them.
