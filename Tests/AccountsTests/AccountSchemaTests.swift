@@ -8,13 +8,18 @@ import Testing
 @Suite struct `The tables of accounts` {
   private static let ada = Account(user: "ada", name: "Ada", createdAt: 1)
 
+  /// To version 1.
+  private static let downgrade = [
+    "ALTER TABLE accounts DROP COLUMN picture", "DROP TABLE account_provider_tokens",
+  ]
+
   @Test func `of a file without pictures get them`() throws {
     let folder = try TemporaryFolder()
     let path = folder["accounts.db"]
     try SQLAccountStore.sqlite(path: path).put(Self.ada)
     do {
       let session = try SQLiteSession(path: path)
-      _ = try session.run(SQLStatement("ALTER TABLE accounts DROP COLUMN picture"), [], [])
+      for change in Self.downgrade { _ = try session.run(SQLStatement(change), [], []) }
       _ = try session.run(SQLStatement("PRAGMA user_version = 1"), [], [])
     }
     try check(try SQLAccountStore.sqlite(path: path))
@@ -29,7 +34,7 @@ import Testing
     #expect(try SQLAccountStore.existing(url: server.url, options: options) == nil)
     try SQLAccountStore.postgresql(url: server.url, options: options).put(Self.ada)
     let session = PostgresSession(url: server.url, options: options)
-    _ = try session.run(SQLStatement("ALTER TABLE accounts DROP COLUMN picture"), [], [])
+    for change in Self.downgrade { _ = try session.run(SQLStatement(change), [], []) }
     _ = try session.run(SQLStatement("UPDATE account_schema SET version = 1"), [], [])
     try check(#require(try SQLAccountStore.existing(url: server.url, options: options)))
   }

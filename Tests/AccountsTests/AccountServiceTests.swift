@@ -260,6 +260,18 @@ import Wire
     try service.setOperator("bo", false, now: accounts.now)
   }
 
+  @Test func `a link of a user who is disabled lets nobody in, also later`() throws {
+    let accounts = try AccountHarness { $0.everyoneInvites = true }
+    try accounts.signUp()
+    _ = try accounts.ask(.openInvitation(code: try accounts.invite()), #"{"user":"bo"}"#)
+    let code = try #require(try accounts.ask(.invite, "{}", as: "bo")["code"])
+    for isDisabled in [true, false] {
+      try accounts.service.setDisabled("bo", isDisabled, now: accounts.now)
+      let answer = try accounts.ask(.openInvitation(code: code), #"{"user":"bo2"}"#)
+      #expect(answer.status == 404)
+    }
+  }
+
   @Test func `a file of accounts has no secret in it`() throws {
     let accounts = try AccountHarness(.file)
     let token = try #require(try accounts.signUp()["token"])

@@ -58,14 +58,14 @@ import Testing
     guard case .request(let request) = exchange.next(nil) else { throw Wrong() }
     #expect(request.url == "https://github.com/login/oauth/access_token")
     #expect(
-      request.form == "client_id=id&client_secret=s%26cret&code=c0de"
+      request.content == "client_id=id&client_secret=s%26cret&code=c0de"
         + "&redirect_uri=https%3A%2F%2Fchat.example.org%2Fsign-in%2Fgithub%2Fcallback"
         + "&code_verifier=verifier")
     let next = exchange.next(ProviderAnswer(status: 200, body: Array(Self.token.utf8)))
     guard case .request(let second) = next else { throw Wrong() }
     #expect(second.url == "https://api.github.com/user")
     #expect(second.headers.contains("Authorization: Bearer gho_x"))
-    #expect(second.form == nil)
+    #expect(second.content == nil)
   }
 
   private struct Wrong: Error {}
@@ -76,6 +76,13 @@ import Testing
     #expect(person.login == "Mona.Lisa")
     #expect(person.name == "Mona L")
     #expect(person.picture == nil)
+    #expect(person.token == "gho_x")
+  }
+
+  /// A token of a GitHub App that ends after hours would be taken for one that the person has revoked.
+  @Test func `a token that expires is not kept`() throws {
+    let token = #"{"access_token":"ghu_x","expires_in":28800,"refresh_token":"ghr_x"}"#
+    #expect(try #require(try outcome([(200, token), (200, Self.user)])?.get()).token == nil)
   }
 
   @Test(arguments: [

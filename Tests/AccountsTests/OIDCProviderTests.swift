@@ -104,18 +104,18 @@ import Testing
     let basic = play(Self.provider(), [Self.metadata, Self.tokens]).requests.last
     #expect(basic?.url == "https://tokens.example.org/t")
     #expect(basic?.basic == "i%20d:s%3Acret")
-    #expect(basic?.form?.contains("code_verifier=verifier") == true)
-    #expect(basic?.form?.contains("client_") == false)
+    #expect(basic?.content?.contains("code_verifier=verifier") == true)
+    #expect(basic?.content?.contains("client_") == false)
     let methods = String(Self.metadata.dropLast(1)) + #","token_endpoint_auth_methods_supported":"#
     let post = play(Self.provider(), [methods + #"["x","client_secret_post"]}"#, ""]).requests.last
     #expect(post?.basic == nil)
-    #expect(post?.form?.hasSuffix("&client_id=i%20d&client_secret=s%3Acret") == true)
+    #expect(post?.content?.hasSuffix("&client_id=i%20d&client_secret=s%3Acret") == true)
     let none = play(Self.provider(), [methods + #"["private_key_jwt"]}"#, ""])
     #expect(none.requests.count == 1)
     #expect(none.failure == .providerRefused)
     let isPublic = play(Self.provider(secret: ""), [Self.metadata, ""]).requests.last
     #expect(isPublic?.basic == nil)
-    #expect(isPublic?.form?.hasSuffix("&client_id=i%20d") == true)
+    #expect(isPublic?.content?.hasSuffix("&client_id=i%20d") == true)
   }
 
   @Test func `a key that is not known is looked for once more, in newer keys`() {

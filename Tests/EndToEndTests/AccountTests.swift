@@ -54,6 +54,10 @@ extension `End to end` {
       try play("github_organization")
     }
 
+    @Test func `who leaves the organization or revokes the application is signed out`() throws {
+      try play("github_gone")
+    }
+
     @Test(arguments: ["people", "forged", "rotated", "mixed_up", "groups"])
     func `people sign in at an OpenID provider, and no forgery passes`(name: String) throws {
       try play(name, of: "accounts_oidc.py")

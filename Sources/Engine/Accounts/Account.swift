@@ -179,3 +179,27 @@ public struct SignInAttempt: Equatable, Sendable {
     self.expiresAt = expiresAt
   }
 }
+
+/// What a provider is asked with, from time to time, whether a person may still sign in. Times are in
+/// milliseconds since 1970.
+public struct ProviderToken: Equatable, Sendable {
+  public var user: String
+  /// What the relay was registered as when the provider gave the token, which says nothing to another client.
+  public var clientID: String
+  /// A secret that cannot be a hash.
+  public var token: String
+  /// When the provider is to be asked again.
+  public var askAt: Int64
+  /// When the provider first gave no answer, if it has given none since.
+  public var failingSince: Int64?
+
+  public init(
+    user: String, clientID: String, token: String, askAt: Int64, failingSince: Int64? = nil
+  ) {
+    self.user = user
+    self.clientID = clientID
+    self.token = token
+    self.askAt = askAt
+    self.failingSince = failingSince
+  }
+}

@@ -25,7 +25,8 @@ extension AccountService {
     try change(user, now) { $0.isOperator = isOperator }
   }
 
-  /// Disables an account, which ends its sessions, or enables it; the last operator stays enabled.
+  /// Disables an account, which ends its sessions and the user's invitations, or enables it; the last
+  /// operator stays enabled.
   public func setDisabled(
     _ user: String, _ isDisabled: Bool, now: Int64
   ) throws(AccountError) {
@@ -42,6 +43,8 @@ extension AccountService {
       if wasOperator, !account.isOperator || account.isDisabled, try store.operatorCount() == 1 {
         throw .refused(.lastOperator(user))
       }
+      // Otherwise a link that the user has made would let them in again, by another name.
+      if account.isDisabled { try store.withdrawPromises(of: user) }
       try store.put(account)
       try store.record(.account, of: user, at: now)
     }
@@ -52,12 +55,7 @@ extension AccountService {
   public func endSessions(of user: String, now: Int64) throws(AccountError) -> Int {
     try store.transaction { () throws(AccountError) in
       guard try store.account(user) != nil else { throw .refused(.noAccount(user)) }
-      let sessions = try store.sessions(of: user)
-      for session in sessions {
-        try store.removeSession(session.id)
-        try store.record(.ended(session: session.id), of: user, at: now)
-      }
-      return sessions.count
+      return try removeSessions(of: user, now)
     }
   }
 }

@@ -15,7 +15,7 @@ extension AccountService {
   public func beginSignIn(
     _ method: String, _ returnPath: String, _ call: AccountCall, now: Int64
   ) throws(AccountError) -> Result<PendingSignIn, SignInFailure> {
-    guard let provider = settings.providers.first(where: { $0.method == method }) else {
+    guard let provider = provider(method) else {
       throw .refused(.noMethod)
     }
     if signIns.take(call.address, now: now) != nil { return .failure(.tooMany) }
@@ -47,7 +47,7 @@ extension AccountService {
     // Once: whatever comes of it, the state cannot be used again.
     guard let attempt = try store.takeAttempt(hash(back.state)), attempt.method == method,
       now < attempt.expiresAt,
-      let provider = settings.providers.first(where: { $0.method == method })
+      let provider = provider(method)
     else { return .failure(.expired) }
     // Otherwise an attacker could sign a victim's browser in to an account of the attacker's.
     guard let secret = call.browserSecret, hash(secret) == attempt.browserHash else {
@@ -75,6 +75,8 @@ extension AccountService {
       AccountAnswer(
         status: 302, .redirect(to: url), cookie: .attempt(pending.browserSecret))
     case .person(let person): try complete(pending, as: person, now)
+    // Answers to another question.
+    case .confirmed, .gone: failed(.providerRefused)
     }
   }
 
@@ -103,6 +105,12 @@ extension AccountService {
         try store.record(.account, of: account.user, at: now)
       }
       if account.isDisabled { return nil }
+      if let token = person.token, let clientID = provider(pending.attempt.method)?.clientID {
+        try store.put(
+          ProviderToken(
+            user: account.user, clientID: clientID, token: token,
+            askAt: now + AccountSettings.confirmMilliseconds))
+      }
       return try addSession(of: account.user, device: device, from: pending.call.address, now).token
     }
     guard let token else { return failed(.accountDisabled) }
@@ -116,6 +124,10 @@ extension AccountService {
     AccountAnswer(
       status: 302, .redirect(to: "/?sign_in_error=\(failure.rawValue)"),
       cookie: .attemptEnded(token: nil))
+  }
+
+  private func provider(_ method: String) -> (any SignInProvider)? {
+    settings.providers.first { $0.method == method }
   }
 
   private func described(_ attempt: SignInAttempt, _ state: String) -> ProviderAttempt {

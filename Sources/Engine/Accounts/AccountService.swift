@@ -160,6 +160,17 @@ public final class AccountService {
     return (session, token)
   }
 
+  /// Ends all sessions of a user.
+  /// - Returns: how many there were.
+  func removeSessions(of user: String, _ now: Int64) throws(AccountError) -> Int {
+    let sessions = try store.sessions(of: user)
+    for session in sessions {
+      try store.removeSession(session.id)
+      try store.record(.ended(session: session.id), of: user, at: now)
+    }
+    return sessions.count
+  }
+
   func qrCode(_ text: String) -> JSONText? {
     let rows = environment.qrCode(text)
     return rows.isEmpty ? nil : .list(rows.map { .text($0) })

@@ -42,6 +42,12 @@ public struct AccountSettings: Sendable {
   /// there longest makes room.
   static let attemptSeconds: Int64 = 600
   static let attemptsLimit = 10_000
+  /// How often a provider is asked whether a person may still sign in: thrice a day, so that one question that is
+  /// lost does not make it longer than a day.
+  static let confirmMilliseconds: Int64 = 28_800_000
+  /// How long it is until the next question after one without an answer, and how long sessions last without one.
+  static let confirmAgainMilliseconds: Int64 = 3_600_000
+  static let unconfirmedMilliseconds: Int64 = 259_200_000
   /// The use of a session is recorded at most this often.
   public static let useMilliseconds: Int64 = 60_000
   /// How long changes and expired invitations are kept.

@@ -65,6 +65,16 @@ public protocol AccountStore: AnyObject {
   /// Returns an attempt and removes it, so that it is used once.
   func takeAttempt(_ hash: SecretHash) throws(AccountError) -> SignInAttempt?
 
+  /// Returns the token that a provider is to be asked with next, if it is due.
+  func providerToken(dueAt now: Int64) throws(AccountError) -> ProviderToken?
+  func providerToken(of user: String) throws(AccountError) -> ProviderToken?
+  /// Adds or replaces the token of a user.
+  func put(_ token: ProviderToken) throws(AccountError)
+  func removeProviderToken(of user: String) throws(AccountError)
+  /// Takes back what lets people or devices in by a user's word: removes invitations, and denies the codes that
+  /// the user has confirmed.
+  func withdrawPromises(of user: String) throws(AccountError)
+
   // MARK: Changes
 
   /// Records a change for all processes that use the store; see `AccountChange`.

@@ -83,5 +83,17 @@ enum AccountSchema {
       """,
     ],
     ["ALTER TABLE accounts ADD COLUMN picture text"],
+    [
+      """
+      CREATE TABLE account_provider_tokens (  -- what providers are asked with; secrets, never exported
+        username text PRIMARY KEY,
+        client text NOT NULL,
+        token text NOT NULL,
+        ask_at bigint NOT NULL,
+        failing_since bigint
+      )
+      """,
+      "CREATE INDEX account_provider_tokens_by_time ON account_provider_tokens (ask_at)",
+    ],
   ]
 }

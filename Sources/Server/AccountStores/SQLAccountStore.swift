@@ -4,7 +4,7 @@ package import PostgresLog
 /// The store of accounts in SQLite or PostgreSQL. Confined to one thread; other processes may use the same
 /// one.
 package final class SQLAccountStore: AccountStore {
-  private let session: any SQLSession
+  let session: any SQLSession
 
   private init(_ session: any SQLSession) { self.session = session }
 
@@ -40,7 +40,7 @@ package final class SQLAccountStore: AccountStore {
   }
 
   /// Runs a statement.
-  private func run(
+  func run(
     _ statement: SQLStatement, _ values: SQLValue..., columns: [SQLColumn] = []
   ) throws(AccountError) -> [[SQLValue]] {
     try session.run(statement, values, columns)
@@ -239,114 +239,6 @@ package final class SQLAccountStore: AccountStore {
 
   package func removeInvitation(_ id: String) throws(AccountError) {
     _ = try run(Self.deleteInvitation, .text(id))
-  }
-
-  // MARK: - Codes of devices
-
-  private static let codeColumns =
-    "hash, user_hash, device, address, decision, wait, polled, expires"
-  private static let selectCode = SQLStatement(
-    "SELECT \(codeColumns) FROM account_device_codes WHERE hash = $1::bytea")
-  private static let selectUserCode = SQLStatement(
-    "SELECT \(codeColumns) FROM account_device_codes WHERE user_hash = $1::bytea")
-  private static let countCodes = SQLStatement("SELECT count(*) FROM account_device_codes")
-  private static let upsertCode = SQLStatement(
-    """
-    INSERT INTO account_device_codes (\(codeColumns)) VALUES
-      ($1::bytea, $2::bytea, $3::text, $4::text, $5::text, $6::bigint, $7::bigint, $8::bigint)
-    ON CONFLICT (hash) DO UPDATE SET
-      decision = excluded.decision, wait = excluded.wait, polled = excluded.polled
-    """)
-  private static let deleteCode = SQLStatement(
-    "DELETE FROM account_device_codes WHERE hash = $1::bytea")
-
-  private func codes(
-    _ statement: SQLStatement, _ hash: SecretHash
-  ) throws(AccountError) -> [DeviceCode] {
-    let columns: [SQLColumn] = [.bytes, .bytes, .text, .text, .text, .int, .int, .int]
-    return try session.run(statement, [SQLValue(hash)], columns).compactMap { row in
-      guard let hash = row[0].hash, let userHash = row[1].hash else { return nil }
-      var code = DeviceCode(
-        hash: hash, userHash: userHash, device: row[2].text, address: row[3].text,
-        intervalSeconds: Int(row[5].int), polledAt: row[6].int, expiresAt: row[7].int)
-      if let decision = row[4].optionalText {
-        code.decision = decision.isEmpty ? .denied : .allowed(decision)
-      }
-      return code
-    }
-  }
-
-  package func deviceCode(_ hash: SecretHash) throws(AccountError) -> DeviceCode? {
-    try codes(Self.selectCode, hash).first
-  }
-
-  package func deviceCode(user hash: SecretHash) throws(AccountError) -> DeviceCode? {
-    try codes(Self.selectUserCode, hash).first
-  }
-
-  package func deviceCodeCount() throws(AccountError) -> Int {
-    Int(try run(Self.countCodes, columns: [.int])[0][0].int)
-  }
-
-  package func put(_ code: DeviceCode) throws(AccountError) {
-    let decision: SQLValue =
-      switch code.decision {
-      case .pending: .null
-      case .denied: .text("")
-      case .allowed(let user): .text(user)
-      }
-    _ = try run(
-      Self.upsertCode, SQLValue(code.hash), SQLValue(code.userHash), .text(code.device),
-      .text(code.address), decision, .int(Int64(code.intervalSeconds)), .int(code.polledAt),
-      .int(code.expiresAt))
-  }
-
-  package func removeDeviceCode(_ hash: SecretHash) throws(AccountError) {
-    _ = try run(Self.deleteCode, SQLValue(hash))
-  }
-
-  // MARK: - Attempts at providers
-
-  private static let countAttempts = SQLStatement("SELECT count(*) FROM account_attempts")
-  private static let insertAttempt = SQLStatement(
-    """
-    INSERT INTO account_attempts
-      (hash, browser_hash, method, verifier, nonce, return_path, expires)
-    VALUES ($1::bytea, $2::bytea, $3::text, $4::text, $5::text, $6::text, $7::bigint)
-    """)
-  private static let removeOldestAttempt = SQLStatement(
-    """
-    DELETE FROM account_attempts WHERE hash = (
-      SELECT hash FROM account_attempts ORDER BY expires LIMIT 1)
-    """)
-  private static let takeAttempt = SQLStatement(
-    """
-    DELETE FROM account_attempts WHERE hash = $1::bytea
-    RETURNING browser_hash, method, verifier, nonce, return_path, expires
-    """)
-
-  package func attemptCount() throws(AccountError) -> Int {
-    Int(try run(Self.countAttempts, columns: [.int])[0][0].int)
-  }
-
-  package func add(_ attempt: SignInAttempt) throws(AccountError) {
-    _ = try run(
-      Self.insertAttempt, SQLValue(attempt.hash), SQLValue(attempt.browserHash),
-      .text(attempt.method), .text(attempt.verifier), .text(attempt.nonce),
-      .text(attempt.returnPath), .int(attempt.expiresAt))
-  }
-
-  package func removeOldestAttempt() throws(AccountError) {
-    _ = try run(Self.removeOldestAttempt)
-  }
-
-  package func takeAttempt(_ hash: SecretHash) throws(AccountError) -> SignInAttempt? {
-    let rows = try run(
-      Self.takeAttempt, SQLValue(hash), columns: [.bytes, .text, .text, .text, .text, .int])
-    guard let row = rows.first, let browserHash = row[0].hash else { return nil }
-    return SignInAttempt(
-      hash: hash, browserHash: browserHash, method: row[1].text, verifier: row[2].text,
-      nonce: row[3].text, returnPath: row[4].text, expiresAt: row[5].int)
   }
 
   // MARK: - Changes

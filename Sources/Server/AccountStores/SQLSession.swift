@@ -27,7 +27,8 @@ enum SQLValue {
   init(_ hash: SecretHash) { self = .bytes(hash.bytes) }
 
   // A column has the type that was asked for, or is null.
-  var int: Int64 { if case .int(let value) = self { value } else { 0 } }
+  var int: Int64 { optionalInt ?? 0 }
+  var optionalInt: Int64? { if case .int(let value) = self { value } else { nil } }
   var flag: Bool { int != 0 }
   var text: String { optionalText ?? "" }
   var optionalText: String? { if case .text(let value) = self { value } else { nil } }

@@ -363,11 +363,11 @@ public final class Server: Sendable {
     do throws(AccountError) {
       let service = try configuration.openAccounts(publicURL: publicURL, names)
       let link = try service.makeFirstLink(now: WallClock.milliseconds)
-      let caller = ProviderCaller(origins: configuration.auth.providerOrigins) {
-        logger.warning("\($0)")
-      }
+      let warn: @Sendable (String) -> Void = { logger.warning("\($0)") }
       let accounts = AccountKeeper(
-        service, providers: caller, hash: AccountEnvironment.sha256, changed: changed)
+        service,
+        providers: ProviderCaller(origins: configuration.auth.providerOrigins, report: warn),
+        hash: AccountEnvironment.sha256, changed: changed, warn: warn)
       return (accounts, link)
     } catch {
       log.stop()

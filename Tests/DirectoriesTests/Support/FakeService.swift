@@ -29,7 +29,7 @@ final class FakeService {
   /// Changes its behaviour; see directory.py for the keys.
   func control(_ json: String) throws {
     var request = WebRequest(url: "\(url)/_control")
-    request.form = json
+    request.content = json
     guard try client.perform(request, until: stop).status == 200 else {
       throw Unexpected("the service does not know \(json)")
     }

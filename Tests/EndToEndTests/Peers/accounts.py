@@ -531,6 +531,72 @@ async def github_organization(start):
     assert Browser(relay).go("/sign-in/github") == "/?sign_in_error=organization_refused"
 
 
+async def github_gone(start):
+    """Who has left the organization, or revoked the application, is out; a GitHub that is down signs out no one."""
+    service = GitHub()
+    service.members = {5: "active"}
+    relay = start(by_github(service, ", organization: org"))
+    mona = Browser(relay)
+    asked = f"/applications/{service.client}/token"
+
+    def sign_in():
+        assert mona.go("/sign-in/github") == "/"
+
+    def ask_now():
+        """Makes the next question due, instead of in eight hours, and waits until it has been asked."""
+        count = sum(path == asked for path, *_ in service.requests)
+        with contextlib.closing(sqlite3.connect(relay.data / "accounts.db")) as database, database:
+            database.execute("UPDATE account_provider_tokens SET ask_at = 0")
+        wait(lambda: sum(path == asked for path, *_ in service.requests) > count, "the question", 60)
+
+    def tokens():
+        """The tokens, whether their questions fail, and whether they are asked again in about an hour."""
+        soon = (time.time() + 2 * 3600) * 1000
+        with contextlib.closing(sqlite3.connect(relay.data / "accounts.db")) as database:
+            return database.execute(
+                "SELECT token, failing_since IS NOT NULL, ask_at BETWEEN 1 AND ? "
+                "FROM account_provider_tokens", [soon]).fetchall()
+
+    def log():
+        return (relay.folder / "relay.log").read_text()
+
+    sign_in()
+    ((token, *_),) = tokens()
+    assert token in service.tokens
+    assert (relay.data / "accounts.db").stat().st_mode & 0o077 == 0
+    lines = subprocess.run(
+        [relay.program, "export", "--data", str(relay.data)], stdout=subprocess.PIPE, text=True).stdout
+    assert '"mona"' in lines and token not in lines, lines
+    ask_now()
+    # The secret of the relay itself is wrong, or GitHub is down.
+    for status in [401, 503]:
+        service.fail(asked, status)
+        ask_now()
+        wait(lambda: tokens() == [(token, 1, 1)], "the failure")
+        assert mona.get("/v1/me").status == 200
+    assert log().count("Asking a provider whether people may still sign in fails") == 1, log()
+    service.faults = {}
+    ask_now()
+    wait(lambda: tokens() == [(token, 0, 0)], "the answer")
+    wait(lambda: "Asking a provider whether people may still sign in works again" in log(), "the report")
+    socket, _ = await welcomed(relay, mona, Origin=relay.url)
+    service.members = {}
+    ask_now()
+    assert await closed(socket) == (4401, "unauthorized")
+    assert mona.get("/v1/me").status == 401 and tokens() == []
+    assert "mona is signed out (sessions: 1): GitHub says that they are no member of org" in log(), log()
+    assert mona.go("/sign-in/github") == "/?sign_in_error=not_a_member"
+    service.members = {5: "active"}
+    sign_in()
+    assert mona.get("/v1/me").status == 200
+    service.tokens.clear()
+    socket, _ = await welcomed(relay, mona, Origin=relay.url)
+    ask_now()
+    assert await closed(socket) == (4401, "unauthorized")
+    assert "they have revoked what they had granted" in log(), log()
+    assert not any(token in log() for token in [token, *service.tokens]) and "app-secret" not in log()
+
+
 async def github_directory(start):
     """People of the directory, which is the organization's, sign in: the number decides who is who."""
     service = GitHub()
@@ -598,7 +664,9 @@ async def github_directory(start):
     # After a restart without the service, and with accounts of before there were pictures.
     relay.stop()
     with contextlib.closing(sqlite3.connect(relay.data / "accounts.db")) as database:
-        database.executescript("ALTER TABLE accounts DROP COLUMN picture; PRAGMA user_version = 1")
+        database.executescript(
+            "ALTER TABLE accounts DROP COLUMN picture; DROP TABLE account_provider_tokens;"
+            "PRAGMA user_version = 1")
     state = json.loads((relay.data / "directory.json").read_text())
     assert {person["id"] for person in state["pages"][0]["people"]} == {"5", "6", "7", "9"}, state
     service.fail("/orgs/org/members", 503)

@@ -2,6 +2,7 @@
 members of an organization and pictures."""
 import base64
 import hashlib
+import json
 import secrets
 import urllib.parse
 
@@ -10,6 +11,7 @@ from service import Service
 
 class GitHub(Service):
     """What is signed in there is `user`."""
+    client, secret = "app", "app-secret"
 
     def __init__(self):
         self.user = {"login": "mona", "id": 5, "name": "Mona L", "avatar_url": "", "type": "User"}
@@ -28,7 +30,7 @@ class GitHub(Service):
         if path in self.pictures:
             return request.answer(200, self.pictures[path], Content_Type="image/png")
         if path == "/login/oauth/authorize":
-            assert fields["code_challenge_method"] == "S256" and fields["client_id"] == "app", fields
+            assert fields["code_challenge_method"] == "S256" and fields["client_id"] == self.client, fields
             code = secrets.token_hex(10)
             self.codes[code] = (fields["code_challenge"], fields["redirect_uri"], dict(self.user))
             query = urllib.parse.urlencode({"code": code, "state": fields["state"]})
@@ -38,7 +40,7 @@ class GitHub(Service):
             challenge, redirect, user = self.codes.pop(fields.get("code"), (None, None, None))
             digest = hashlib.sha256(fields.get("code_verifier", "").encode()).digest()
             given = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
-            if fields.get("client_secret") != "app-secret":
+            if fields.get("client_secret") != self.secret:
                 return request.answer(200, {"error": "incorrect_client_credentials"})
             if challenge != given or redirect != fields.get("redirect_uri"):
                 return request.answer(200, {"error": "bad_verification_code"})
@@ -46,6 +48,12 @@ class GitHub(Service):
             self.tokens.add(token)
             return request.answer(
                 200, {"access_token": token, "scope": "read:org", "token_type": "bearer"})
+        if path == f"/applications/{self.client}/token":
+            basic = base64.b64encode(f"{self.client}:{self.secret}".encode()).decode()
+            if request.headers.get("Authorization") != f"Basic {basic}":
+                return request.answer(401, {"message": "Bad credentials"})
+            asked = json.loads(next(iter(fields)))["access_token"]
+            return request.answer(200 if asked in self.tokens else 404, {})
         if request.headers.get("Authorization", "").removeprefix("Bearer ") not in self.tokens:
             return request.answer(401, {"message": "Bad credentials"})
         if path == "/user":

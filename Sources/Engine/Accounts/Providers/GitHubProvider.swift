@@ -5,7 +5,7 @@ internal import Wire
 public struct GitHubProvider: SignInProvider {
   public let method = "github"
   public let title = "GitHub"
-  let clientID: String
+  public let clientID: String
   let clientSecret: String
   /// Only its members enter; empty = everyone.
   let organization: String
@@ -25,6 +25,8 @@ public struct GitHubProvider: SignInProvider {
     self.apiURL = apiURL
   }
 
+  public var issuer: String { baseURL }
+
   public func begin(_ attempt: ProviderAttempt) -> any ProviderExchange {
     var fields = [
       ("client_id", clientID), ("redirect_uri", attempt.redirectURI), ("state", attempt.state),
@@ -41,6 +43,35 @@ public struct GitHubProvider: SignInProvider {
     Exchange(provider: self, code: code, attempt: attempt)
   }
 
+  public func confirm(_ token: String) -> any ProviderExchange {
+    Confirmation(provider: self, token: token)
+  }
+
+  private func request(_ path: String, by token: String) -> ProviderRequest {
+    ProviderRequest(
+      url: apiURL + path,
+      headers: [
+        "Authorization: Bearer \(token)", "Accept: application/vnd.github+json",
+        "X-GitHub-Api-Version: 2022-11-28",
+      ])
+  }
+
+  private func membershipRequest(by token: String) -> ProviderRequest {
+    request("/user/memberships/orgs/\(FormText.escaped(organization))", by: token)
+  }
+
+  /// Whether the person that a membership is of belongs to the organization.
+  private func isMember(_ answer: ProviderAnswer?) throws(SignInFailure) -> Bool {
+    guard let answer, !answer.isUnavailable else { throw .providerUnavailable }
+    switch answer.status {
+    case 200: return JSONNode(answer.body)?["state"]?.string == "active"
+    case 404: return false
+    // The organization wants single sign-on for this token, or restricts applications.
+    case 403: throw .organizationRefused
+    default: throw .providerRefused
+    }
+  }
+
   struct Exchange: ProviderExchange {
     private enum Asked {
       case nothing, token, user, membership
@@ -51,6 +82,9 @@ public struct GitHubProvider: SignInProvider {
     let attempt: ProviderAttempt
     private var asked = Asked.nothing
     private var token = ""
+    /// Whether the token ends by itself after some hours, as those of a GitHub App may: then it says nothing of the
+    /// person.
+    private var expires = false
     private var person: ProviderPerson?
 
     init(provider: GitHubProvider, code: String, attempt: ProviderAttempt) {
@@ -66,17 +100,21 @@ public struct GitHubProvider: SignInProvider {
           asked = .token
           return .request(tokenRequest)
         case .token:
-          token = try accessToken(try content(answer))
+          let json = try content(answer)
+          token = try accessToken(json)
+          expires = json.member("expires_in") != nil
           asked = .user
-          return .request(request("/user"))
+          return .request(provider.request("/user", by: token))
         case .user:
-          let person = try person(try content(answer))
+          var person = try person(try content(answer))
+          if !expires { person.token = token }
           if provider.organization.isEmpty { return .finished(.person(person)) }
           self.person = person
           asked = .membership
-          return .request(
-            request("/user/memberships/orgs/\(FormText.escaped(provider.organization))"))
-        case .membership: return .finished(.person(try member(answer)))
+          return .request(provider.membershipRequest(by: token))
+        case .membership:
+          guard let person, try provider.isMember(answer) else { throw .notAMember }
+          return .finished(.person(person))
         }
       } catch {
         return .failed(error)
@@ -86,20 +124,11 @@ public struct GitHubProvider: SignInProvider {
     private var tokenRequest: ProviderRequest {
       ProviderRequest(
         url: "\(provider.baseURL)/login/oauth/access_token", headers: ["Accept: application/json"],
-        form: FormText.encode([
+        content: FormText.encode([
           ("client_id", provider.clientID), ("client_secret", provider.clientSecret),
           ("code", code), ("redirect_uri", attempt.redirectURI),
           ("code_verifier", attempt.verifier),
         ]))
-    }
-
-    private func request(_ path: String) -> ProviderRequest {
-      ProviderRequest(
-        url: provider.apiURL + path,
-        headers: [
-          "Authorization: Bearer \(token)", "Accept: application/vnd.github+json",
-          "X-GitHub-Api-Version: 2022-11-28",
-        ])
     }
 
     private func content(_ answer: ProviderAnswer?) throws(SignInFailure) -> JSONNode {
@@ -126,24 +155,71 @@ public struct GitHubProvider: SignInProvider {
         throw .providerRefused
       }
       return ProviderPerson(
-        binding: ProviderBinding(issuer: provider.baseURL, subject: String(id)), login: login,
+        binding: ProviderBinding(issuer: provider.issuer, subject: String(id)), login: login,
         name: json["name"]?.string,
         picture: PictureAddress.admitted(
           json["avatar_url"]?.string, of: [provider.baseURL, provider.apiURL]))
     }
+  }
 
-    private func member(_ answer: ProviderAnswer?) throws(SignInFailure) -> ProviderPerson {
-      guard let answer, let person, !answer.isUnavailable else {
-        throw .providerUnavailable
+  /// Asks whether the person has revoked what they have granted, and whether they still belong to the
+  /// organization (https://docs.github.com/en/rest/apps/oauth-applications#check-a-token).
+  struct Confirmation: ProviderExchange {
+    private enum Asked {
+      case nothing, token, membership
+    }
+
+    let provider: GitHubProvider
+    let token: String
+    private var asked = Asked.nothing
+
+    init(provider: GitHubProvider, token: String) {
+      self.provider = provider
+      self.token = token
+    }
+
+    mutating func next(_ answer: ProviderAnswer?) -> ProviderStep {
+      do throws(SignInFailure) {
+        switch asked {
+        case .nothing:
+          asked = .token
+          return .request(tokenRequest)
+        case .token:
+          guard try isGranted(answer) else {
+            return .finished(.gone("GitHub says that they have revoked what they had granted"))
+          }
+          if provider.organization.isEmpty { return .finished(.confirmed) }
+          asked = .membership
+          return .request(provider.membershipRequest(by: token))
+        case .membership:
+          return .finished(
+            try provider.isMember(answer)
+              ? .confirmed
+              : .gone("GitHub says that they are no member of \(provider.organization)"))
+        }
+      } catch {
+        return .failed(error)
       }
+    }
+
+    private var tokenRequest: ProviderRequest {
+      ProviderRequest(
+        url: "\(provider.apiURL)/applications/\(FormText.escaped(provider.clientID))/token",
+        headers: [
+          "Accept: application/vnd.github+json", "Content-Type: application/json",
+          "X-GitHub-Api-Version: 2022-11-28",
+        ],
+        content: String(
+          decoding: JSONText.object([("access_token", .text(token))]).bytes, as: UTF8.self),
+        basic: "\(provider.clientID):\(provider.clientSecret)")
+    }
+
+    /// Only 404 says so: 401 is about the relay's own credentials.
+    private func isGranted(_ answer: ProviderAnswer?) throws(SignInFailure) -> Bool {
+      guard let answer, !answer.isUnavailable else { throw .providerUnavailable }
       switch answer.status {
-      case 200:
-        let json = JSONNode(answer.body)
-        guard json?["state"]?.string == "active" else { throw .notAMember }
-        return person
-      case 404: throw .notAMember
-      // The organization wants single sign-on for this token, or restricts applications.
-      case 403: throw .organizationRefused
+      case 200: return true
+      case 404: return false
       default: throw .providerRefused
       }
     }

@@ -87,7 +87,7 @@ struct OIDCExchange: ProviderExchange {
       request.basic =
         "\(FormText.escaped(provider.clientID)):\(FormText.escaped(provider.clientSecret))"
     }
-    request.form = FormText.encode(fields)
+    request.content = FormText.encode(fields)
     return request
   }
 

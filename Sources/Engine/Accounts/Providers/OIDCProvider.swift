@@ -13,8 +13,8 @@ public struct OIDCProvider: SignInProvider {
   public let method = "oidc"
   public let title: String
   /// Byte for byte as the provider has it.
-  let issuer: String
-  let clientID: String
+  public let issuer: String
+  public let clientID: String
   /// Empty = a public client.
   let clientSecret: String
   /// The claim that proposes a user name.

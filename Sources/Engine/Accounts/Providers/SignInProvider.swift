@@ -5,6 +5,10 @@ public protocol SignInProvider: Sendable {
   var method: String { get }
   /// Its name for people.
   var title: String { get }
+  /// Whose people are bound to it (`ProviderBinding`).
+  var issuer: String { get }
+  /// What the relay is registered as there.
+  var clientID: String { get }
 
   /// Returns the requests that find out where the browser is sent to.
   func begin(_ attempt: ProviderAttempt) -> any ProviderExchange
@@ -17,6 +21,17 @@ public protocol SignInProvider: Sendable {
   func exchange(
     _ code: String, from issuer: String?, _ attempt: ProviderAttempt, now: Int64
   ) -> any ProviderExchange
+
+  /// Returns the requests that find out whether a person may still sign in.
+  /// - Parameter token: of the person's last sign-in.
+  func confirm(_ token: String) -> any ProviderExchange
+}
+
+extension SignInProvider {
+  /// A provider that gives no tokens to ask with.
+  public func confirm(_ token: String) -> any ProviderExchange {
+    FinishedExchange(outcome: .confirmed)
+  }
 }
 
 /// The secrets of one sign-in at a provider.
@@ -60,6 +75,10 @@ public enum ProviderOutcome: Sendable {
   /// Where the browser is sent to.
   case browser(to: String)
   case person(ProviderPerson)
+  /// The person may still sign in.
+  case confirmed
+  /// The person may not any more, with the reason as the end of a sentence about them.
+  case gone(String)
 }
 
 /// Nothing has to be asked for.
@@ -74,8 +93,8 @@ public struct ProviderRequest: Equatable, Sendable {
   public var url: String
   /// `Name: value`.
   public var headers: [String]
-  /// Sent by POST, as application/x-www-form-urlencoded; `nil` = a GET.
-  public var form: String?
+  /// Sent by POST, as application/x-www-form-urlencoded if no header says otherwise; `nil` = a GET.
+  public var content: String?
   /// `NAME:PASSWORD`, sent as RFC 7617 has it.
   public var basic: String?
   /// An answer that was given before will do, if it is no older than this and was not asked for with a longer
@@ -83,12 +102,12 @@ public struct ProviderRequest: Equatable, Sendable {
   public var maxAgeSeconds: Int?
 
   public init(
-    url: String, headers: [String] = [], form: String? = nil, basic: String? = nil,
+    url: String, headers: [String] = [], content: String? = nil, basic: String? = nil,
     maxAgeSeconds: Int? = nil
   ) {
     self.url = url
     self.headers = headers
-    self.form = form
+    self.content = content
     self.basic = basic
     self.maxAgeSeconds = maxAgeSeconds
   }
@@ -116,12 +135,18 @@ public struct ProviderPerson: Equatable, Sendable {
   public var name: String?
   /// The address of a picture, as `PictureAddress` admits it.
   public var picture: String?
+  /// What the provider can be asked with whether the person is still there; `nil` = it cannot be asked.
+  public var token: String?
 
-  public init(binding: ProviderBinding, login: String, name: String?, picture: String? = nil) {
+  public init(
+    binding: ProviderBinding, login: String, name: String?, picture: String? = nil,
+    token: String? = nil
+  ) {
     self.binding = binding
     self.login = login
     self.name = name
     self.picture = picture
+    self.token = token
   }
 }
 

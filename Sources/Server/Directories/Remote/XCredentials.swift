@@ -24,7 +24,7 @@ struct XCredentials: Credentials {
   mutating func token(_ exchange: Exchange) throws(FetchError) -> String? {
     if let current { return current }
     var request = WebRequest(url: "\(base)/oauth2/token")
-    request.form = "grant_type=client_credentials"
+    request.content = "grant_type=client_credentials"
     request.login = (WebAddress.escaped(key), WebAddress.escaped(secret))
     let answer = try exchange.post(request, bucket: "token")
     let body = try exchange.json(answer)

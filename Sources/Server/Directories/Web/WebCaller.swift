@@ -31,13 +31,13 @@ package final class WebCaller {
 
   /// - Parameters:
   ///   - headers: `Name: value`, without line breaks.
-  ///   - form: sent by POST; `nil` = a GET.
+  ///   - content: sent by POST; `nil` = a GET.
   package func perform(
-    _ url: String, headers: [String], form: String?
+    _ url: String, headers: [String], content: String?
   ) throws(Failure) -> (status: Int, body: [UInt8]) {
     var request = WebRequest(url: url)
     request.headers = headers
-    request.form = form
+    request.content = content
     request.limitBytes = limitBytes
     do throws(WebFailure) {
       let answer = try client.perform(request, until: signal)

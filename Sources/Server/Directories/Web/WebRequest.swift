@@ -5,8 +5,8 @@ struct WebRequest {
   var headers: [String] = []
   /// The path of a Unix socket to connect to, instead of the URL's host.
   var unixSocket: String?
-  /// Sent by POST, as application/x-www-form-urlencoded; `nil` = a GET.
-  var form: String?
+  /// Sent by POST, as application/x-www-form-urlencoded if no header says otherwise; `nil` = a GET.
+  var content: String?
   /// The credentials for HTTP basic authentication (RFC 7617).
   var login: (user: String, password: String)?
   /// The maximum length of the response's body.

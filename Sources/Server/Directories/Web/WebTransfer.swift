@@ -38,8 +38,8 @@ internal import CCurl
         set(CURLOPT_SSL_VERIFYHOST, 0)
       }
     }
-    if let form = request.form {
-      unsafe ccurl_set_body(handle, form, form.utf8.count)
+    if let content = request.content {
+      unsafe ccurl_set_body(handle, content, content.utf8.count)
     }
     if let login = request.login {
       set(CURLOPT_USERNAME, login.user)
@@ -82,7 +82,7 @@ internal import CCurl
     let schemes = request.url.lowercased().hasPrefix("https:") ? "https" : "http,https"
     set(CURLOPT_PROTOCOLS_STR, schemes)
     set(CURLOPT_REDIR_PROTOCOLS_STR, schemes)
-    set(CURLOPT_FOLLOWLOCATION, request.form == nil ? 1 : 0)
+    set(CURLOPT_FOLLOWLOCATION, request.content == nil ? 1 : 0)
     set(CURLOPT_MAXREDIRS, 5)
   }
 

@@ -15,6 +15,7 @@ final class AccountKeeper: Sendable {
     case use(session: String, address: String?)
     case complete(
       AccountService.PendingSignIn, ProviderCaller.Outcome, ExchangeID, loop: Int)
+    case confirm(AccountService.PendingConfirmation, ProviderCaller.Outcome)
   }
 
   /// How often changes of other processes are looked for. A session that was ended elsewhere is out within
@@ -32,16 +33,19 @@ final class AccountKeeper: Sendable {
   private let providers: ProviderCaller
   /// Called on the accounts' thread for each account that is new or has changed.
   private let changed: @Sendable (Account) -> Void
+  /// Called with what concerns one person, for the operator.
+  private let warn: @Sendable (String) -> Void
 
   init(
     _ service: sending AccountService, providers: ProviderCaller,
     hash: @escaping @Sendable ([UInt8]) -> SecretHash,
-    changed: @escaping @Sendable (Account) -> Void
+    changed: @escaping @Sendable (Account) -> Void, warn: @escaping @Sendable (String) -> Void
   ) {
     self.service = Handover(service)
     self.providers = providers
     self.hash = hash
     self.changed = changed
+    self.warn = warn
   }
 
   /// Verifies a token that is known already; `nil` if it has to be looked up. Thread-safe.
@@ -98,6 +102,7 @@ final class AccountKeeper: Sendable {
     var outage = Outage(
       "The store of accounts", path: "accounts", check: "the store",
       meanwhile: "People who are connected stay so, and others are told to retry", report: report)
+    var confirmations = Confirmations(report)
     var uses: [String: String?] = [:]
     var last: Int64?
     var tidiedAt: Int64 = 0
@@ -119,6 +124,10 @@ final class AccountKeeper: Sendable {
             let answer = answer(pending, outcome, service, now, &outage)
             last = try follow(last, service, mailboxes)
             mailboxes[loop].post(.account(answer, exchange))
+          case .confirm(let pending, let outcome):
+            confirmations.take(outcome, now)
+            let result = outcome.mapError(\.code)
+            if let end = try service.complete(pending, result, now: now) { warn(end) }
           }
         } catch {
           outage.update(StoreFailure(error.explanation))
@@ -127,6 +136,12 @@ final class AccountKeeper: Sendable {
       do throws(AccountError) {
         last = try follow(last, service, mailboxes)
         try record(&uses, service, now)
+        if confirmations.isDue(now), let pending = try service.nextConfirmation(now: now) {
+          confirmations.isUnderWay = true
+          providers.run(pending.exchange, inBackground: true) { [tasks] outcome in
+            tasks.append(.confirm(pending, outcome))
+          }
+        }
         if now - tidiedAt >= Self.tidyMilliseconds || now < tidiedAt {
           tidiedAt = now
           try service.tidy(now: now)
@@ -197,7 +212,11 @@ final class AccountKeeper: Sendable {
     _ service: AccountService, _ now: Int64, _ outage: inout Outage
   ) -> AccountAnswer {
     switch outcome {
-    case .failure(let failure): return service.failed(failure)
+    case .failure(let failure):
+      if !failure.explanation.isEmpty {
+        warn("a sign-in failed (\(failure.code.rawValue)): \(failure.explanation)")
+      }
+      return service.failed(failure.code)
     case .success(let found):
       do throws(AccountError) {
         return try service.complete(pending, found, now: now)
@@ -248,5 +267,43 @@ final class AccountKeeper: Sendable {
     if slice.isEmpty { return }
     try service.recordUses(slice.map { ($0.key, $0.value) }, now: now)
     for (session, _) in slice { uses[session] = nil }
+  }
+}
+
+/// When providers are asked whether people may still sign in: one question after the other.
+private struct Confirmations {
+  var isUnderWay = false
+  private var nextAt: Int64 = 0
+  private var outage: Outage
+
+  /// The pause between two questions, and after one without an answer: providers limit how many they answer,
+  /// GitHub 5000 an hour.
+  private static let pauseMilliseconds: Int64 = 1000
+  private static let failurePauseMilliseconds: Int64 = 10_000
+
+  init(_ report: @escaping @Sendable (String) -> Void) {
+    outage = Outage(
+      "Asking a provider whether people may still sign in", path: "the provider", check: "it",
+      meanwhile: "Sessions that are not confirmed for three days end", report: report)
+  }
+
+  /// Whether the next question may be asked, if there is one.
+  mutating func isDue(_ now: Int64) -> Bool {
+    // The clock may have been set back.
+    guard !isUnderWay, now >= nextAt || nextAt - now > Self.failurePauseMilliseconds else {
+      return false
+    }
+    nextAt = now + Self.pauseMilliseconds
+    return true
+  }
+
+  mutating func take(_ outcome: ProviderCaller.Outcome, _ now: Int64) {
+    isUnderWay = false
+    switch outcome {
+    case .success: outage.update(nil)
+    case .failure(let failure):
+      outage.update(StoreFailure(failure.explanation))
+      nextAt = now + Self.failurePauseMilliseconds
+    }
   }
 }

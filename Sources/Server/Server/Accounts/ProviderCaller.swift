@@ -4,10 +4,16 @@ import Platform
 import Synchronization
 import WebSocket
 
-/// Asks providers who has signed in, on threads of its own: a provider that is slow delays the sign-ins of
-/// its own people, and no other request.
+/// Asks providers who has signed in, and who still may, on threads of its own: a provider that is slow delays the
+/// sign-ins of its own people, and no other request.
 final class ProviderCaller: Sendable {
-  typealias Outcome = Result<ProviderOutcome, SignInFailure>
+  typealias Outcome = Result<ProviderOutcome, Failure>
+
+  struct Failure: Error {
+    var code: SignInFailure
+    /// What went wrong, for the operator; empty if it is nothing to tell.
+    var explanation = ""
+  }
 
   private struct Job: Sendable {
     var exchange: any ProviderExchange
@@ -23,6 +29,8 @@ final class ProviderCaller: Sendable {
   }
 
   private static let threadCount = 4
+  /// The place of the thread that asks what can wait.
+  private static let background = threadCount
   /// Beyond this number of sign-ins that wait, further ones fail.
   private static let jobsLimit = 200
   /// The requests of an exchange.
@@ -36,8 +44,8 @@ final class ProviderCaller: Sendable {
 
   private let origins: Set<String>
   private let kept = Mutex<[String: Kept]>([:])
-  /// One for each thread, which get jobs in turn.
-  private let queues = (0..<threadCount).map { _ in WorkQueue<Job>() }
+  /// One for each thread; all but the last get jobs in turn.
+  private let queues = (0...threadCount).map { _ in WorkQueue<Job>() }
   private let started = Atomic(0)
   private let waiting = Atomic(0)
   private let threads = Mutex<[WorkerThread]>([])
@@ -45,7 +53,7 @@ final class ProviderCaller: Sendable {
 
   /// - Parameters:
   ///   - origins: those of the configured providers.
-  ///   - report: called with what fails, for the operator.
+  ///   - report: called if the threads cannot work, for the operator.
   init(origins: Set<String>, report: @escaping @Sendable (String) -> Void) {
     self.origins = origins
     self.report = report
@@ -53,7 +61,9 @@ final class ProviderCaller: Sendable {
 
   func start() throws(SystemError) {
     for (index, queue) in queues.enumerated() {
-      let thread = try WorkerThread(name: "sign-in-\(index)") { self.work(queue) }
+      let thread = try WorkerThread(name: "sign-in-\(index)") {
+        self.work(queue, isLimited: index != Self.background)
+      }
       threads.withLock { $0.append(thread) }
     }
   }
@@ -65,25 +75,35 @@ final class ProviderCaller: Sendable {
 
   /// Carries an exchange out. Thread-safe; `done` is called on another thread, or at once if there is
   /// nothing to ask for, or too many wait.
-  func run(_ exchange: any ProviderExchange, done: @escaping @Sendable (Outcome) -> Void) {
+  /// - Parameter inBackground: whether it must not delay a sign-in; such exchanges are not limited.
+  func run(
+    _ exchange: any ProviderExchange, inBackground: Bool = false,
+    done: @escaping @Sendable (Outcome) -> Void
+  ) {
     var exchange = exchange
     let first: ProviderRequest
     switch exchange.next(nil) {
     case .request(let request): first = request
     case .finished(let outcome): return done(.success(outcome))
-    case .failed(let failure, _): return done(.failure(failure))
+    case .failed(let code, let reason):
+      return done(.failure(Failure(code: code, explanation: reason)))
+    }
+    let job = Job(exchange: exchange, first: first, done: done)
+    if inBackground {
+      queues[Self.background].append(job)
+      return
     }
     guard waiting.wrappingAdd(1, ordering: .relaxed).newValue <= Self.jobsLimit else {
       waiting.wrappingSubtract(1, ordering: .relaxed)
-      return done(.failure(.tooMany))
+      return done(.failure(Failure(code: .tooMany)))
     }
     let turn = started.wrappingAdd(1, ordering: .relaxed).oldValue
-    queues[turn % queues.count].append(Job(exchange: exchange, first: first, done: done))
+    queues[turn % Self.threadCount].append(job)
   }
 
   // MARK: - On a thread
 
-  private func work(_ jobs: WorkQueue<Job>) {
+  private func work(_ jobs: WorkQueue<Job>, isLimited: Bool) {
     let caller: WebCaller
     do {
       caller = try WebCaller(
@@ -96,7 +116,7 @@ final class ProviderCaller: Sendable {
     while let batch = jobs.takeAll() {
       for job in batch {
         job.done(outcome(of: job, caller))
-        waiting.wrappingSubtract(1, ordering: .relaxed)
+        if isLimited { waiting.wrappingSubtract(1, ordering: .relaxed) }
       }
     }
   }
@@ -109,21 +129,24 @@ final class ProviderCaller: Sendable {
       do throws(WebCaller.Failure) {
         answer = try self.answer(to: request, caller)
       } catch {
-        report("a provider cannot be reached at \(request.url): \(error.description)")
-        return .failure(.providerUnavailable)
+        return .failure(
+          Failure(
+            code: .providerUnavailable,
+            explanation: "a provider cannot be reached at \(request.url): \(error.description)"))
       }
       switch exchange.next(answer) {
       case .finished(let outcome): return .success(outcome)
-      case .failed(let failure, let reason):
-        let why = reason.isEmpty ? "" : ": \(reason)"
-        report(
-          "a sign-in failed (\(failure.rawValue))\(why); \(request.url) answered with status"
-            + " \(answer.status)")
-        return .failure(failure)
+      case .failed(let code, let reason):
+        let why = reason.isEmpty ? "" : "\(reason); "
+        return .failure(
+          Failure(
+            code: code,
+            explanation: "\(why)\(request.url) answered with status \(answer.status)"))
       case .request(let next): request = next
       }
     }
-    return .failure(.providerRefused)
+    return .failure(
+      Failure(code: .providerRefused, explanation: "a provider has to be asked without end"))
   }
 
   private func answer(
@@ -139,7 +162,7 @@ final class ProviderCaller: Sendable {
     if let basic = request.basic {
       headers.append("Authorization: Basic \(Base64.encode(Array(basic.utf8)))")
     }
-    let found = try caller.perform(request.url, headers: headers, form: request.form)
+    let found = try caller.perform(request.url, headers: headers, content: request.content)
     let answer = ProviderAnswer(status: found.status, body: found.body)
     if let maxAge = request.maxAgeSeconds, answer.status == 200 {
       kept.withLock { kept in
