@@ -8,12 +8,36 @@ import Wire
 /// loops hear of it.
 final class SessionCache: Sendable {
   /// Sessions in one generation. There are two: the older one is dropped when the younger is full, so that
-  /// what is used stays. An entry takes about 200 bytes.
+  /// what is used stays.
   private static let limit = 32_768
 
+  private struct Generation {
+    private(set) var sessions: [SecretHash: VerifiedSession] = [:]
+    /// The hashes of each user's sessions.
+    private var hashes: [String: [SecretHash]] = [:]
+
+    mutating func insert(_ session: VerifiedSession, for hash: SecretHash) {
+      if sessions.updateValue(session, forKey: hash) == nil {
+        hashes[session.account.user, default: []].append(hash)
+      }
+    }
+
+    mutating func remove(user: String) {
+      for hash in hashes.removeValue(forKey: user) ?? [] { sessions[hash] = nil }
+    }
+  }
+
   private struct State {
-    var young: [SecretHash: VerifiedSession] = [:]
-    var old: [SecretHash: VerifiedSession] = [:]
+    var young = Generation()
+    var old = Generation()
+
+    mutating func insert(_ session: VerifiedSession, for hash: SecretHash) {
+      if young.sessions.count >= limit {
+        old = young
+        young = Generation()
+      }
+      young.insert(session, for: hash)
+    }
   }
 
   private let state = Mutex(State())
@@ -23,33 +47,24 @@ final class SessionCache: Sendable {
   /// - Returns: also whether its use has to be recorded, which the next call then no longer says.
   func find(_ hash: SecretHash, now: Int64) -> (session: VerifiedSession, isUse: Bool)? {
     state.withLock { state in
-      guard var session = state.young[hash] ?? state.old[hash] else { return nil }
+      let young = state.young.sessions[hash]
+      guard var session = young ?? state.old.sessions[hash] else { return nil }
       let isUse = now - session.usedAt >= AccountSettings.useMilliseconds
       if isUse { session.usedAt = now }
-      if isUse || state.young[hash] == nil { Self.insert(session, hash, &state) }
+      if isUse || young == nil { state.insert(session, for: hash) }
       return (session, isUse)
     }
   }
 
   func insert(_ session: VerifiedSession, for hash: SecretHash) {
-    state.withLock { Self.insert(session, hash, &$0) }
-  }
-
-  private static func insert(
-    _ session: VerifiedSession, _ hash: SecretHash, _ state: inout State
-  ) {
-    if state.young.count >= limit {
-      state.old = state.young
-      state.young = [:]
-    }
-    state.young[hash] = session
+    state.withLock { $0.insert(session, for: hash) }
   }
 
   /// Removes the sessions of a user.
   func remove(user: String) {
     state.withLock { state in
-      state.young = state.young.filter { $0.value.account.user != user }
-      state.old = state.old.filter { $0.value.account.user != user }
+      state.young.remove(user: user)
+      state.old.remove(user: user)
     }
   }
 }
