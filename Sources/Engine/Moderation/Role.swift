@@ -1,0 +1,84 @@
+/// What a `member` entry makes of a user in a room.
+public enum Role: String, CaseIterable, Sendable {
+  case owner, moderator, member
+  /// A member who may read, and not send.
+  case muted
+  /// Left, or was removed.
+  case none
+  case banned
+
+  /// The higher one may act on the lower one.
+  var rank: Int {
+    switch self {
+    case .owner: 3
+    case .moderator: 2
+    case .member, .muted: 1
+    case .none, .banned: 0
+    }
+  }
+}
+
+/// What a user is in a room, as the `member` entries up to some entry of its log have it. Times are in
+/// milliseconds since 1970.
+public struct Standing: Equatable, Sendable {
+  /// A restriction, which ends at a time or lasts for good.
+  public struct Term: Equatable, Sendable {
+    /// `nil` = for good.
+    public var until: Int64?
+
+    public init(until: Int64? = nil) { self.until = until }
+
+    func isOver(_ now: Int64) -> Bool { until.map { $0 <= now } ?? false }
+  }
+
+  /// Without restrictions: `owner`, `moderator`, `member` or `none`.
+  private var base: Role
+  private var ban: Term?
+  /// It outlasts leaving, which would otherwise lift it.
+  private var mute: Term?
+  /// The `seq` of the `member` entry that let the user in; 0 = none did.
+  public private(set) var since: Int64
+
+  /// A user that no entry names.
+  public static let unnamed = Standing(base: .none, since: 0)
+
+  private init(base: Role, ban: Term? = nil, mute: Term? = nil, since: Int64) {
+    self.base = base
+    self.ban = ban
+    self.mute = mute
+    self.since = since
+  }
+
+  /// The role at a time: a restriction ends without an entry.
+  public func role(_ now: Int64) -> Role {
+    if let ban, !ban.isOver(now) { return .banned }
+    if base == .member, let mute, !mute.isOver(now) { return .muted }
+    return base
+  }
+
+  /// When the restriction ends that the user is under; `nil` = it does not, or there is none.
+  public func until(_ now: Int64) -> Int64? {
+    switch role(now) {
+    case .banned: ban?.until
+    case .muted: mute?.until
+    default: nil
+    }
+  }
+
+  /// Whether the user is let in. In an open room everyone else may read, too.
+  public func isMember(_ now: Int64) -> Bool { role(now).rank > 0 }
+
+  /// Returns the standing after an entry.
+  func changed(to role: Role, _ term: Term, byThemselves: Bool, at seq: Int64, _ now: Int64)
+    -> Standing
+  {
+    let entered = isMember(now) ? since : seq
+    return switch role {
+    case .owner, .moderator: Standing(base: role, since: entered)
+    case .member: Standing(base: .member, mute: byThemselves ? mute : nil, since: entered)
+    case .muted: Standing(base: .member, mute: term, since: entered)
+    case .none: Standing(base: .none, mute: mute, since: 0)
+    case .banned: Standing(base: .none, ban: term, mute: mute, since: 0)
+    }
+  }
+}

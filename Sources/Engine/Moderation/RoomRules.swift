@@ -1,0 +1,181 @@
+/// Who may do what in a room. Each decision depends on the settings and on at most two users' standings, so
+/// it costs the same in a room of ten members and of ten thousand. Reads no clock: each decision is about a place in
+/// the log and the time of the entry there. Direct messages and the relay's own rooms have no rules.
+public struct RoomRules: Equatable, Sendable {
+  public private(set) var settings = RoomSettings()
+  /// A room without one takes no settings, but from an operator of the relay.
+  public private(set) var ownerCount = 0
+
+  /// A room that no entry has settings or members for.
+  public init() {}
+
+  public init(_ settings: RoomSettings, ownerCount: Int) {
+    self.settings = settings
+    self.ownerCount = ownerCount
+  }
+
+  /// The user whose request is decided.
+  public struct Actor: Sendable {
+    public var user: String
+    public var standing: Standing
+    /// Operators of the relay are owners everywhere.
+    public var isOperator: Bool
+
+    public init(_ user: String, _ standing: Standing, isOperator: Bool = false) {
+      self.user = user
+      self.standing = standing
+      self.isOperator = isOperator
+    }
+
+    func role(_ now: Int64) -> Role { isOperator ? .owner : standing.role(now) }
+  }
+
+  /// Why a request is refused.
+  public enum Refusal: Error, Equatable, Sendable {
+    /// The room does not exist, for this user.
+    case noSuchRoom
+    /// - until: when the restriction ends that is the reason, if it does.
+    case forbidden(until: Int64? = nil, reason: Reason)
+    /// - milliseconds: until the user may send the next text.
+    case tooEarly(milliseconds: Int64)
+  }
+
+  public enum Reason: Equatable, Sendable {
+    case banned
+    case muted
+    /// Only moderators post here.
+    case mayNotPost
+    case notAnOwner
+    case notAModerator
+    /// The other user has the same role, or a higher one.
+    case notBelow
+    /// The room would have no owner.
+    case lastOwner
+    /// A user may leave, and come back to an open room, and not choose another role.
+    case ownRole
+  }
+
+  // MARK: - Reading
+
+  /// Returns the first `seq` that a user may read; `nil` = none: the room does not exist for them, or they are
+  /// banned.
+  public func firstReadable(by actor: Actor, now: Int64) -> Int64? {
+    if actor.isOperator { return 1 }
+    let role = actor.standing.role(now)
+    if role == .banned || (settings.access == .private && role.rank == 0) { return nil }
+    return settings.history == .joined ? max(1, actor.standing.since) : 1
+  }
+
+  /// Checks whether a user may join or read the room.
+  public func checkReading(by actor: Actor, now: Int64) throws(Refusal) {
+    guard firstReadable(by: actor, now: now) == nil else { return }
+    // That a private room exists is not told even to users that it bans.
+    throw settings.access == .private
+      ? .noSuchRoom : .forbidden(until: actor.standing.until(now), reason: .banned)
+  }
+
+  // MARK: - Sending
+
+  /// What an entry does to the room, for its rights.
+  public enum Deed: Sendable {
+    /// A text.
+    case text
+    /// Other content of its own: data, a file.
+    case content
+    /// An edit of the user's own entry, or a reaction.
+    case change
+    case deletion
+  }
+
+  /// Checks whether a user may send an entry.
+  /// - Parameter lastTextAt: when the user last sent a text to the room; `nil` = never, or it was long ago.
+  public func checkSending(
+    _ deed: Deed, by actor: Actor, lastTextAt: Int64?, now: Int64
+  ) throws(Refusal) {
+    try checkReading(by: actor, now: now)
+    let role = actor.role(now)
+    if role.rank >= Role.moderator.rank { return }
+    if case .deletion = deed { return }
+    if role == .muted {
+      throw .forbidden(until: actor.standing.until(now), reason: .muted)
+    }
+    if case .change = deed { return }
+    if settings.posting == .moderators { throw .forbidden(reason: .mayNotPost) }
+    if case .text = deed, let lastTextAt {
+      let wait = lastTextAt + settings.slowSeconds * 1000 - now
+      if wait > 0 { throw .tooEarly(milliseconds: wait) }
+    }
+  }
+
+  /// Checks whether a user may delete another user's entry.
+  public func checkDeleting(
+    entryOf author: Standing, by actor: Actor, now: Int64
+  ) throws(Refusal) {
+    try checkReading(by: actor, now: now)
+    let role = actor.role(now)
+    guard role.rank >= Role.moderator.rank else { throw .forbidden(reason: .notAModerator) }
+    if role == .owner { return }
+    guard author.role(now).rank < role.rank else { throw .forbidden(reason: .notBelow) }
+  }
+
+  // MARK: - Settings and members
+
+  /// Makes the sender of the first `settings` of a room the owner.
+  /// - Parameter seq: of that entry.
+  public static func created(
+    with change: RoomSettings.Change, at seq: Int64, _ now: Int64
+  ) -> (rules: RoomRules, owner: Standing) {
+    var rules = RoomRules()
+    rules.settings.apply(change)
+    rules.ownerCount = 1
+    return (
+      rules,
+      Standing.unnamed.changed(to: .owner, Standing.Term(), byThemselves: false, at: seq, now)
+    )
+  }
+
+  /// Applies a `settings` entry, if its sender may send it.
+  public mutating func change(
+    _ change: RoomSettings.Change, by actor: Actor, now: Int64
+  ) throws(Refusal) {
+    try checkReading(by: actor, now: now)
+    let role = actor.role(now)
+    guard role.rank >= Role.moderator.rank else { throw .forbidden(reason: .notAModerator) }
+    guard role == .owner || (change.access == nil && change.history == nil) else {
+      throw .forbidden(reason: .notAnOwner)
+    }
+    settings.apply(change)
+  }
+
+  /// Applies a `member` entry, if its sender may send it.
+  /// - Parameters:
+  ///   - target: the standing of the user that it names: that of `actor`, if they name themselves.
+  ///   - seq: of the entry.
+  /// - Returns: the standing of that user after it.
+  public mutating func setRole(
+    of user: String, _ target: Standing, to role: Role, _ term: Standing.Term = Standing.Term(),
+    by actor: Actor, at seq: Int64, now: Int64
+  ) throws(Refusal) -> Standing {
+    try checkReading(by: actor, now: now)
+    let byThemselves = user == actor.user
+    let own = actor.role(now)
+    let before = target.role(now)
+    if byThemselves, own != .owner {
+      // In a private room whoever gets here is a member already.
+      guard role == .none || (role == .member && own.rank <= Role.member.rank) else {
+        throw .forbidden(until: actor.standing.until(now), reason: .ownRole)
+      }
+    } else {
+      guard own.rank >= Role.moderator.rank else { throw .forbidden(reason: .notAModerator) }
+      guard own == .owner || (before.rank < own.rank && role.rank < own.rank) else {
+        throw .forbidden(reason: .notBelow)
+      }
+    }
+    if before == .owner, role != .owner {
+      guard ownerCount > 1 else { throw .forbidden(reason: .lastOwner) }
+    }
+    ownerCount += (role == .owner ? 1 : 0) - (before == .owner ? 1 : 0)
+    return target.changed(
+      to: role, term, byThemselves: byThemselves && own != .owner, at: seq, now)
+  }
+}
