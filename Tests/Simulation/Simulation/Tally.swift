@@ -90,6 +90,7 @@ public struct Tally: Sendable {
     case botSaid = "messages of a bot"
     case banned = "adversaries who were banned"
     case bannedRefused = "connections of banned users that were refused"
+    case verifiedLater = "tokens that took a while to verify"
     case compressed = "connections that compress"
     // Over HTTP.
     case posted = "posts"

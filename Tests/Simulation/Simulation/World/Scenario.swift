@@ -116,6 +116,10 @@ struct Scenario {
     posters = Int.random(in: 1...2, using: &random)
     relay.compresses = chance(50, &random)
     relay.takesTokens = chance(40, &random)
+    // Of numbers of its own: all others of a seed stay as they are.
+    var copy = random
+    var own = SplitMix64(seed: ~copy.next())
+    relay.verifiesLater = relay.takesTokens && chance(50, &own)
     lengthMilliseconds = [5000, 10_000, 20_000].randomElement(using: &random) ?? 5000
     maximumDelay = [1, 5, 30, 200].randomElement(using: &random) ?? 1
     pauseMilliseconds = [30, 100, 300].randomElement(using: &random) ?? 100

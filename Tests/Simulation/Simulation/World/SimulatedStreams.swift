@@ -41,6 +41,8 @@ final class SimulatedStreams: LoopWorld {
   /// Called with the requests that the loop submits to the log.
   var onSubmit: ([LogRequest]) -> Void = { _ in }
   var onRead: (ReadRequest) -> Void = { _ in }
+  /// Called with a token that is verified later.
+  var onVerify: (String, VerificationAsker) -> Void = { _, _ in }
   var onPost: (LoopMessage, _ loop: Int) -> Void = { _, _ in }
   /// Called when the relay ends its direction of a link, or closes the link.
   var onEnd: (Link) -> Void = { _ in }
@@ -178,6 +180,10 @@ final class SimulatedStreams: LoopWorld {
   func read(_ request: ReadRequest) { onRead(request) }
 
   func post(_ message: LoopMessage, to loop: Int) { onPost(message, loop) }
+
+  func verify(_ token: String, from host: HostKey?, for asker: VerificationAsker) {
+    onVerify(token, asker)
+  }
 
   func stopAccepting() {}
 

@@ -1,4 +1,5 @@
 internal import Relay
+internal import Synchronization
 internal import Wire
 
 /// The token of a connection, if the relay requires one. It has no signature, since no simulated
@@ -38,4 +39,13 @@ struct SimulatedToken {
     }
     return Identity(user: token.user, expires: token.expires)
   }
+}
+
+/// The tokens that a relay has verified lately: others take a while.
+final class KnownTokens: Sendable {
+  private let tokens = Mutex<Set<String>>([])
+
+  func contains(_ token: String) -> Bool { tokens.withLock { $0.contains(token) } }
+  func insert(_ token: String) { tokens.withLock { _ = $0.insert(token) } }
+  func forget() { tokens.withLock { $0 = [] } }
 }

@@ -121,6 +121,7 @@ extension Simulation {
       schedule(.commit(life: life), in: pick(0...1))
     }
     scheduleRead()
+    scheduleVerifications()
     loopIsBusyUntil[loop] = now.monotonic + relay.work(of: loop).milliseconds
     for loop in relay.loopIndices {
       if relay.hasEvent(loop, now: now) {
@@ -258,6 +259,29 @@ extension Simulation {
     wake(loop: loop, in: 0)
     relay.isReading = false
     scheduleRead()
+  }
+
+  /// Lets each token that is not known take its time: another thread looks it up, or another service.
+  private func scheduleVerifications() {
+    guard let relay else { return }
+    for (loop, token, asker) in relay.verifications {
+      schedule(
+        .verified(life: life, loop: loop, token: token, asker),
+        in: chance(90) ? pick(0...20) : pick(100...2000))
+    }
+    relay.verifications = []
+  }
+
+  func verify(_ token: String, for asker: VerificationAsker, _ loop: Int) {
+    guard let relay else { return }
+    referee.tally.count(.verifiedLater)
+    if chance(50) { relay.knownTokens.insert(token) }
+    if chance(10) { relay.knownTokens.forget() }
+    let result = Result { () throws(WireError) in
+      try SimulatedToken.verify(token, wall: now.wall)
+    }
+    relay.post(.verified(result, asker), to: loop)
+    wake(loop: loop, in: 0)
   }
 
   func takeBackgroundStep() {

@@ -27,6 +27,7 @@ public final class Simulation {
       case published(life: Int, Sequencer.Outcome, submitters: Set<Int>)
       case read(life: Int)
       case answered(life: Int, loop: Int, LogAnswer, SessionID?, askedAt: Int64)
+      case verified(life: Int, loop: Int, token: String, VerificationAsker)
       case background(life: Int)
       case sweep(life: Int)
       case shutdownDue(life: Int)
@@ -256,6 +257,8 @@ public final class Simulation {
       if life == self.life { publish(outcome, submitters) }
     case .read(let life):
       if life == self.life { read() }
+    case .verified(let life, let loop, let token, let asker):
+      if life == self.life { verify(token, for: asker, loop) }
     case .answered(let life, let loop, let answer, let session, let askedAt):
       if life == self.life { deliver(answer, to: loop, session, askedAt: askedAt) }
     case .background(let life):
