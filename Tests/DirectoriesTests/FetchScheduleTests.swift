@@ -6,6 +6,13 @@ import Testing
   private var schedule = FetchSchedule(
     refreshMilliseconds: 3_600_000, pauseMilliseconds: 30_000, now: 1000)
 
+  private mutating func expectAsking(
+    at now: Int64, isAnswered: Bool = true, _ location: SourceLocation = #_sourceLocation
+  ) {
+    let answer = schedule.ask(now: now)
+    #expect(answer == isAnswered, sourceLocation: location)
+  }
+
   private mutating func fetch(at now: Int64, isUsable: Bool = true) {
     schedule.begin(now: now)
     schedule.end(isUsable: isUsable, now: now + 100)
@@ -21,30 +28,34 @@ import Testing
 
   @Test mutating func `when asked, but at most once in 30 s`() {
     fetch(at: 1000)
-    schedule.ask(now: 2000)
+    expectAsking(at: 2000)
     #expect(schedule.due == 2000)
     fetch(at: 2000)
-    for now in stride(from: Int64(2200), to: 30_000, by: 700) {
-      schedule.ask(now: now)
-      #expect(schedule.due == 32_000)
+    for now in stride(from: Int64(2200), to: 32_000, by: 700) {
+      expectAsking(at: now, isAnswered: false)
+      #expect(schedule.due == 3_602_100)
     }
+    expectAsking(at: 32_000)
+    #expect(schedule.due == 32_000)
     fetch(at: 32_000)
-    schedule.ask(now: 70_000)
+    expectAsking(at: 61_999, isAnswered: false)
+    expectAsking(at: 70_000)
     #expect(schedule.due == 70_000)
   }
 
   @Test mutating func `asking after a failure hurries only once`() {
     fetch(at: 1000, isUsable: false)
-    schedule.ask(now: 5000)
+    expectAsking(at: 5000)
     #expect(schedule.due == 5000)
     fetch(at: 5000, isUsable: false)
-    schedule.ask(now: 6000)
-    #expect(schedule.due == 35_000)
+    expectAsking(at: 6000, isAnswered: false)
+    #expect(schedule.due == 35_100)
   }
 
-  @Test mutating func `asking during a fetch changes nothing, a demand repeats it`() {
+  @Test mutating func `asking before and during a fetch changes nothing, a demand repeats it`() {
+    expectAsking(at: 1000)
     schedule.begin(now: 1000)
-    schedule.ask(now: 1010)
+    expectAsking(at: 1010)
     schedule.end(isUsable: true, now: 1100)
     #expect(schedule.due == 3_601_100)
     schedule.begin(now: 5000)

@@ -79,6 +79,19 @@ import Wire
     #expect(relay.takeOutput(of: other) == "")
   }
 
+  @Test func `may take longer than a client may`() {
+    let (first, message) = (open(), open(Self.upgrade.replacing("?token=x", with: "")))
+    relay.pass(milliseconds: 3000)
+    relay.send(frame(#"{"type":"auth","token":"y"}"#), on: message)
+    relay.pass(milliseconds: 10_000)
+    verify(Self.ada)
+    #expect(relay.takeOutput(of: first).contains("welcome"))
+    #expect(relay.takeOutput(of: message).contains("welcome"))
+    let forgotten = open()
+    relay.pass(milliseconds: 31_000)
+    #expect(relay.takeOutput(of: forgotten).contains("authentication timed out"))
+  }
+
   // MARK: Over HTTP
 
   private static let head = """

@@ -17,6 +17,9 @@ import Wire
         let parts = token.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 4 else { throw WireError(.unauthorized, "No such token.") }
         if parts[0] == "eve" { throw WireError.banned("eve") }
+        if parts[0] == "later" {
+          throw WireError(.unavailable, "No keys.", re: .auth, retryAfterMilliseconds: 1000)
+        }
         func list(_ text: String) -> [String]? {
           text.isEmpty ? nil : text.split(separator: ",").map(String.init)
         }
@@ -168,6 +171,21 @@ import Wire
     relay.run(forMilliseconds: 1)
     #expect(ada.take().errors.map(\.code) == [.tokenExpired])
     #expect(ada.closeCode == 4401)
+  }
+
+  @Test func `a renewal whose token cannot be verified now is told to retry`() {
+    let relay = relay()
+    let ada = client(relay, "ada|||10")
+    _ = ada.take()
+    ada.send(.auth(token: "later|||"))
+    relay.run()
+    let told = ada.take().errors
+    #expect(told.map(\.code) == [.unavailable])
+    #expect(told.first?.message == "No keys. The old token stays valid.")
+    #expect(told.first?.retryAfterMilliseconds == 1000)
+    ada.send(.auth(token: "ada|||100"))
+    relay.run()
+    #expect(ada.take() == [.renewed(expiresInMilliseconds: 100_000)])
   }
 
   @Test func `a token that expires before the previous one ends the session earlier`() {

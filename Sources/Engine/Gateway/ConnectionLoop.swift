@@ -183,10 +183,8 @@ import Wire
     flush()
     for request in shard.takeReads() { world.read(request) }
     for token in shard.takeUnverified() {
-      let stream = Int(token.connection)
-      world.verify(
-        token.token, from: connections[stream]?.host,
-        for: .session(token.session, stream: stream))
+      guard let connection = connections[Int(token.connection)] else { continue }
+      verify(token.token, of: token.session, connection)
     }
     let resumable = shard.takeResumable()
     for stream in resumable { if let connection = connections[Int(stream)] { resume(connection) } }

@@ -228,8 +228,12 @@ extension Shard {
         ref: ref, to: session)
       leaveForbiddenRooms(session)
     } catch {
-      let code: ErrorCode = error.code == .tokenExpired ? .tokenExpired : .unauthorized
-      let error = WireError(code, "\(error.message) The old token stays valid.", re: .auth)
+      // A token that cannot be verified now, or has expired, says what to do; any other is refused.
+      let isTold = error.code == .tokenExpired || error.code == .unavailable
+      let error = WireError(
+        isTold ? error.code : .unauthorized, "\(error.message) The old token stays valid.",
+        re: .auth,
+        retryAfterMilliseconds: isTold ? error.retryAfterMilliseconds : nil)
       reply(error, ref: ref, to: session)
     }
   }

@@ -138,13 +138,17 @@ public final class Server: Sendable {
       }
       let shared = SocketWorld.Shared(
         log: log, mailboxes: mailboxes, avatars: avatars, accounts: accounts,
-        credentials: credentials,
+        authority: authority, credentials: credentials,
         trustedProxies: trustedProxies, logger: logger,
         metrics: Metrics.describer(context, log, bots: configuration.bots.count))
       try log.start(loops: loops, framing: .webSocket) { [mailboxes] loop, delivery in
         mailboxes[loop].post(.log(delivery))
       }
       try accounts?.start(mailboxes) { logger.error("\($0)") }
+      // Before the loops, whose first tokens wait for its keys.
+      try authority?.start { [mailboxes] rule in
+        for mailbox in mailboxes { mailbox.post(.tokenRule(rule)) }
+      }
       var threads: [WorkerThread] = []
       for index in 1..<max(1, loops) {
         threads.append(
@@ -155,9 +159,6 @@ public final class Server: Sendable {
           0, context, shared, listener,
           operators: Self.claimOperatorSocket(configuration, logger)))
       self.threads = Mutex(threads)
-      try authority?.start { [mailboxes] rule in
-        for mailbox in mailboxes { mailbox.post(.tokenRule(rule)) }
-      }
     } catch {
       log.stop()
       throw ServerError("The relay cannot start: \(error).", .environment)

@@ -19,6 +19,8 @@ import WebSocket
     var avatars: AvatarCache
     /// `nil` = the relay has no accounts.
     var accounts: AccountKeeper?
+    /// `nil` = the relay uses no tokens that others sign.
+    var authority: TokenAuthority?
     /// `nil` = without TLS.
     var credentials: TLSCredentials?
     /// The addresses of proxies that are believed what they say of their clients.
@@ -165,7 +167,11 @@ import WebSocket
   }
 
   func verify(_ token: String, from host: HostKey?, for asker: VerificationAsker) {
-    shared.accounts?.verify(token, from: host, for: asker, loop: index)
+    if let accounts = shared.accounts {
+      accounts.verify(token, from: host, for: asker, loop: index)
+    } else {
+      shared.authority?.verify(token, for: asker, answering: shared.mailboxes[index])
+    }
   }
 
   func ask(_ call: AccountCall, for exchange: ExchangeID) {

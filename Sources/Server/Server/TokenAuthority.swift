@@ -1,4 +1,5 @@
 import Directories
+import Gateway
 import Logging
 import Platform
 import Relay
@@ -10,13 +11,15 @@ import Wire
 /// runtime. Shared by the loops.
 ///
 /// Keys of `auth.jwks` come from its URL: at the start, every hour, at SIGHUP, and when a token names a
-/// key that is not known. If they cannot be fetched, the last ones stay.
+/// key that is not known: then the token waits for them. If they cannot be fetched, the last ones stay.
 final class TokenAuthority: Sendable {
   private struct State {
     var settings: TokenSettings
     /// The keys of the URL; `nil` = never fetched.
     var fetched: JSONWebKeySet?
     var document: WebDocument?
+    /// Whether the last fetch has brought the keys.
+    var isCurrent = false
     var rule: TokenRule
     /// The last message about the URL, which is not repeated.
     var said = ""
@@ -30,12 +33,18 @@ final class TokenAuthority: Sendable {
   /// Asked for other keys when a token names one that is not known.
   private let source: Mutex<KeySource>
   private let logger: Logger
+  /// How many tokens wait for keys.
+  private let waiting = Mutex(0)
+  /// The most of them, each of at most `TokenVerifier.tokenBytesLimit`: 8 MiB in all.
+  static let waitingLimit = 1024
 
   /// Where further keys may come from.
   private struct KeySource {
+    /// Whether there is such a place.
+    var exists = false
     var document: WebDocument?
-    /// Whether no keys have come from there yet.
-    var isAwaited = false
+    /// As in `State`. If not, a key that is not known may be there.
+    var isCurrent = false
   }
 
   /// Reads keys with blocking calls; fetches none before `start`.
@@ -44,30 +53,74 @@ final class TokenAuthority: Sendable {
     self.logger = logger
     let verifier = TokenVerifier(settings, fetched: [])
     self.verifier = Mutex(verifier)
-    source = Mutex(KeySource(isAwaited: settings.url != nil))
+    source = Mutex(KeySource(exists: settings.url != nil))
     state = Mutex(State(settings: settings, rule: verifier.rule))
     report(settings, verifier)
   }
 
   // MARK: - Verifying
 
-  /// Verifies a token, as `TokenVerifier` does.
-  /// - Throws: also `unavailable`, if its key may be one that could not be fetched yet.
-  func verify(_ token: String, wall: Int64) throws(WireError) -> Identity {
+  /// Verifies a token, as `TokenVerifier` does; `nil` if its key may be one that has to be fetched.
+  func verify(_ token: String, wall: Int64) throws(WireError) -> Identity? {
     let verifier = verifier.withLock { $0 }
     do throws(TokenVerifier.Refusal) {
       return try verifier.verify(token, wall: wall)
     } catch {
-      guard error.isKeyUnknown else { throw error.error }
-      // The token is refused nevertheless. This is the place to wait for the keys, and to verify again.
-      let source = source.withLock { $0 }
-      source.document?.ask()
-      guard source.isAwaited else { throw error.error }
-      throw WireError(
-        .unavailable,
-        "The keys of the token's issuer (auth.jwks) could not be fetched yet; retry.", re: .auth,
-        retryAfterMilliseconds: Refusal.retryAfterMilliseconds)
+      guard error.isKeyUnknown, source.withLock(\.exists) else { throw error.error }
+      return nil
     }
+  }
+
+  /// Verifies a token again, once the keys have been fetched if they may be; the loop gets
+  /// `LoopMessage.verified`. Thread-safe; does not block.
+  func verify(
+    _ token: String, for asker: VerificationAsker, answering mailbox: Mailbox<LoopMessage>
+  ) {
+    guard let document = source.withLock(\.document) else {
+      mailbox.post(.verified(.failure(Self.noKeys), asker))
+      return
+    }
+    let mayWait = waiting.withLock { waiting in
+      guard waiting < Self.waitingLimit else { return false }
+      waiting += 1
+      return true
+    }
+    guard mayWait else {
+      mailbox.post(.verified(.failure(Self.tooManyWait), asker))
+      return
+    }
+    document.ask { [self] reply in
+      waiting.withLock { $0 -= 1 }
+      mailbox.post(.verified(verify(token, after: reply), asker))
+    }
+  }
+
+  private func verify(
+    _ token: String, after reply: WebDocument.Reply
+  ) -> Result<Identity, WireError> {
+    let verifier = verifier.withLock { $0 }
+    return Result { () throws(WireError) in
+      do throws(TokenVerifier.Refusal) {
+        return try verifier.verify(token, wall: WallClock.milliseconds)
+      } catch {
+        guard error.isKeyUnknown else { throw error.error }
+        switch reply {
+        case .fetched, .tooSoon:
+          throw source.withLock(\.isCurrent) ? error.error : Self.noKeys
+        case .late, .stopped: throw Self.noKeys
+        }
+      }
+    }
+  }
+
+  private static let noKeys = unavailable(
+    "The keys of the token's issuer (auth.jwks) could not be fetched yet; retry.")
+  private static let tooManyWait = unavailable(
+    "Too many clients wait for the keys of the token's issuer (auth.jwks); retry.")
+
+  private static func unavailable(_ text: String) -> WireError {
+    WireError(
+      .unavailable, text, re: .auth, retryAfterMilliseconds: Refusal.retryAfterMilliseconds)
   }
 
   // MARK: - Changing
@@ -92,6 +145,7 @@ final class TokenAuthority: Sendable {
       state.settings = settings
       // The keys of another URL stay until its own have come.
       if settings.url == nil { state.fetched = nil }
+      if hasMoved { state.isCurrent = false }
       state.said = ""
       report(settings, apply(&state))
       if !hasMoved { state.document?.demand() }
@@ -120,9 +174,14 @@ final class TokenAuthority: Sendable {
       state.document = document
       source.withLock { $0.document = document }
     }
-    try document.start { [weak self, weak document] outcome in
-      guard let self, let document else { return false }
-      return take(outcome, of: document)
+    do throws(SystemError) {
+      try document.start { [weak self, weak document] outcome in
+        guard let self, let document else { return false }
+        return take(outcome, of: document)
+      }
+    } catch {
+      document.stop()
+      throw error
     }
   }
 
@@ -136,6 +195,7 @@ final class TokenAuthority: Sendable {
       state.withLock { state in
         guard state.document === document else { return }
         state.fetched = set
+        state.isCurrent = true
         let before = state.rule
         let verifier = apply(&state)
         if state.rule != before { state.said = "" }
@@ -153,6 +213,8 @@ final class TokenAuthority: Sendable {
     }
     state.withLock { state in
       guard state.document === document else { return }
+      state.isCurrent = false
+      source.withLock { $0.isCurrent = false }
       let consequence =
         state.fetched == nil
         ? "Tokens by its keys are not accepted until it can be read."
@@ -170,7 +232,7 @@ final class TokenAuthority: Sendable {
     verifier.withLock { $0 = new }
     source.withLock {
       $0 = KeySource(
-        document: state.document, isAwaited: state.settings.url != nil && state.fetched == nil)
+        exists: state.settings.url != nil, document: state.document, isCurrent: state.isCurrent)
     }
     if new.rule != state.rule {
       state.rule = new.rule

@@ -113,8 +113,7 @@ extension ConnectionLoop {
       case .unknown: break
       case .later(let token):
         shard.awaitVerification(session)
-        world.verify(
-          token, from: connection.host, for: .session(session, stream: connection.stream))
+        verify(token, of: session, connection)
       case .refused(let error): shard.reject(session, error)
       case .crossOrigin: preconditionFailure("it was answered above")
       }
@@ -168,6 +167,16 @@ extension ConnectionLoop {
   }
 
   // MARK: - Verification that takes time
+
+  /// Begins to verify the token of a WebSocket. The time that this takes is not the client's.
+  func verify(_ token: String, of session: SessionID, _ connection: ServerConnection) {
+    if !connection.isAuthenticated, connection.deadline > 0 {
+      connection.deadline = max(
+        connection.deadline, now.monotonic + HTTPExchange.answerMilliseconds)
+    }
+    world.verify(
+      token, from: connection.host, for: .session(session, stream: connection.stream))
+  }
 
   /// Takes the result of `LoopWorld.verify`.
   func finishVerification(

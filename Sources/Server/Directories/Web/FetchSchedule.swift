@@ -23,13 +23,14 @@ struct FetchSchedule {
   }
 
   /// The document seems to be out of date.
-  mutating func ask(now: Int64) {
-    // One that has begun answers it.
-    guard !isFetching else { return }
-    let earliest = lastAsked.map { max(now, $0 + pauseMilliseconds) } ?? now
-    guard earliest < due else { return }
-    due = earliest
+  /// - Returns: whether a fetch answers that, which has begun or begins now. If not, none is brought
+  ///   forward: whoever asks all the time causes no more of them.
+  mutating func ask(now: Int64) -> Bool {
+    if isFetching || due <= now { return true }
+    if let lastAsked, now < lastAsked + pauseMilliseconds { return false }
+    due = now
     isAsked = true
+    return true
   }
 
   /// An operator wants the current document.

@@ -15,6 +15,8 @@ package final class WebDocument: Sendable {
     package var refreshMilliseconds: Int64 = 3_600_000
     /// The time between a failure and the next fetch, and the shortest between two that are asked for.
     package var pauseMilliseconds: Int64 = 30_000
+    /// How long `ask` lets wait for a fetch. The fetch may take longer.
+    package var patienceMilliseconds: Int64 = 5000
 
     package init() {}
   }
@@ -27,8 +29,22 @@ package final class WebDocument: Sendable {
   /// Takes a document or a failure, on the document's thread; returns whether the document is usable.
   package typealias Consumer = @Sendable (Result<[UInt8], Failure>) -> Bool
 
+  /// What has come of a question for a newer document.
+  package enum Reply: Sendable {
+    /// A fetch has ended since, and the consumer has its outcome.
+    case fetched
+    /// One was asked for less than `pauseMilliseconds` ago: this question causes none.
+    case tooSoon
+    /// A fetch goes on, and takes longer than `patienceMilliseconds`.
+    case late
+    /// The document is not fetched any more.
+    case stopped
+  }
+
+  package typealias Asker = @Sendable (Reply) -> Void
+
   private enum Order: Sendable {
-    case ask
+    case ask(Asker)
     case demand
     case stop
   }
@@ -37,6 +53,7 @@ package final class WebDocument: Sendable {
   private let options: Options
   private let orders: Mailbox<Order>
   private let thread = Mutex<WorkerThread?>(nil)
+  private let isStopped = Mutex(false)
 
   /// - Parameter url: an http or https URL. Its origin may have any address; redirects lead to it or to
   ///   public addresses.
@@ -55,16 +72,31 @@ package final class WebDocument: Sendable {
     thread.withLock { $0 = started }
   }
 
-  /// Fetches soon, because the document seems to be out of date. Thread-safe; does not block.
-  package func ask() { orders.post(.ask) }
+  /// Fetches now, if it may, because the document seems to be out of date. Thread-safe; does not block.
+  /// - Parameter asker: called once, on the document's thread or on that which stops it; at once if it is
+  ///   stopped. Callers limit how many wait.
+  package func ask(_ asker: @escaping Asker) {
+    let isOver = isStopped.withLock { isStopped in
+      if !isStopped { orders.post(.ask(asker)) }
+      return isStopped
+    }
+    if isOver { asker(.stopped) }
+  }
 
   /// Fetches now. Thread-safe; does not block.
   package func demand() { orders.post(.demand) }
 
   /// Ends the fetch in progress, and waits for the consumer. Must not be called by it.
   package func stop() {
-    orders.post(.stop)
+    isStopped.withLock { isStopped in
+      isStopped = true
+      orders.post(.stop)
+    }
     thread.withLock { $0.take() }?.join()
+    // A thread that was not started, or has ended, leaves these.
+    var left: [Order] = []
+    orders.drain(into: &left)
+    for case .ask(let asker) in left { asker(.stopped) }
   }
 
   // MARK: - The thread
@@ -81,13 +113,22 @@ package final class WebDocument: Sendable {
       refreshMilliseconds: options.refreshMilliseconds,
       pauseMilliseconds: options.pauseMilliseconds, now: now)
     var inbox: [Order] = []
+    // In the order of their time.
+    var waiting: [(asker: Asker, until: Int64)] = []
     while true {
       orders.drain(into: &inbox)
       for order in inbox {
         switch order {
-        case .ask: schedule.ask(now: now)
+        case .ask(let asker):
+          guard schedule.ask(now: now) else {
+            asker(.tooSoon)
+            continue
+          }
+          waiting.append((asker, now + options.patienceMilliseconds))
         case .demand: schedule.demand(now: now)
-        case .stop: return
+        case .stop:
+          for (asker, _) in waiting { asker(.stopped) }
+          return
         }
       }
       if !schedule.isFetching, schedule.due <= now {
@@ -97,10 +138,17 @@ package final class WebDocument: Sendable {
         schedule.begin(now: now)
         _ = client.start(request)
       }
-      let wait = schedule.isFetching ? 60_000 : min(60_000, max(0, schedule.due - now))
+      let next = min(schedule.isFetching ? .max : schedule.due, waiting.first?.until ?? .max)
+      let wait = min(60_000, max(0, next - now))
       for (_, outcome) in client.wait(milliseconds: Int32(wait)) {
         schedule.end(isUsable: consumer(result(outcome)), now: now)
+        for (asker, _) in waiting { asker(.fetched) }
+        waiting = []
       }
+      let time = now
+      let late = waiting.prefix { $0.until <= time }
+      waiting.removeFirst(late.count)
+      for (asker, _) in late { asker(.late) }
     }
   }
 
