@@ -162,7 +162,8 @@ let package = Package(
     Layer.server.module(
       "Directories", ["Relay", "Wire", "Platform", "YAML", "CCurl", deque]),
     Layer.server.module("Bots", ["Wire", "Mixing", "Platform", logging, subprocess]),
-    Layer.server.module("RelayConfiguration", ["Directories", "Relay", "Platform", "YAML"]),
+    Layer.server.module(
+      "RelayConfiguration", ["Accounts", "Directories", "Relay", "Platform", "YAML"]),
     Layer.server.module(
       "Server",
       [

@@ -118,7 +118,8 @@ import Testing
     ),
     (
       "user: b, behaviour: echo, name: ' '",
-      #"name of the bot "b" is " "; expected one line of at most 200 bytes"#
+      #"name of the bot "b" is " "; expected one line of 1 to 200 bytes, "#
+        + "without characters that change its direction"
     ),
     (
       "user: b, behaviour: every, lines: [a, ' ']",

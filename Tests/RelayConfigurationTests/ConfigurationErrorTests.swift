@@ -3,6 +3,31 @@ import Testing
 
 @Suite struct `Errors in a configuration` {
   @Test(arguments: [
+    "\u{202E}", "\u{202A}", "\u{2066}", "\u{2069}", "\u{200E}", "\u{200F}", "\u{61C}", "\u{2028}",
+  ])
+  func `a title or name may not change the direction of the text around it`(character: String)
+    throws
+  {
+    for (yaml, key) in [
+      ("auth: { oidc: { title: \"nI \(character)ngiS\" } }", "auth.oidc.title"),
+      ("rooms: { listed: [{ room: a, title: \"A\(character)B\" }] }", "rooms.listed[0].title"),
+      ("bots: [{ user: b, name: \"A\(character)B\", echo: true }]", "name of the bot"),
+    ] {
+      let sentences = try complaints(about: yaml)
+      #expect(
+        sentences.contains {
+          $0.contains(key) && $0.contains("without characters that change its direction")
+        }, "\(sentences)")
+      #expect(!sentences.contains { $0.contains(character) }, "shown as an escape")
+    }
+  }
+
+  @Test func `a title may be of a language that is written from right to left`() throws {
+    let yaml = "rooms: { listed: [{ room: a, title: כללי }, { room: b, title: 👩‍🔬 }] }"
+    #expect(try complaints(about: yaml) == [])
+  }
+
+  @Test(arguments: [
     ("loops: many", #":1: loops is "many"; expected a whole number from 0 to 1024"#),
     ("loops: -1", #":1: loops is "-1"; expected a whole number from 0 to 1024"#),
     ("loops: 010", #":1: loops is "010"; expected a whole number from 0 to 1024"#),
@@ -74,7 +99,8 @@ import Testing
     ),
     (
       "rooms: { listed: [{ room: a, title: \"a\\nb\" }] }",
-      #":1: rooms.listed[0].title is "a\nb"; expected one line of at most 200 bytes"#
+      #":1: rooms.listed[0].title is "a\nb"; expected one line of 1 to 200 bytes, "#
+        + "without characters that change its direction"
     ),
     (
       "rooms: { listed: [{ room: a, titel: A }] }",

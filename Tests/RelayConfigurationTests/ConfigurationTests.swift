@@ -231,7 +231,7 @@ import Testing
       listen: localhost:0
       data: "a \\"quoted\\" folder: # no comment"
       auth: { origins: [https://a.example] }
-      rooms: { listed: [{ room: "7", title: "no" }, { room: off, title: "Überall \\u2028" }] }
+      rooms: { listed: [{ room: "7", title: "no" }, { room: off, title: "Überall \\u00A0x" }] }
       bots:
         - { user: "1", behaviour: echo, seed: 18446744073709551615 }
         - user: guide

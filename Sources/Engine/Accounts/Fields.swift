@@ -75,11 +75,11 @@ struct Fields {
   }
 }
 
-/// Names that people see: of persons and of devices.
-enum ShownName {
+/// Names that people see: of persons, devices, rooms and providers.
+package enum ShownName {
   /// Whether a name is one line without control characters and without characters that change the
   /// direction of text, and has something to see.
-  static func isValid(_ name: String, bytes: Int) -> Bool {
+  package static func isValid(_ name: String, bytes: Int) -> Bool {
     guard (1...bytes).contains(name.utf8.count) else { return false }
     var isVisible = false
     for scalar in name.unicodeScalars {

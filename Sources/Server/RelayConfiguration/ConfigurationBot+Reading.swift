@@ -39,7 +39,7 @@ extension Configuration.Bot {
 
   private mutating func readManners(_ fields: inout YAMLFields) {
     name = fields.optional(
-      "name", "expected one line of at most 200 bytes",
+      "name", "expected \(ConfigurationRules.expectedTitle)",
       { $0.text.flatMap { ConfigurationRules.isTitle($0) ? $0 : nil } })
     for room in fields.list(
       "rooms", ConfigurationRules.expectedRoom,

@@ -121,7 +121,7 @@ extension ConfigurationKey {
       "an address such as https://api.github.com or https://github.example.org/api/v3",
       where: ConfigurationRules.isServiceURL),
     .text(
-      "auth.oidc.title", \.auth.oidc.title, "a name of 1 to 100 characters",
+      "auth.oidc.title", \.auth.oidc.title, ConfigurationRules.expectedTitle,
       where: ConfigurationRules.isTitle),
     .optionalText(
       "auth.oidc.issuer", \.auth.oidc.issuer,

@@ -151,7 +151,7 @@ struct ConfigurationReader {
         "room", ConfigurationRules.expectedRoom,
         { $0.text.flatMap { ConfigurationRules.isRoom($0) ? $0 : nil } })
       let title = fields.optional(
-        "title", "expected one line of at most 200 bytes",
+        "title", "expected \(ConfigurationRules.expectedTitle)",
         { $0.text.flatMap { ConfigurationRules.isTitle($0) ? $0 : nil } })
       if let room, configuration.rooms.listed.contains(where: { $0.room == room }) {
         fields.report(

@@ -1,3 +1,4 @@
+internal import Accounts
 internal import Directories
 
 /// The rules of the protocol for names, texts and origins.
@@ -18,11 +19,11 @@ package enum ConfigurationRules {
       && !isPathSegment(name) && !name.hasPrefix("dm:") && !name.hasPrefix("sys:")
   }
 
-  /// Whether a text is a valid display name: one line of at most 200 bytes.
-  package static func isTitle(_ text: String) -> Bool {
-    (1...200).contains(text.utf8.count) && !isBlank(text)
-      && text.unicodeScalars.allSatisfy { $0 != "\n" && $0 != "\t" && isPrintable($0) }
-  }
+  package static let expectedTitle =
+    "one line of 1 to 200 bytes, without characters that change its direction"
+
+  /// Whether a text is a valid display name, as accounts have.
+  package static func isTitle(_ text: String) -> Bool { ShownName.isValid(text, bytes: 200) }
 
   /// Whether a client could send it as `text`, apart from its length.
   static func isSayable(_ text: String) -> Bool {

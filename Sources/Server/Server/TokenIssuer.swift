@@ -89,7 +89,7 @@ public struct TokenIssuer: Sendable {
       throw ServerError("The token cannot be signed; check that its contents are valid UTF-8.")
     }
     if let name = claims.name, !ConfigurationRules.isTitle(name) {
-      throw ServerError("The name must be one line of 1 to 200 bytes.")
+      throw ServerError("The name must be \(ConfigurationRules.expectedTitle).")
     }
     // The relay would make another name of it.
     guard UserName.isValid(claims.user) else {

@@ -36,7 +36,7 @@ public enum YAMLText {
   /// separators and characters that change the direction of text.
   static func isShown(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
-    case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{200E}", "\u{200F}",
+    case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{61C}", "\u{200E}", "\u{200F}",
       "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}":
       false
     default: true
