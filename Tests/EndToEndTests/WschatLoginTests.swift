@@ -325,6 +325,50 @@ extension `End to end` {
       #expect(try wschat("sessions", exits: 1).errors.contains("cannot be used"))
     }
 
+    @Test func `a damaged file is told with its path and what to do, and a login replaces it`()
+      throws
+    {
+      let relay = try LoginRelay()
+      _ = try login(relay)
+      _ = try login(relay, "--profile", "other")
+      let name = "state/wschat/logins/127.0.0.1.json"
+      for content in ["", "{\"url\":", String(repeating: "x", count: 20_000)] {
+        try home.write(content, to: name)
+        for arguments in [["--room", "general"], ["--profile", "other", "--room", "general"]] {
+          let process = try start(arguments, input: "x\n")
+          #expect(try process.wait() == .exit(0))
+          let lines = process.errors.split(separator: "\n")
+          #expect(lines.count { $0.contains(home[name]) } == 1, "\(process.errors)")
+          #expect(process.errors.contains("the login of 127.0.0.1 cannot be used: "))
+          #expect(process.errors.contains("wschat login URL --profile 127.0.0.1"))
+        }
+      }
+      try home.write("", to: name)
+      let process = try start(["login", relay.url])
+      try relay.allow("bo")
+      #expect(try process.wait() == .exit(0))
+      #expect(
+        checked(process).errors.split(separator: "\n").count { $0.contains("is damaged") } == 1)
+      #expect(try wschat("sessions", "--profile", "127.0.0.1").errors == "")
+    }
+
+    @Test func `a session that cannot be ended after it was replaced is told`() throws {
+      let relay = try LoginRelay(#"{"delete":500}"#)
+      _ = try login(relay)
+      let process = try start(["login", relay.url])
+      try relay.allow("bo")
+      #expect(try process.wait() == .exit(0))
+      #expect(checked(process).errors.contains("the session of the login before may go on: "))
+    }
+
+    @Test(arguments: [1, 7, 1000]) func `a proxy may send answers in chunks`(size: Int) throws {
+      let relay = try LoginRelay("{\"chunk\":\(size)}")
+      _ = try login(relay)
+      _ = try wschat("--room", "general", input: "x\n")
+      #expect(try wschat("sessions").output.contains("this device"))
+      #expect(try wschat("logout").output == "Signed out of 127.0.0.1.\n")
+    }
+
     @Test func `without a folder for it, nothing is asked`() throws {
       let relay = try LoginRelay()
       try home.write("", to: "state/wschat/logins")

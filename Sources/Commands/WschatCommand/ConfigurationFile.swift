@@ -17,7 +17,7 @@ enum ConfigurationFile {
   /// Reads the file; returns the defaults if it does not exist and none was named. Each login has a
   /// profile, also one that the file does not have.
   static func read(named name: String?, profile: String?) throws -> Settings {
-    let settings = try readWithLogins(named: name)
+    let settings = try readWithLogins(named: name, tell: complain)
     guard let profile else { return settings }
     do {
       return try settings.choosing(
@@ -35,16 +35,19 @@ enum ConfigurationFile {
       if word == "--config", index + 1 < words.count { name = words[index + 1] }
       if word.hasPrefix("--config=") { name = String(word.dropFirst("--config=".count)) }
     }
-    return (try? readWithLogins(named: name))?.profiles.map(\.name) ?? []
+    // On the line that is typed, there is no place for complaints.
+    return (try? readWithLogins(named: name) { _ in })?.profiles.map(\.name) ?? []
   }
 
-  private static func readWithLogins(named name: String?) throws -> Settings {
+  private static func readWithLogins(
+    named name: String?, tell: (String) -> Void
+  ) throws -> Settings {
     var settings = try read(named: name)
     let common = settings
     guard let logins = Logins.own else { return settings }
     for profile in logins.profiles where !settings.profiles.contains(where: { $0.name == profile })
     {
-      guard let login = try? logins.login(of: profile) else { continue }
+      guard let login = logins.usable(profile, tell: tell) else { continue }
       var own = common
       (own.url, own.isProfilesURL, own.user, own.tokenCommand) = ("\(login.url)", true, nil, nil)
       own.ca = login.ca ?? common.ca

@@ -25,7 +25,9 @@ struct LoginCommand: ParsableCommand {
     let logins = try options.logins()
     let settings = try ConfigurationFile.read(named: options.config, profile: nil)
     let known = settings.profiles.first { $0.name == options.profile }?.settings
-    let last = (options.profile ?? logins.profiles.first).flatMap { try? logins.login(of: $0) }
+    let last = (options.profile ?? logins.profiles.first).flatMap {
+      logins.usable($0, tell: complain)
+    }
     let text =
       url ?? (known?.isProfilesURL == true ? known?.url : nil) ?? last.map { "\($0.url)" }
       ?? Environment["WSCHAT_URL"] ?? settings.url
@@ -53,7 +55,7 @@ struct LoginCommand: ParsableCommand {
     _ name: String, _ relay: RelayURL, _ logins: Logins, _ settings: Settings
   ) throws {
     let advice = "choose another with --profile NAME"
-    if let other = try? logins.login(of: name), other.url != relay {
+    if let other = logins.usable(name, tell: complain), other.url != relay {
       throw ValidationError("the profile \(name) is a login at \(other.url): \(advice)")
     }
     guard let profile = settings.profiles.first(where: { $0.name == name })?.settings else {
@@ -106,19 +108,37 @@ struct LoginCommand: ParsableCommand {
 
   /// Stores the login, and ends the session that it replaces.
   private func keep(_ login: Login, in logins: Logins) throws {
-    let old = try? logins.login(of: login.profile)
+    let old = logins.usable(login.profile, tell: complain)
     let request = RelayRequest(
       url: login.url, trust: options.trust(login.ca), token: login.grant.token)
     do {
       try logins.keep(login)
     } catch {
-      _ = try? Sessions.end("current", request)
-      throw failure(LineChat.refused, "the login cannot be stored, and was ended: \(error)")
+      complain("the login cannot be stored: \(error)")
+      if end(request, of: "the new login") { complain("it was ended") }
+      throw LineChat.refused
     }
     guard let old, old.grant.token != login.grant.token else { return }
     var oldRequest = request
     oldRequest.token = old.grant.token
-    _ = try? Sessions.end("current", oldRequest)
+    _ = end(oldRequest, of: "the login before")
+  }
+
+  /// Ends a session; says how the user can, if that fails.
+  /// - Returns: Whether it has ended.
+  private func end(_ request: RelayRequest, of login: String) -> Bool {
+    attempt(
+      complain,
+      {
+        "the session of \(login) may go on: \($0); end it with wschat sessions, or on the page of the relay"
+      },
+      { () throws(Sessions.Failure) -> Void in
+        do throws(Sessions.Failure) {
+          try Sessions.end("current", request)
+        } catch .signedOut {
+          // It had ended.
+        }
+      }) != nil
   }
 }
 

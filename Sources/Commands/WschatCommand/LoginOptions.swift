@@ -67,7 +67,7 @@ struct LoginOptions: ParsableArguments {
     do throws(SystemError) {
       login = try logins.login(of: name, warn: complain)
     } catch {
-      throw failure(LineChat.refused, "the login of \(name) cannot be used: \(error)")
+      throw failure(LineChat.refused, logins.unusable(name, error))
     }
     guard let login else {
       let known = logins.profiles

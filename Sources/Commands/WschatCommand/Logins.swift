@@ -2,6 +2,7 @@ import Client
 import Glibc
 import Messenger
 import Platform
+import Synchronization
 import Wire
 
 /// The session of this device that a login has made, under the name of a profile.
@@ -54,6 +55,26 @@ struct Logins {
       let grant = DeviceGrant(user: user, session: session, token: token)
     else { throw SystemError("read \(path(profile))", code: EBADMSG) }
     return Login(profile: profile, url: url, grant: grant, ca: json["ca"]?.string)
+  }
+
+  /// Returns the login of a profile; `nil` if there is none, or if its file cannot be used.
+  /// - Parameter tell: Called with a sentence about such a file, once while the program runs.
+  func usable(_ profile: String, tell: (String) -> Void) -> Login? {
+    attempt(
+      { if Self.told.withLock({ $0.insert(path(profile)).inserted }) { tell($0) } },
+      { unusable(profile, $0) },
+      { () throws(SystemError) in try login(of: profile, warn: tell) }) ?? nil
+  }
+
+  /// The files that the user was told about: several parts of the program read each.
+  private static let told = Mutex<Set<String>>([])
+
+  /// Says why the login of a profile cannot be used, and what to do.
+  func unusable(_ profile: String, _ error: SystemError) -> String {
+    let reason = error.code == EBADMSG ? "\(path(profile)) is damaged" : "\(error)"
+    return
+      "the login of \(profile) cannot be used: \(reason); remove the file, or sign in again with "
+      + "wschat login URL --profile \(profile)"
   }
 
   private static func url(_ text: String) -> RelayURL? { try? RelayURL(text) }

@@ -84,7 +84,7 @@ struct RelayRequest: Sendable {
     return Array("\(head)Connection: close\r\n\r\n".utf8) + (body ?? [])
   }
 
-  /// Reads an answer whose length is known: by its status, or by its head.
+  /// Reads an answer whose length is known: by its status, by its head, or by its chunks.
   static func answer(in bytes: [UInt8], limitBytes: Int) throws(Failure) -> Answer {
     let end: [UInt8] = Array("\r\n\r\n".utf8)
     guard let bodyStart = bytes.prefix(headLimitBytes).firstRange(of: end)?.upperBound else {
@@ -101,13 +101,20 @@ struct RelayRequest: Sendable {
       headers[line[..<colon].lowercased()] =
         line[line.index(after: colon)...].lowercased().filter { $0 != " " && $0 != "\t" }
     }
+    let type = headers["content-type"] ?? ""
+    if let coding = headers["transfer-encoding"] {
+      // With a length as well, it is not clear where the answer ends (RFC 9112 §6.3).
+      guard coding == "chunked", headers["content-length"] == nil,
+        headers["content-encoding"] == nil,
+        let body = try ChunkedBody.decode(bytes[bodyStart...], limitBytes: limitBytes)
+      else { throw .notHTTP }
+      return Answer(status: status, contentType: type, body: body)
+    }
     let body = Array(bytes[bodyStart...])
     let length = headers["content-length"].flatMap { Int($0) } ?? (status == 204 ? 0 : -1)
     if length > limitBytes { throw .tooLong(limitBytes: limitBytes) }
-    guard headers["transfer-encoding"] == nil, headers["content-encoding"] == nil,
-      length == body.count
-    else { throw .notHTTP }
-    return Answer(status: status, contentType: headers["content-type"] ?? "", body: body)
+    guard headers["content-encoding"] == nil, length == body.count else { throw .notHTTP }
+    return Answer(status: status, contentType: type, body: body)
   }
 
   // MARK: The connection
@@ -121,7 +128,8 @@ struct RelayRequest: Sendable {
     var answer: [UInt8] = []
     var sent = 0
     var buffer = [UInt8](repeating: 0, count: TLSSession.headroomBytes + (64 << 10))
-    while answer.count <= limitBytes + Self.headLimitBytes {
+    // An eighth more, for the sizes of chunks.
+    while answer.count <= limitBytes + limitBytes / 8 + Self.headLimitBytes {
       if let tls {
         guard tls.flush(to: socket.borrowed) != nil else { throw .connection(.lost(nil)) }
         if case .failed(let failure) = tls.state { throw .connection(explain(failure)) }

@@ -196,12 +196,8 @@ struct Wschat: ParsableCommand {
     let names = profile.map { [$0] } ?? logins.profiles
     let relay = profile == nil ? try (url ?? Environment["WSCHAT_URL"]).map(Self.relay) : nil
     for name in names {
-      do throws(SystemError) {
-        let login = try logins.login(of: name, warn: complain)
-        if let login, relay == nil || login.url == relay { return login }
-      } catch {
-        complain("the login of \(name) cannot be used: \(error)")
-      }
+      let login = logins.usable(name, tell: complain)
+      if let login, relay == nil || login.url == relay { return login }
     }
     return nil
   }

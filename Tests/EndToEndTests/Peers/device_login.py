@@ -39,6 +39,14 @@ COUNT = iter(range(1, 1_000_000))
 
 def answer(status, body, kind="application/json", length=None):
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    if FAULTS.get("chunk") and status != 204:
+        # As a proxy may send it: with extensions of chunks and a trailer.
+        size = FAULTS["chunk"]
+        parts = [data[start:start + size] for start in range(0, len(data), size)]
+        chunks = b"".join(b"%X;x=y\r\n%s\r\n" % (len(part), part) for part in parts)
+        head = (f"HTTP/1.1 {status} {http.HTTPStatus(status).phrase}\r\nContent-Type: {kind}\r\n"
+                "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
+        return head.encode() + chunks + b"0\r\nX-Trailer: 1\r\n\r\n"
     head = (f"HTTP/1.1 {status} {http.HTTPStatus(status).phrase}\r\nContent-Type: {kind}\r\n"
             f"Content-Length: {len(data) if length is None else length}\r\nConnection: close\r\n\r\n")
     return head.encode() + data
@@ -114,6 +122,8 @@ def sessions(method, path, given):
         return problem(404, "not_found", "There is no such session.")
     for t in ended:
         del SESSIONS[t]
+    if "delete" in FAULTS:
+        return problem(FAULTS["delete"], "unavailable", "Not now.")
     SEEN["deleted"].append(wanted)
     asyncio.get_running_loop().create_task(close_ended())
     return answer(204, b"")

@@ -1,5 +1,6 @@
 import Messenger
 import Pictures
+import Platform
 import Terminal
 
 /// Pictures of people: loaded when a row of the list wants them, sent to the terminal once, and
@@ -33,8 +34,11 @@ final class PictureDriver {
     guard terminal.capabilities.hasKittyGraphics, host.chat.settings.pictures == .auto,
       loader == nil
     else { return }
-    loader = try? PictureLoader(stateFolder: stateFolder, on: host.dispatcher) { [unowned self] in
-      resultsArrived()
+    loader = attempt({ host.post(.failed($0)) }, { "Pictures are not shown: \($0)." }) {
+      () throws(SystemError) in
+      try PictureLoader(stateFolder: stateFolder, on: host.dispatcher) { [unowned self] in
+        resultsArrived()
+      }
     }
     host.chat.showsPictures = loader != nil
   }

@@ -1,5 +1,6 @@
 import Archive
 import Messenger
+import Platform
 
 /// What is shared with other wschat of the same account on this machine: drafts, the outbox, and
 /// the state of conversations.
@@ -36,9 +37,14 @@ final class SharingDriver {
   func begin() {
     guard let archive = store.archive else { return }
     if archive.watchDescriptor >= 0 {
-      watch = try? Watch(archive.watchDescriptor, on: host.dispatcher) { [unowned self] _ in
-        store.archive?.clearWatch()
-        next.setEarliest(afterMilliseconds: Self.collectMilliseconds)
+      watch = attempt(
+        { host.post(.failed($0)) },
+        { "What other wschats of yours read and write is not followed: \($0). Start wschat again." }
+      ) { () throws(SystemError) in
+        try Watch(archive.watchDescriptor, on: host.dispatcher) { [unowned self] _ in
+          store.archive?.clearWatch()
+          next.setEarliest(afterMilliseconds: Self.collectMilliseconds)
+        }
       }
     }
     share()

@@ -29,7 +29,9 @@ final class SignInDriver {
   /// After the token was refused: continues with that of another process, which has signed in
   /// meanwhile under the same profile.
   func useOtherLogin() {
-    guard let login, let other = try? logins?.login(of: login.profile), other.url == login.url,
+    guard let login,
+      let other = logins?.usable(login.profile, tell: { host.post(.failed($0)) }),
+      other.url == login.url,
       other.grant.token != login.grant.token
     else { return }
     use(other)
