@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -18,6 +17,7 @@ from render import render, save
 
 sys.path.append(os.path.join(os.path.dirname(__file__), "../EndToEndTests/Peers"))
 from relay import Relay  # noqa: E402
+from terminal import Terminal  # noqa: E402
 
 # The name of each picture, its size and theme, further settings, and what is pressed and typed at the end.
 SCENES = [
@@ -87,46 +87,18 @@ class Person:
         return await self.acks[name]
 
 
-class Terminal:
-    """A program in a terminal of tmux."""
+async def wait(terminal, *texts):
+    """Waits for texts on the screen; meanwhile people read what comes."""
+    end = time.monotonic() + 20
+    while not terminal.shows(*texts):
+        if time.monotonic() > end:
+            sys.exit(f"pictures.py: no {texts} on the screen:\n{terminal.screen()}")
+        await asyncio.sleep(0.05)
 
-    def __init__(self, folder, columns, rows, command, environment):
-        self.columns, self.rows = columns, rows
-        self.socket = f"{folder}/tmux"
-        settings = [word for pair in environment.items() for word in ("-e", "=".join(pair))]
-        self.tmux("new-session", "-d", "-x", str(columns), "-y", str(rows), *settings, *command)
-        self.tmux("set", "-g", "status", "off")
-        self.tmux("resize-window", "-x", str(columns), "-y", str(rows))
 
-    def tmux(self, *arguments):
-        return subprocess.run(
-            ["tmux", "-u", "-S", self.socket, "-f", "/dev/null", *arguments], check=True,
-            capture_output=True, text=True, env={**os.environ, "TMUX": ""}).stdout
-
-    def press(self, *keys):
-        self.tmux("send-keys", *keys)
-
-    def type(self, text):
-        self.tmux("send-keys", "-l", text)
-
-    async def wait(self, *texts):
-        end = time.monotonic() + 20
-        while True:
-            screen = self.tmux("capture-pane", "-p")
-            if all(text in screen for text in texts):
-                return
-            if time.monotonic() > end:
-                sys.exit(f"pictures.py: no {texts} on the screen:\n{screen}")
-            await asyncio.sleep(0.05)
-
-    def picture(self, theme):
-        text = self.tmux("capture-pane", "-e", "-p", "-N")
-        column, row, is_shown = map(int, self.tmux(
-            "display-message", "-p", "#{cursor_x} #{cursor_y} #{cursor_flag}").split())
-        return render(text, self.columns, self.rows, theme, (column, row) if is_shown else None)
-
-    def close(self):
-        self.tmux("kill-server")
+def picture(terminal, theme):
+    text, cursor = terminal.cells()
+    return render(text, terminal.columns, terminal.rows, theme, cursor)
 
 
 async def talk(people):
@@ -177,15 +149,15 @@ async def scene(built, relay, people, columns, rows, theme, settings, key, text)
         {"HOME": home, "XDG_CONFIG_HOME": f"{home}/config", "XDG_STATE_HOME": f"{home}/state",
          "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"})
     try:
-        await terminal.wait("Launch", "Gladly")
+        await wait(terminal, "Launch", "Gladly")
         await people["jules"].tell("typing", room="launch", on=True)
         await people["olek"].tell("typing", room="dm:ada:olek", on=True)
         if key:
-            await terminal.wait("typing", " ms")
+            await wait(terminal, "typing", " ms")
             terminal.press(key)
         terminal.type(text)
-        await terminal.wait(text.strip(), " ms", "Thursday" if key else "typing")
-        return terminal.picture(theme)
+        await wait(terminal, text.strip(), " ms", "Thursday" if key else "typing")
+        return picture(terminal, theme)
     finally:
         terminal.close()
 

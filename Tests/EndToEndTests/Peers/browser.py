@@ -1,8 +1,6 @@
 """Opens browser.html in headless Chromium, from a server of its own, so from another origin than
 the relay's: prints that origin, reads the relay's URL, and prints what the page tells. The key of a
 certificate that is its argument is trusted."""
-import base64
-import hashlib
 import http.server
 import pathlib
 import subprocess
@@ -11,19 +9,9 @@ import tempfile
 import threading
 import urllib.parse
 
-from chromium import ENGINE, PROFILES
+from chromium import ENGINE, PROFILES, trust
 
 PATIENCE_S = 120
-
-
-def trust(certificate):
-    """What Chromium knows a key by: a hash of its SubjectPublicKeyInfo (RFC 7469 §2.4)."""
-    pem = subprocess.run(
-        ["openssl", "x509", "-in", certificate, "-noout", "-pubkey"],
-        check=True, capture_output=True).stdout
-    key = base64.b64decode(b"".join(pem.splitlines()[1:-1]))
-    pin = base64.b64encode(hashlib.sha256(key).digest()).decode()
-    return f"--ignore-certificate-errors-spki-list={pin}"
 
 
 class Page(http.server.BaseHTTPRequestHandler):

@@ -5,6 +5,7 @@ notifications and settings of sites as well. The command of that name is a scrip
 """
 import base64
 import contextlib
+import hashlib
 import json
 import os
 import queue
@@ -24,6 +25,16 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first
 
 # Where a profile lies: in memory, if possible. Chromium waits for its disk, and tests beside it sync a disk without rest.
 PROFILES = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+def trust(certificate):
+    """What Chromium knows a key by: a hash of its SubjectPublicKeyInfo (RFC 7469 §2.4)."""
+    pem = subprocess.run(
+        ["openssl", "x509", "-in", certificate, "-noout", "-pubkey"],
+        check=True, capture_output=True).stdout
+    key = base64.b64decode(b"".join(pem.splitlines()[1:-1]))
+    pin = base64.b64encode(hashlib.sha256(key).digest()).decode()
+    return f"--ignore-certificate-errors-spki-list={pin}"
 
 
 class Failure(Exception):
