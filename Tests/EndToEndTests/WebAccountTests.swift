@@ -51,11 +51,18 @@ extension `End to end` {
     }
 
     @Test func `leads from nothing to four devices that chat, of which one is lost`() throws {
-      try play("evening")
+      try `The web page`().play("evening", of: "evening.py")
     }
 
     @Test func `is as ever where a relay has no accounts any more`() throws {
       try play("left_over")
+    }
+  }
+
+  /// A person at each device needs most of two minutes: the machine has the rest.
+  @Suite struct `Measured: an evening with accounts` {
+    @Test func `has four devices that chat after 30 s`() throws {
+      try `The web page`().play("in_time", of: "evening.py")
     }
   }
 }

@@ -1,10 +1,6 @@
 """web_accounts.py CASE RELAY: plays a case of the web page where people sign in with accounts, and prints "good"."""
 import json
-import os
-import pathlib
-import re
 import signal
-import subprocess
 import sys
 import time
 
@@ -632,65 +628,6 @@ def screens(browser, folder):
     page.wait("document.querySelector('.facts')")
     clean(page, "a question")
     relay.close()
-
-
-def evening(browser, folder):
-    """With the relay itself: from nothing to four devices that chat, of which one is a terminal, and one is lost."""
-    began = time.monotonic()
-    relay = Relay(RELAY, folder, f"auth: {{ mode: accounts }}\n{GENERAL}")
-    link = re.search(r"http://\S+/join/\S+", (relay.folder / "relay.log").read_text())[0]
-    ada = browser.page(link)
-    ada.wait("document.activeElement?.id === 'join-name'")
-    ada.type("Ada")
-    ada.press("Enter")
-    ada.wait(ONLINE)
-    choose(ada, "Invite people…")
-    ada.wait("document.activeElement?.id === 'invite-name'")
-    ada.type("Bo")
-    ada.press("Tab")
-    ada.type("general")
-    ada.press("Enter")
-    ada.wait("document.querySelector('.address') && document.querySelector('dialog .qr')")
-    bo = elsewhere(browser, ada.evaluate("document.querySelector('.address').value"))
-    bo.wait("document.querySelector('h1')?.textContent === 'Ada invites you'")
-    bo.press("Enter")
-    bo.wait(f"{ONLINE} && location.search === '?room=general' && {WRITES}")
-    # A phone asks with a code, whose link the other device opens.
-    phone = elsewhere(browser, f"{relay.url}/", width=390, height=844)
-    press(phone, "Sign in with another device")
-    phone.wait("document.querySelector('p.code') && document.querySelector('.qr')")
-    bo.go(f"{relay.url}/sign-in/device?code={phone.evaluate('document.querySelector(`p.code`).textContent')}")
-    press(bo, "Allow")
-    phone.wait(ONLINE)
-    check(phone.evaluate("fetch('/v1/me').then(answer => answer.json()).then(({ user }) => user)") == "bo", "the phone")
-    # The terminal.
-    wschat = [str(pathlib.Path(RELAY).with_name("wschat"))]
-    home = {**os.environ, "HOME": str(folder), "XDG_STATE_HOME": f"{folder}/state", "XDG_CONFIG_HOME": f"{folder}/config"}
-    login = subprocess.Popen([*wschat, "login", relay.url], env=home, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    for line in login.stdout:
-        if found := re.search(r"http://\S+/sign-in/device\?code=\S+", line):
-            break
-    ada.go(found[0])
-    press(ada, "Allow")
-    check("Signed in as ada" in login.stdout.read() and login.wait(60) == 0, "wschat is signed in")
-    said = subprocess.run([*wschat, "--room", "general"], env=home, input="hello from a terminal\n", text=True, capture_output=True, timeout=60)
-    check(said.returncode == 0, said)
-    for page in bo, phone:
-        page.go(f"{relay.url}/?room=general")
-        wait_for_text(page, "hello from a terminal")
-    took = time.monotonic() - began
-    check(took < 120, f"it took {took:.0f} s")
-    # The phone is lost: its page is signed out, and the other device stays.
-    choose(bo, "Devices…")
-    bo.wait("document.querySelectorAll('.devices li').length === 2")
-    bo.evaluate("document.querySelector('.devices li button').click()")
-    bo.wait("document.querySelector('dialog.question')")
-    bo.press("Enter")
-    shown(phone, "signed out")
-    bo.wait(f"{ONLINE} && document.querySelectorAll('.devices li').length === 1")
-    for page in ada, bo:
-        quiet(page)
-    relay.stop(signal.SIGTERM)
 
 
 def left_over(browser, folder):
