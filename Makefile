@@ -314,12 +314,15 @@ bench-hostile: build
 	@/usr/bin/python3 -B LoadTests/hostile/bench.py $(or $(RELAYS),$(BUILT)/relay)
 	@/usr/bin/python3 -B LoadTests/hostile/strangers.py $(or $(RELAYS),$(BUILT)/relay)
 
-# Renders pictures of wschat from tmux's copy of the screen, and of the web page: see Tests/Screens.
+# Renders pictures of wschat from tmux's copy of the screen, of the web page, and of an evening with accounts, in a
+# network of its own: see Tests/Screens.
 pictures: build
 	@config/setup pictures
 	@mkdir -p docs/pictures
 	@/usr/bin/python3 -B Tests/Screens/pictures.py $(BUILT) docs/pictures
 	@/usr/bin/python3 -B Tests/Screens/web_pictures.py $(BUILT) docs/pictures
+	@unshare --map-root-user --mount --net --uts \
+	  /usr/bin/python3 -B Tests/Screens/evening_pictures.py $(BUILT) docs/pictures
 
 format:
 	@$(SWIFT) format --in-place --recursive $(OWN)
