@@ -44,6 +44,10 @@ extension `End to end` {
 
     @Test func `says that the relay has another version of it`() throws { try play("outdated") }
 
+    @Test func `gives no other field what one writes while a dialog or menu is loaded`() throws {
+      try play("late")
+    }
+
     @Test func `ends all tabs by a sign-out, and removes what is that user's alone`() throws {
       try play("signed_out")
     }

@@ -2,8 +2,9 @@
 // needed.
 
 import { el, keys } from "./dom.js";
+import { opened } from "./opening.js";
 import { ask, chooseEmoji, menu } from "./popups.js";
-import { load, report } from "./problems.js";
+import { report } from "./problems.js";
 import { gist } from "./row.js";
 
 /** @import { Message } from "./relay-client/types.js" */
@@ -22,17 +23,19 @@ const firstYear = 1990;
  * @property {Act} act
  */
 
+const emoji = () => import("./emoji.js");
+
 /** @param {View} view @param {Message} message @param {HTMLElement} anchor */
 export async function chooseReaction(view, message, anchor) {
-  const { findEmoji } = await load(() => import("./emoji.js"), anchor);
   const isOn = (/** @type {string} */ emoji) =>
     message.reactions.get(emoji)?.includes(view.user) ?? false;
-  chooseEmoji(anchor, {
-    label: "React",
-    find: findEmoji,
-    isOn,
-    act: (emoji) => view.act("react", message.seq, emoji, !isOn(emoji)),
-  });
+  const act = (/** @type {string} */ emoji) => view.act("react", message.seq, emoji, !isOn(emoji));
+  await opened(
+    anchor,
+    emoji,
+    ({ findEmoji }) => chooseEmoji(anchor, { label: "React", find: findEmoji, isOn, act }),
+    "Name of an emoji",
+  );
 }
 
 /** @param {View} view @param {Message} message @param {HTMLElement} anchor */

@@ -9,6 +9,7 @@ import { directRoom, plain } from "./format.js";
 import { ConversationList } from "./list.js";
 import { Muted } from "./muted.js";
 import { directRoomNamed, roomNamed } from "./names.js";
+import { opened } from "./opening.js";
 import { People } from "./people.js";
 import { load, loaded, markTold, report, reportUnhandled, say } from "./problems.js";
 import { allowed } from "./relay-client/allowed.js";
@@ -22,8 +23,9 @@ import { Session, subject } from "./session.js";
 /** @import { Open } from "./room-view.js" */
 
 // What is not needed at once comes later.
-const popups = () => load(() => import("./popups.js"));
-const dialogs = () => load(() => import("./dialogs.js"));
+const popups = () => import("./popups.js");
+const dialogs = () => import("./dialogs.js");
+const searching = () => import("./search-all.js");
 
 const advice = "Choose a conversation, or press Ctrl+K.";
 
@@ -264,26 +266,30 @@ class Messenger {
     regions[next].enter();
   }
 
-  async #switch() {
-    const { chooseConversation } = await dialogs();
-    const row = await chooseConversation(
+  /** @param {{label: string, placeholder: string}} texts */
+  #choose(texts) {
+    return opened(
       place,
-      { label: "Go to a conversation", placeholder: "Go to a person or room" },
-      this.list,
-      this.people,
+      dialogs,
+      ({ chooseConversation }) => chooseConversation(place, texts, this.list, this.people),
+      texts.placeholder,
     );
+  }
+
+  async #switch() {
+    const row = await this.#choose({
+      label: "Go to a conversation",
+      placeholder: "Go to a person or room",
+    });
     if (row) this.open(row, { isOpened: true });
   }
 
   /** @param {{room: string, seq: number}} origin */
   async #forward(origin) {
-    const { chooseConversation } = await dialogs();
-    const row = await chooseConversation(
-      place,
-      { label: "Forward to", placeholder: "Forward to a person or room" },
-      this.list,
-      this.people,
-    );
+    const row = await this.#choose({
+      label: "Forward to",
+      placeholder: "Forward to a person or room",
+    });
     if (!row) return;
     this.open(row, { isOpened: true });
     const sending = this.relay.room(row.room).send({ forward: origin });
@@ -294,16 +300,21 @@ class Messenger {
   }
 
   async #searchAll(query = "") {
-    const { searchAll } = await load(() => import("./search-all.js"));
     const { relay, user, people, list } = this;
-    searchAll(
+    await opened(
       place,
-      { relay, user, people, list, isOpen: (room) => room === this.view.room },
-      query,
-      (row, seq, words) => {
-        this.open(row);
-        this.view.show(seq, words);
-      },
+      searching,
+      ({ searchAll }) =>
+        searchAll(
+          place,
+          { relay, user, people, list, isOpen: (room) => room === this.view.room },
+          query,
+          (row, seq, words) => {
+            this.open(row);
+            this.view.show(seq, words);
+          },
+        ),
+      "Search all conversations",
     );
   }
 
@@ -312,54 +323,49 @@ class Messenger {
   /** @param {HTMLElement} anchor */
   async #showMenu(anchor) {
     const { notifier } = this;
-    const { menu } = await popups();
-    menu(
-      anchor,
-      [
-        { label: "Go to a conversation…", act: () => this.#switch() },
-        { label: "Search all conversations…", act: () => this.#searchAll() },
-        { label: "Open or create a room…", act: () => this.#createRoom() },
-        ...(notifier && "Notification" in globalThis
-          ? [
-              {
-                label: "Notifications",
-                isOn: notifier.isOn("notifications"),
-                act: () => this.#toggleNotifications(),
-              },
-            ]
-          : []),
-        ...(notifier
-          ? [
-              {
-                label: "Sounds",
-                isOn: notifier.isOn("sounds"),
-                act: () => notifier.toggle("sounds"),
-              },
-            ]
-          : []),
-        ...this.session.menu(this),
-        { label: "Keys", act: () => this.#help() },
-        { label: "Sign out", act: () => this.#signOut() },
-      ],
-      { label: "Menu" },
-    );
+    const entries = [
+      { label: "Go to a conversation…", act: () => this.#switch() },
+      { label: "Search all conversations…", act: () => this.#searchAll() },
+      { label: "Open or create a room…", act: () => this.#createRoom() },
+      ...(notifier && "Notification" in globalThis
+        ? [
+            {
+              label: "Notifications",
+              isOn: notifier.isOn("notifications"),
+              act: () => this.#toggleNotifications(),
+            },
+          ]
+        : []),
+      ...(notifier
+        ? [
+            {
+              label: "Sounds",
+              isOn: notifier.isOn("sounds"),
+              act: () => notifier.toggle("sounds"),
+            },
+          ]
+        : []),
+      ...this.session.menu(this),
+      { label: "Keys", act: () => this.#help() },
+      { label: "Sign out", act: () => this.#signOut() },
+    ];
+    await opened(place, popups, ({ menu }) => menu(anchor, entries, { label: "Menu" }));
   }
 
   async #toggleNotifications() {
     const problem = await this.notifier?.toggle("notifications");
     if (!problem) return;
-    const { tell } = await popups();
+    const { tell } = await load(popups);
     tell(place, "Notifications are off", problem);
   }
 
   async #createRoom() {
-    const { askForRoom } = await dialogs();
-    askForRoom(place, this.enter);
+    const label = "Name of the room";
+    await opened(place, dialogs, ({ askForRoom }) => askForRoom(place, this.enter), label);
   }
 
   async #help() {
-    const { showKeys } = await dialogs();
-    showKeys(place);
+    await opened(place, dialogs, ({ showKeys }) => showKeys(place));
   }
 
   /** @param {string} name */
@@ -401,7 +407,7 @@ class Messenger {
     if (!token) return;
     history.replaceState(history.state, "", location.pathname + location.search);
     if (this.session.renew(token)) return this.#closeAsking?.();
-    const { askToSwitch } = await dialogs();
+    const { askToSwitch } = await load(dialogs);
     if (!(await askToSwitch(place, this.user, subject(token)))) return;
     Session.keep(token);
     location.reload();
@@ -410,7 +416,7 @@ class Messenger {
   async #askForToken() {
     if (this.#closeAsking) return;
     this.#closeAsking = () => {};
-    const { askForToken } = await loaded(() => import("./dialogs.js")).catch((error) => {
+    const { askForToken } = await loaded(dialogs).catch((error) => {
       this.#closeAsking = undefined;
       throw error;
     });
@@ -435,14 +441,14 @@ class Messenger {
       this.relay.settled().then(() => true),
       new Promise((resolve) => setTimeout(resolve, 100)),
     ]);
-    const { ask } = await popups();
-    const isSure = await ask(place, {
+    const question = {
       title: "Sign out?",
       confirm: "Sign out",
       text: isSettled
         ? "What is stored on this device is removed."
         : "Some messages are not sent yet. They are lost if you sign out now.",
-    });
+    };
+    const isSure = await opened(place, popups, ({ ask }) => ask(place, question));
     if (!isSure) return;
     try {
       await this.session.signOut(() => this.relay.close());

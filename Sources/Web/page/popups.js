@@ -1,18 +1,8 @@
 // Menus, choices and questions that lie over the page. The focus returns to where it was.
 
 import { el, focused, icon, keys } from "./dom.js";
+import { dialog, root } from "./opening.js";
 import { rowOf } from "./row.js";
-
-/** @import { Properties } from "./dom.js" */
-
-/**
- * Where dialogs are put: the page's body, or the root of an embedded conversation.
- * @param {Node} near
- */
-function root(near) {
-  const found = near.getRootNode();
-  return found instanceof ShadowRoot ? found : document.body;
-}
 
 /**
  * Puts an element beside another one, until something else is pointed to.
@@ -205,27 +195,6 @@ export function chooseEmoji(anchor, { label, find, isOn, act }) {
   const isCoarse = matchMedia("(pointer: coarse) and (hover: none)").matches;
   if (isCoarse) box.tabIndex = -1;
   (isCoarse ? box : input).focus();
-}
-
-/**
- * A dialog that closes by Escape or a click beside it.
- * @param {Node} near
- * @param {Properties} properties
- * @param {...(Node | string)} children
- */
-function dialog(near, properties, ...children) {
-  const back = focused();
-  const element = el("dialog", properties, ...children);
-  element.addEventListener("click", (event) => {
-    if (event.target === element) element.close();
-  });
-  element.addEventListener("close", () => {
-    element.remove();
-    if (back?.isConnected && (focused() === document.body || !focused())) back.focus();
-  });
-  root(near).append(element);
-  element.showModal();
-  return element;
 }
 
 /**

@@ -27,9 +27,13 @@ function isWanted(error) {
  *   goes with the signal
  */
 export function say(text, near, action) {
+  const modal = near?.closest("dialog[open]"); // nothing else of the page is read then
   const place =
-    near?.closest("relay-conversation") ?? document.getElementById("app") ?? document.body;
-  const shown = [...place.querySelectorAll(".toast"), ...document.querySelectorAll(".toast")];
+    modal ?? near?.closest("relay-conversation") ?? document.getElementById("app") ?? document.body;
+  const shown = [
+    ...place.querySelectorAll(".toast"),
+    ...(modal ? [] : document.querySelectorAll(".toast")),
+  ];
   if (shown.some((one) => one.firstChild?.textContent === text)) return;
   const toast = el(
     "div",
@@ -88,7 +92,7 @@ export function reportUnhandled() {
 
 /**
  * Loads a part of the page. Where that fails, says so, and rejects: the relay may have another
- * version of the page by now.
+ * version of the page by now. A dialog that waits for it ends when one has read that.
  * @template T
  * @param {() => Promise<T>} part
  * @param {Element} [near]
@@ -102,7 +106,8 @@ export async function loaded(part, near) {
     const text = (await isOutdated())
       ? "A new version of this page is here: reload it."
       : `A part of this page could not be loaded. Try it again, or reload the page. (${messageOf(error)})`;
-    say(text, near, { label: "Reload", act: () => location.reload() });
+    const close = () => near instanceof HTMLDialogElement && near.close();
+    say(text, near, { label: "Reload", act: () => location.reload(), close });
     throw error;
   }
 }

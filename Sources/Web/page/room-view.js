@@ -6,6 +6,7 @@ import { Conversation } from "./conversation.js";
 import { el, iconButton, unset } from "./dom.js";
 import { refuseFiles } from "./files.js";
 import { folded, plain } from "./format.js";
+import { opened } from "./opening.js";
 import { load, loaded, markTold, report, say } from "./problems.js";
 import { foldPending } from "./relay-client/fold.js";
 import { RoomHead } from "./room-head.js";
@@ -22,6 +23,10 @@ import { Timeline } from "./timeline.js";
 /** @import { Message, Pending, Sending } from "./relay-client/types.js" */
 /** @import { Context, Shown } from "./row.js" */
 /** @import { SearchBar } from "./search-bar.js" */
+
+// What is not needed at once comes later.
+const actions = () => import("./actions.js");
+const searching = () => import("./search-bar.js");
 
 const refusals = {
   edit: "The edit was not accepted",
@@ -296,23 +301,19 @@ export class RoomView extends HTMLElement {
     this.#composer.open(`Message ${title}`, this.#messenger.relay.limits?.text_bytes);
   }
 
-  /** Not needed at once. */
-  #actions() {
-    return load(() => import("./actions.js"), this);
-  }
-
   /** @param {HTMLElement} button */
   async #showMenu(button) {
-    const { conversationMenu } = await this.#actions();
-    conversationMenu(button, {
-      isRoom: this.#row.peer === undefined,
-      isMuted: this.#messenger.muted?.has(this.#row.room),
-      mute: () => this.#messenger.muted?.toggle(this.#row.room),
-      first: this.#conversation?.first ?? 1,
-      show: (place) => this.#timeline.show(place),
-      focus: () => this.#composer.focus(),
-      leave: () => this.#askToLeave(),
-    });
+    await opened(this, actions, ({ conversationMenu }) =>
+      conversationMenu(button, {
+        isRoom: this.#row.peer === undefined,
+        isMuted: this.#messenger.muted?.has(this.#row.room),
+        mute: () => this.#messenger.muted?.toggle(this.#row.room),
+        first: this.#conversation?.first ?? 1,
+        show: (place) => this.#timeline.show(place),
+        focus: () => this.#composer.focus(),
+        leave: () => this.#askToLeave(),
+      }),
+    );
   }
 
   // MARK: Reading
@@ -399,8 +400,7 @@ export class RoomView extends HTMLElement {
 
   async #askToLeave() {
     const { room, title } = this.#row;
-    const { askToLeave } = await this.#actions();
-    if (await askToLeave(this, plain(title)))
+    if (await opened(this, actions, ({ askToLeave }) => askToLeave(this, plain(title))))
       this.dispatchEvent(new CustomEvent("leave-room", { detail: room }));
   }
 
@@ -579,8 +579,12 @@ export class RoomView extends HTMLElement {
     } else if (action === "edit") {
       this.#edit(seq, message?.text ?? "");
       this.#composer.focus();
+    } else if (action === "delete") {
+      if (!message) return;
+      if (await opened(this, actions, ({ askToDelete }) => askToDelete(this, message)))
+        this.#isTaken(room.delete(seq), (why) => say(`${refusals.delete}: ${why}`, this));
+      this.#timeline.enter();
     } else {
-      const { askToDelete, chooseReaction, messageMenu, peopleMenu } = await this.#actions();
       const { user, forward, people, write } = this.#messenger;
       const { peer } = this.#row;
       const view = {
@@ -591,17 +595,20 @@ export class RoomView extends HTMLElement {
         /** @type {Act} */
         act: (...action) => this.#act(...action),
       };
-      if (action === "person") peopleMenu(view, [message?.from ?? peer ?? ""], anchor, "Person");
-      else if (action === "members")
-        peopleMenu(view, [...room.marks.keys()].sort(), anchor, "Members");
-      else if (!message) return;
-      else if (action === "reactions") chooseReaction(view, message, anchor);
-      else if (action === "menu") messageMenu(view, message, anchor);
-      else {
-        if (await askToDelete(this, message))
-          this.#isTaken(room.delete(seq), (why) => say(`${refusals.delete}: ${why}`, this));
-        this.#timeline.enter();
-      }
+      await opened(
+        this,
+        actions,
+        ({ chooseReaction, messageMenu, peopleMenu }) => {
+          if (action === "person")
+            peopleMenu(view, [message?.from ?? peer ?? ""], anchor, "Person");
+          else if (action === "members")
+            peopleMenu(view, [...room.marks.keys()].sort(), anchor, "Members");
+          else if (!message) return;
+          else if (action === "reactions") return chooseReaction(view, message, anchor);
+          else messageMenu(view, message, anchor);
+        },
+        action === "reactions" ? "Name of an emoji" : undefined,
+      );
     }
   }
 
@@ -633,15 +640,21 @@ export class RoomView extends HTMLElement {
 
   /** @param {string} [query] what is looked for at once */
   async openSearch(query) {
-    const { SearchBar } = await load(() => import("./search-bar.js"), this);
-    if (!this.#search) {
-      this.#search = new SearchBar(
-        (query, options) => this.#find(query, options),
-        () => this.#composer.focus(),
-      );
-      this.#head.notice.before(this.#search.element);
-    }
-    this.#search.open(query);
+    await opened(
+      this,
+      searching,
+      ({ SearchBar }) => {
+        if (!this.#search) {
+          this.#search = new SearchBar(
+            (query, options) => this.#find(query, options),
+            () => this.#composer.focus(),
+          );
+          this.#head.notice.before(this.#search.element);
+        }
+        this.#search.open(query);
+      },
+      "Search in this conversation",
+    );
   }
 
   /**

@@ -43,7 +43,7 @@ def choose(page, label):
         page.press("ArrowDown")
     check(page.evaluate("document.activeElement.textContent") == label, f"no {label}")
     page.press("Enter")
-    page.wait("document.querySelector('dialog')")
+    page.wait("document.querySelector('dialog:not(.loading)')")
 
 
 def press(page, label):

@@ -56,7 +56,7 @@ def commands(browser, folder):
             else:
                 page.wait(f"{COMPOSER} === '' || {json.dumps(text)} === ''", 8)
             if page.evaluate("document.querySelector('dialog') !== null") or name in ("searchall", "help", "leave"):
-                page.wait("document.querySelector('dialog')")
+                page.wait("document.querySelector('dialog:not(.loading)')")
                 page.press("Escape")
                 page.wait("document.querySelector('dialog') === null")
             if name == "search":
@@ -112,7 +112,7 @@ def offers(browser, folder):
         page.evaluate(f"(input => {{ input.focus(); input.value = {json.dumps(query)}; input.dispatchEvent(new Event('input')); }})(document.querySelector('.find input'))")
         listed = page.evaluate(last)
         page.press("k", ctrl=True)
-        page.wait("document.querySelector('dialog input') === document.activeElement")
+        page.wait("document.querySelector('dialog:not(.loading) input') === document.activeElement")
         page.type(query)
         chosen = page.evaluate(choice)
         page.press("Escape")
@@ -134,7 +134,7 @@ def offers(browser, folder):
     # Enter takes the first offer: what is written next is for her alone.
     page.evaluate("(input => { input.focus(); input.value = ''; input.dispatchEvent(new Event('input')); })(document.querySelector('.find input'))")
     page.press("k", ctrl=True)
-    page.wait("document.querySelector('dialog input') === document.activeElement")
+    page.wait("document.querySelector('dialog:not(.loading) input') === document.activeElement")
     write(page, "ada")
     page.wait("location.search === '?user=bo&to=ada' && document.activeElement?.tagName === 'TEXTAREA'")
     write(page, "for you alone")
@@ -327,7 +327,7 @@ def days(browser, folder):
         page.press("f", ctrl=True)
         page.wait("document.activeElement.type === 'search'")
         write(page, "evening")
-        page.wait("document.querySelector('.search .result').textContent.endsWith('Enter: older')")
+        page.wait("document.querySelector('.search .result')?.textContent.endsWith('Enter: older')")
         return page
 
     page = visit()
@@ -352,7 +352,7 @@ def days(browser, folder):
     page.evaluate("moveClock(0)")
     page.wait("document.querySelector('.day').textContent === 'Today'")
     page.press("f", ctrl=True, shift=True)
-    page.wait("document.querySelector('dialog input') === document.activeElement")
+    page.wait("document.querySelector('dialog:not(.loading) input') === document.activeElement")
     write(page, "one")
     page.wait("/^\\d/.test(document.querySelector('.found time')?.textContent)")
     page.evaluate("moveClock(86400000)")

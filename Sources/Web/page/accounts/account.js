@@ -2,18 +2,30 @@
 
 import { fetched } from "../fetched.js";
 import { Kept } from "../kept.js";
-import { load, markTold } from "../problems.js";
+import { opened } from "../opening.js";
+import { markTold } from "../problems.js";
 import { within } from "../relay-client/deadline.js";
 import { deviceStorage, tabStorage } from "../relay-client/guarded-storage.js";
 import { IndexedDBStore } from "../relay-client/indexeddb-store.js";
 import { accountKey, Session } from "../session.js";
 import { Refusal, readMe, request } from "./request.js";
+import { styled } from "./style.js";
 
 /** @import { RelayError } from "../relay-client/errors.js" */
 /** @import { Messenger } from "../room-view.js" */
 /** @import { Me } from "./request.js" */
 
 const place = /** @type {HTMLElement} */ (document.getElementById("app"));
+
+/**
+ * With the style of what it opens.
+ * @template Part
+ * @param {Promise<Part>} part
+ */
+const inStyle = async (part) => (await Promise.all([part, styled()]))[0];
+const devices = () => inStyle(import("./devices.js"));
+const invites = () => inStyle(import("./invites.js"));
+const names = () => inStyle(import("./your-name.js"));
 
 export class Account extends Session {
   /** What the relay says of the account; absent before it has. @type {Me | undefined} */
@@ -73,23 +85,44 @@ export class Account extends Session {
 
   /** @override @param {Messenger} messenger */
   menu(messenger) {
-    const devices = () => load(() => import("./devices.js"));
-    const invites = () => load(() => import("./invites.js"));
-    const names = () => load(() => import("./your-name.js"));
     return [
       ...(this.me?.may_invite
         ? [
             {
               label: "Invite people…",
-              act: async () => (await invites()).showInvites(place, messenger),
+              act: () =>
+                opened(
+                  place,
+                  invites,
+                  ({ showInvites }) => showInvites(place, messenger),
+                  "Name of the person",
+                ),
             },
           ]
         : []),
-      { label: "Devices…", act: async () => (await devices()).showDevices(place) },
-      { label: "Add a device…", act: async () => (await devices()).addDevice(place, this) },
+      {
+        label: "Devices…",
+        act: () => opened(place, devices, ({ showDevices }) => showDevices(place)),
+      },
+      {
+        label: "Add a device…",
+        act: () =>
+          opened(
+            place,
+            devices,
+            ({ addDevice }) => addDevice(place, this),
+            "Code on the new device",
+          ),
+      },
       {
         label: "Change your name…",
-        act: async () => (await names()).askForName(place, this, messenger.people),
+        act: () =>
+          opened(
+            place,
+            names,
+            ({ askForName }) => askForName(place, this, messenger.people),
+            "The name that others see",
+          ),
       },
     ];
   }

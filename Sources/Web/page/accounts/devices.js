@@ -8,7 +8,6 @@ import { codeForm } from "./code-form.js";
 import { link } from "./link.js";
 import { qrCode } from "./qr.js";
 import { request } from "./request.js";
-import { styled } from "./style.js";
 
 /** @import { Refusal } from "./request.js" */
 /** @import { Account } from "./account.js" */
@@ -23,7 +22,6 @@ const when = (at) => (daysAgo(at) <= 0 ? time(at) : brief(at).replace("Yesterday
 
 /** @param {HTMLElement} place */
 export async function showDevices(place) {
-  await styled();
   const list = el("ul", { class: "devices", "aria-label": "Devices" });
   const note = el("p", { class: "problem", role: "alert" });
   const others = el(
@@ -137,16 +135,7 @@ const nameOf = ({ device }) => plain(device ?? "").trim() || "A device without a
 
 /** @param {HTMLElement} place @param {Account} account */
 export async function addDevice(place, account) {
-  await styled();
-  /** @type {{url?: string, qr?: string[]}} */
-  let relay = {};
-  try {
-    relay = await request("GET", "/v1/sign-in");
-  } catch (error) {
-    report(error);
-  }
-  const { url = `${location.origin}/`, qr } = relay;
-  const where = el("div", { class: "link-and-code" }, ...link(url), qrCode(qr, url) ?? "");
+  const where = el("div", { class: "link-and-code" });
   const form = codeForm(account.me ?? { user: account.user }, {
     end: () => box.close(),
     cancel: "Cancel",
@@ -161,4 +150,13 @@ export async function addDevice(place, account) {
   );
   const box = show(place, "Add a device", steps);
   form.focus();
+  /** @type {{url?: string, qr?: string[]}} */
+  let relay = {};
+  try {
+    relay = await request("GET", "/v1/sign-in");
+  } catch (error) {
+    report(error);
+  }
+  const { url = `${location.origin}/`, qr } = relay;
+  where.append(...link(url), qrCode(qr, url) ?? "");
 }

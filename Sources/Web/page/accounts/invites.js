@@ -6,7 +6,6 @@ import { show } from "../popups.js";
 import { link } from "./link.js";
 import { qrCode } from "./qr.js";
 import { request } from "./request.js";
-import { styled } from "./style.js";
 import { nameLimit, roomsIn } from "./words.js";
 
 /** @import { Refusal } from "./request.js" */
@@ -19,7 +18,6 @@ import { nameLimit, roomsIn } from "./words.js";
 
 /** @param {HTMLElement} place @param {Messenger} messenger */
 export async function showInvites(place, { people }) {
-  await styled();
   const note = el("p", { class: "problem", role: "alert", id: "invite-problem" });
   const rooms = field("invite-rooms", { placeholder: "general, team" });
   const name = field("invite-name", { maxLength: nameLimit });

@@ -3,7 +3,6 @@
 import { el } from "../dom.js";
 import { show } from "../popups.js";
 import { request } from "./request.js";
-import { styled } from "./style.js";
 import { nameLimit } from "./words.js";
 
 /** @import { Refusal } from "./request.js" */
@@ -11,8 +10,7 @@ import { nameLimit } from "./words.js";
 /** @import { Account } from "./account.js" */
 
 /** @param {HTMLElement} place @param {Account} account @param {People} people */
-export async function askForName(place, account, people) {
-  await styled();
+export function askForName(place, account, people) {
   const note = el("p", { class: "problem", role: "alert", id: "your-name-problem" });
   const input = el("input", {
     type: "text",
