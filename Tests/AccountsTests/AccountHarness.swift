@@ -18,6 +18,18 @@ final class AccountHarness {
   /// Milliseconds since 1970.
   var now: Int64 = 1_790_000_000_000
   private let open: () throws -> SQLAccountStore
+  /// `auth.operators` and `auth.banned`.
+  let configured = Configured()
+
+  final class Configured: Sendable {
+    private let names = Mutex<(operators: Set<String>, banned: Set<String>)>(([], []))
+
+    func withLock<Result: Sendable>(
+      _ body: (inout sending (operators: Set<String>, banned: Set<String>)) -> sending Result
+    ) -> sending Result {
+      names.withLock(body)
+    }
+  }
 
   init(
     _ place: AccountPlace = .memory, known: Set<String> = [], writtenTo: Set<String> = [],
@@ -55,6 +67,8 @@ final class AccountHarness {
       },
       qrCode: { ["\($0.utf8.count)"] },
       isReserved: { reserved.contains($0) || directory.values.contains($0) },
+      isOperator: { [configured] user in configured.withLock { $0.operators.contains(user) } },
+      isBanned: { [configured] user in configured.withLock { $0.banned.contains(user) } },
       directoryName: { directory[$0].flatMap { reserved.contains($0) ? nil : $0 } },
       isKnown: { known.contains($0) || writtenTo.contains($0) },
       hasTakenPart: { known.contains($0) })

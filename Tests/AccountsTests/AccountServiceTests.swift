@@ -166,6 +166,7 @@ import Wire
     #expect(try closed.ask(.invite, "{}", as: "bo").status == 403)
     let open = try AccountHarness { $0.everyoneInvites = true }
     try open.signUp()
+    _ = try open.ask(.openInvitation(code: open.invite()), #"{"user":"bo"}"#)
     #expect(try open.ask(.invite, "{}", as: "bo").status == 201)
     #expect(try open.ask(.invite, #"{"user":"ada"}"#, as: "bo").text == "name_taken")
     // The name becomes taken after the link was made.
@@ -258,6 +259,81 @@ import Wire
     #expect(throws: AccountError.self) { try service.setOperator("bo", false, now: accounts.now) }
     try service.setDisabled("ada", false, now: accounts.now)
     try service.setOperator("bo", false, now: accounts.now)
+  }
+
+  @Test func `a link ends with the right that it was made with`() throws {
+    let accounts = try AccountHarness()
+    let configured = accounts.configured
+    try accounts.signUp()
+    _ = try accounts.ask(.openInvitation(code: accounts.invite()), #"{"user":"bo"}"#)
+    try accounts.service.setOperator("bo", true, now: accounts.now)
+    let codes = try [#"{"user":"ada"}"#, "{}"].map { try accounts.invite($0, as: "bo") }
+    func isOpen() throws -> [Bool] {
+      try codes.map { try accounts.ask(.showInvitation(code: $0)).status == 200 }
+    }
+    #expect(try isOpen() == [true, true])
+    try accounts.service.setOperator("bo", false, now: accounts.now)
+    #expect(try isOpen() == [false, false])
+    #expect(try accounts.ask(.openInvitation(code: codes[0]), "{}").status == 404)
+    // What a loop knows may be old.
+    #expect(try accounts.ask(.invite, "{}", as: "bo", isOperator: true).status == 403)
+    configured.withLock { $0.operators = ["bo"] }
+    #expect(try isOpen() == [true, true])
+    configured.withLock { $0.banned = ["bo"] }
+    #expect(try isOpen() == [false, false])
+  }
+
+  @Test(arguments: AccountPlace.allCases)
+  func `links that cannot be opened any more do not add up`(place: AccountPlace) throws {
+    let accounts = try AccountHarness(place)
+    try accounts.signUp()
+    for _ in 0..<AccountSettings.keptInvitations + 20 {
+      _ = try accounts.invite(#"{"ttl_s":1}"#)
+      accounts.now += 1000
+    }
+    let used = try accounts.invite(#"{"uses":2}"#)
+    for user in ["bo", "cy"] {
+      #expect(try accounts.store.openInvitationCount(of: "ada", accounts.now) == 1)
+      _ = try accounts.ask(.openInvitation(code: used), #"{"user":"\#(user)"}"#)
+    }
+    #expect(try accounts.store.openInvitationCount(of: "ada", accounts.now) == 0)
+    _ = try accounts.invite()
+    #expect(
+      try accounts.store.invitations(by: "ada").count == AccountSettings.keptInvitations + 1)
+  }
+
+  @Test func `an operator sees and withdraws the links that were made from a shell`() throws {
+    let accounts = try AccountHarness()
+    try accounts.signUp()
+    _ = try accounts.service.invite(
+      user: nil, name: nil, rooms: [], uses: 1, seconds: 60, makesOperator: false,
+      now: accounts.now)
+    let id = try #require(try accounts.store.invitations(by: "").first { $0.id != "first" }?.id)
+    _ = try accounts.ask(.openInvitation(code: accounts.invite()), #"{"user":"bo"}"#)
+    #expect(try accounts.ask(.removeInvitation(id: id), as: "bo").status == 404)
+    #expect(try accounts.ask(.removeInvitation(id: id), as: "ada").status == 204)
+    #expect(throws: AccountError.self, "it would not make one") {
+      try accounts.service.invite(
+        user: "bo", name: nil, rooms: [], uses: 1, seconds: 60, makesOperator: true,
+        now: accounts.now)
+    }
+  }
+
+  @Test func `a name is changed ten times a minute, and the same name changes nothing`() throws {
+    let accounts = try AccountHarness()
+    try accounts.signUp()
+    func rename(_ name: String) throws -> Int {
+      try accounts.ask(.rename, #"{"name":"\#(name)"}"#, as: "ada").status
+    }
+    for number in 0..<AccountSettings.renamesPerMinute {
+      #expect(try rename("Ada \(number)") == 200)
+    }
+    let last = try accounts.store.lastChange()
+    for _ in 0..<50 { #expect(try rename("Ada 9") == 200) }
+    #expect(try rename("Ada") == 429)
+    #expect(try accounts.store.lastChange() == last)
+    accounts.now += 60_000
+    #expect(try rename("Ada") == 200)
   }
 
   @Test func `a link of a user who is disabled lets nobody in, also later`() throws {

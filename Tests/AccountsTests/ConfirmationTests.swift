@@ -10,7 +10,12 @@ import Testing
 
   private let accounts: AccountHarness
 
-  init() throws { accounts = try AccountHarness { $0.providers = [Self.provider("app")] } }
+  init() throws {
+    accounts = try AccountHarness {
+      $0.providers = [Self.provider("app")]
+      $0.everyoneInvites = true
+    }
+  }
 
   private static func provider(_ clientID: String, organization: String = "") -> GitHubProvider {
     GitHubProvider(
@@ -110,7 +115,16 @@ import Testing
     #expect(try ask(.success(.confirmed)) == nil)
     accounts.now += Self.day
     #expect(try ask(.failure(.providerUnavailable)) == nil)
-    accounts.now += 2 * Self.day
+    accounts.now += Self.day / 4
+    #expect(try ask(.failure(.providerUnavailable)) == nil)
+    #expect(try sessionCount() == 1)
+  }
+
+  @Test func `is not signed out for days on which the relay was off`() throws {
+    try signIn()
+    accounts.now += Self.day
+    #expect(try ask(.failure(.providerUnavailable)) == nil)
+    accounts.now += 4 * Self.day
     #expect(try ask(.failure(.providerUnavailable)) == nil)
     #expect(try sessionCount() == 1)
   }
@@ -198,11 +212,17 @@ import Testing
     #expect(request.content == #"{"access_token":"gho_1"}"#)
     #expect(request.basic == "a p:s:cret")
     #expect(request.headers.contains("Content-Type: application/json"))
+    let missing = #"{"message":"Not Found","documentation_url":"https://docs.github.com"}"#
     let answers: [([(Int, String)], End)] = [
-      ([(404, "{}")], .gone), ([(200, "{}"), (404, "{}")], .gone),
+      ([(404, missing)], .gone), ([(200, "{}"), (404, missing)], .gone),
       ([(200, "{}"), (200, #"{"state":"pending"}"#)], .gone),
       ([(200, "{}"), (200, #"{"state":"active"}"#)], .confirmed),
-      // The relay's secret is wrong, or what stands before GitHub answers.
+      // The relay's secret is wrong, or something before GitHub answers.
+      ([(404, "<html>")], .failed(.providerRefused)),
+      ([(200, "<html>")], .failed(.providerRefused)),
+      ([(200, "{}"), (404, "{}")], .failed(.providerRefused)),
+      ([(200, "{}"), (200, #"{"state":"act"#)], .failed(.providerRefused)),
+      ([(200, "{}"), (200, "<html>")], .failed(.providerRefused)),
       ([(401, "{}")], .failed(.providerRefused)), ([(403, "{}")], .failed(.providerRefused)),
       ([(422, "{}")], .failed(.providerRefused)), ([(302, "")], .failed(.providerRefused)),
       ([(503, "")], .failed(.providerUnavailable)), ([(429, "")], .failed(.providerUnavailable)),

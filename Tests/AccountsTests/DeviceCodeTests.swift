@@ -134,8 +134,31 @@ import Wire
     let session = try #require(try accounts.store.sessions(of: "ada").first?.id)
     #expect(try accounts.ask(.endSession(id: session), as: "bo").status == 404)
     #expect(try accounts.ask(.endSession(id: "current"), as: "bo").status == 404)
-    let answer = try accounts.ask(.endSession(id: session), as: "ada", session: "another")
+    let code = try accounts.invite(#"{"user":"ada"}"#)
+    let other = try accounts.ask(.openInvitation(code: code), "{}")["session"]
+    let answer = try accounts.ask(.endSession(id: session), as: "ada", session: other)
     #expect(answer.status == 204)
     #expect(answer.cookie == nil, "the cookie is that of another device")
+  }
+
+  /// The loops learn of an end some milliseconds later, and may have accepted the head of a request before it.
+  @Test func `a device that was ended does nothing more, and has no way back`() throws {
+    let code = try accounts.invite(#"{"user":"ada"}"#)
+    let phone = try accounts.ask(.openInvitation(code: code), "{}")["session"]
+    let (device, user) = try start()
+    let allow = #"{"allow":true}"#
+    #expect(
+      try accounts.ask(.decideDevice(code: user), allow, as: "ada", session: phone).status == 204)
+    #expect(try accounts.ask(.endSession(id: #require(phone)), as: "ada").status == 204)
+    #expect(try poll(device) == "access_denied")
+    let requests: [AccountCall.Request] = [
+      .invite, .invitations, .removeInvitation(id: "x"), .sessions, .endSession(id: "current"),
+      .profile, .rename, .showDevice(code: user), .decideDevice(code: user),
+    ]
+    for request in requests {
+      let answer = try accounts.ask(
+        request, #"{"allow":true,"name":"x"}"#, as: "ada", session: phone, isOperator: true)
+      #expect(answer.status == 401, "\(request)")
+    }
   }
 }

@@ -114,7 +114,10 @@ import Testing
     let answers: [((Int, String), SignInFailure?)] = [
       ((200, #"{"state":"active","role":"member"}"#), nil),
       ((200, #"{"state":"pending","role":"member"}"#), .notAMember),
-      ((200, "{}"), .notAMember), ((200, ""), .notAMember), ((404, "{}"), .notAMember),
+      ((404, #"{"message":"Not Found"}"#), .notAMember),
+      // Not GitHub's: a page of a proxy, a part of an answer.
+      ((200, "{}"), .providerRefused), ((200, "<html>"), .providerRefused),
+      ((200, #"{"state":"act"#), .providerRefused), ((404, "<html>"), .providerRefused),
       ((403, "{}"), .organizationRefused), ((401, "{}"), .providerRefused),
       ((502, ""), .providerUnavailable), ((429, ""), .providerUnavailable),
       ((302, ""), .providerRefused),
@@ -260,6 +263,17 @@ import Testing
     #expect(try signIn("3", "Ådne Ö") == "-dne-")
     #expect(try signIn("4", "..") == "user")
     #expect(try signIn("5", String(repeating: "x", count: 80)).utf8.count == 64)
+  }
+
+  @Test func `a name that cannot be shown is not taken from the provider`() throws {
+    let logins = [
+      "ada\u{202E}gnp.exe", "\u{1B}[31m", "", "\u{200B}", String(repeating: "x", count: 201),
+      String(repeating: "\u{1F1E9}\u{1F1EA}", count: 100_000),
+    ]
+    for (number, login) in logins.enumerated() {
+      let user = try signIn("\(number)", login)
+      #expect(try accounts.store.account(user)?.name == user, "\(number)")
+    }
   }
 
   @Test func `a disabled account stays out`() throws {

@@ -21,6 +21,8 @@ final class ArrayWorld: LoopWorld {
   var mail: [LoopMessage] = []
   /// The tokens that `LoopWorld.verify` was given.
   var unverified: [(token: String, asker: VerificationAsker)] = []
+  /// The devices that `LoopWorld.use` was given.
+  var used: [[String]] = []
   /// Passes the requests to the log.
   var onSubmit: (([LogRequest]) -> Void)?
 
@@ -57,6 +59,7 @@ final class ArrayWorld: LoopWorld {
   func verify(_ token: String, from host: HostKey?, for asker: VerificationAsker) {
     unverified.append((token, asker))
   }
+  func use(_ devices: [String]) { used.append(devices) }
   func stopAccepting() {}
   func fetchAvatar(of user: String, from url: String, for exchange: ExchangeID) {}
   func metrics(of loops: LoopSnapshot) -> HTTPResponse { HTTPResponse(status: 200, text: "") }

@@ -92,6 +92,19 @@ import Wire
     #expect(relay.takeOutput(of: forgotten).contains("authentication timed out"))
   }
 
+  /// A session ends after days without use, and a token is presented once.
+  @Test func `shows its device to be in use, as long as it is connected`() {
+    _ = open()
+    var identity = Identity(user: "ada")
+    identity.device = "phone"
+    verify(.success(identity))
+    for _ in 0..<3 {
+      relay.world.used = []
+      relay.pass(milliseconds: 3_600_000)
+      #expect(relay.world.used == [["phone"]])
+    }
+  }
+
   // MARK: Over HTTP
 
   private static let head = """

@@ -57,13 +57,24 @@ import Testing
     var directory = directory([("mona", "5"), ("ada", "6"), ("old", nil)])
     let list = directory.listed
     for account in [
-      account("mona", "5"), account("otto", "20"), account("ada", nil), account("old", "30"),
+      account("mona", "5"), account("otto", "20"), account("bo", nil), account("old", "30"),
       account("ada-2", "6", issuer: "https://github.example.org"),
     ] {
       let isOther = directory.record(account)
       #expect(!isOther, "\(account.user)")
     }
     #expect(directory.listed === list, "the same list is not made again")
+  }
+
+  /// Otherwise an invited person would have another one's picture, and get what is written to them.
+  @Test func `are not listed by the name of an invited person's account`() {
+    var directory = directory([("mona", "5"), ("lisa", "6")])
+    let isOther = [account("mona", nil), account("mona", nil)].map { directory.record($0) }
+    #expect(isOther == [true, false])
+    #expect(directory.listed.people.map(\.user) == ["lisa"])
+    let hasName = directory.record(account("mona-2", "5"))
+    #expect(hasName)
+    #expect(directory.listed.people.map(\.user).sorted() == ["lisa", "mona-2"])
   }
 
   @Test func `are listed under the names of their accounts`() {

@@ -28,7 +28,7 @@ struct Users: ParsableCommand {
   @Option(help: ArgumentHelp("Make a user no operator any more.", valueName: "u"))
   var noOperator: String?
 
-  @Option(help: ArgumentHelp("Sign a user out of all devices.", valueName: "u"))
+  @Option(help: ArgumentHelp("Sign a user out of all devices, and withdraw their invitations.", valueName: "u"))
   var endSessions: String?
 
   func validate() throws {

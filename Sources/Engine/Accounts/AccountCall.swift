@@ -17,6 +17,14 @@ public struct AccountCall: Sendable {
     case rename
     case beginSignIn(method: String, returnPath: String)
     case finishSignIn(method: String, ProviderReturn)
+
+    /// Whether a browser goes there, which shows a person whatever is answered.
+    public var isOfBrowser: Bool {
+      switch self {
+      case .beginSignIn, .finishSignIn: true
+      default: false
+      }
+    }
   }
 
   /// What a provider sends the browser back with (RFC 6749 §4.1.2, RFC 9207).

@@ -27,6 +27,10 @@ public struct AccountProblem: Error, Equatable, Sendable {
 
   static func forbidden(_ detail: String) -> Self { Self(403, .forbidden, detail) }
 
+  static let signInFirst = Self(401, .unauthorized, "Sign in first.")
+
+  static func disabled(_ user: String) -> Self { .forbidden("The account of \(user) is disabled.") }
+
   static let notJSON = Self(400, .badJSON, "The content must be a JSON object.")
 
   /// A used, an expired and an unknown code are answered alike, so that nothing can be learned by

@@ -14,12 +14,15 @@ extension AccountService {
       return nil
     }
     return try store.transaction { () throws(AccountError) in
-      while var token = try store.providerToken(dueAt: now) {
+      for _ in 0..<Self.skippedLimit {
+        guard var token = try store.providerToken(dueAt: now) else { return nil }
         if try store.sessions(of: token.user).isEmpty {
           // The next sign-in brings another token.
           try store.removeProviderToken(of: token.user)
           continue
         }
+        // What was not asked, while the relay was off, was not refused either.
+        if now - token.askAt > AccountSettings.confirmMilliseconds { token.failingSince = nil }
         token.askAt = now + AccountSettings.confirmMilliseconds
         try store.put(token)
         if let provider = try provider(of: token) {
@@ -29,6 +32,9 @@ extension AccountService {
       return nil
     }
   }
+
+  /// How many tokens that need no question are passed over at once.
+  private static var skippedLimit: Int { 100 }
 
   /// Takes the answer to a question.
   /// - Returns: whose sessions have ended and why, as a sentence for the operator.
@@ -58,7 +64,6 @@ extension AccountService {
         reason = "their provider has not confirmed for three days that they may sign in"
       }
       try store.removeProviderToken(of: token.user)
-      try store.withdrawPromises(of: token.user)
       let count = try removeSessions(of: token.user, now)
       return "\(token.user) is signed out (sessions: \(count)): \(reason)"
     }

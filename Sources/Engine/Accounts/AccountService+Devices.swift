@@ -122,9 +122,9 @@ extension AccountService {
     guard let allow = try Fields(call.content).flag("allow") else {
       throw .refused(.bad("allow", "\"allow\" must be true or false."))
     }
-    let user = try caller(call).user
     let known = try waitingDevice(code, call, now)
     try store.transaction { () throws(AccountError) in
+      let user = try caller(call).user
       // Between the two, another user may have decided.
       guard var waiting = try store.deviceCode(known.hash), waiting.decision == .pending else {
         throw .refused(.noDeviceCode)
@@ -173,18 +173,21 @@ extension AccountService {
   func endSession(
     _ id: String, _ call: AccountCall, _ now: Int64
   ) throws(AccountError) -> AccountAnswer {
-    let caller = try self.caller(call)
-    let id = id == "current" ? caller.session ?? "" : id
-    try store.transaction { () throws(AccountError) in
+    let isOwn = try store.transaction { () throws(AccountError) in
+      let caller = try self.caller(call)
+      let id = id == "current" ? caller.session ?? "" : id
       guard try store.sessions(of: caller.user).contains(where: { $0.id == id }) else {
         throw .refused(.noSession)
       }
       try store.removeSession(id)
+      // A code that the lost device has confirmed would be its way back.
+      try store.denyCodes(allowedBy: caller.user)
       try store.record(.ended(session: id), of: caller.user, at: now)
+      return id == caller.session
     }
     // The cookie of another device is that device's own.
     return AccountAnswer(
-      status: 204, .nothing, cookie: id == caller.session ? AccountAnswer.Cookie.none : nil)
+      status: 204, .nothing, cookie: isOwn ? AccountAnswer.Cookie.none : nil)
   }
 
   // MARK: - The own account
@@ -204,12 +207,16 @@ extension AccountService {
   }
 
   func rename(_ call: AccountCall, _ now: Int64) throws(AccountError) -> AccountAnswer {
-    let user = try caller(call).user
     guard let name = try Fields(call.content).name("name", bytes: AccountSettings.nameBytes) else {
       throw .refused(.bad("name", "\"name\" is missing."))
     }
     try store.transaction { () throws(AccountError) in
+      let user = try caller(call).user
       guard var account = try store.account(user) else { throw .refused(.noSession) }
+      if account.name == name { return }
+      if let wait = renames.take(user, now: now) {
+        throw .refused(.tooMany("changes of your name", wait: wait))
+      }
       account.name = name
       try store.put(account)
       try store.record(.account, of: user, at: now)
@@ -217,10 +224,18 @@ extension AccountService {
     return try profile(call)
   }
 
+  /// Returns who asks, as the store knows them now: what a loop knows may be some milliseconds old, and
+  /// whoever is thrown out would use them. A request that changes something asks within its transaction.
   func caller(_ call: AccountCall) throws(AccountError) -> AccountCall.Caller {
-    guard let caller = call.caller else {
-      throw .refused(AccountProblem(401, .unauthorized, "Sign in first."))
+    guard var caller = call.caller else { throw .refused(.signInFirst) }
+    if let session = caller.session,
+      try !store.sessions(of: caller.user).contains(where: { $0.id == session })
+    {
+      throw .refused(.signInFirst)
     }
+    let account = try store.account(caller.user)
+    if account?.isDisabled == true { throw .refused(.disabled(caller.user)) }
+    caller.isOperator = account?.isOperator == true || environment.isOperator(caller.user)
     return caller
   }
 }

@@ -3,10 +3,6 @@ internal import Wire
 /// Invitations: links that let people in.
 extension AccountService {
   func invite(_ call: AccountCall, _ now: Int64) throws(AccountError) -> AccountAnswer {
-    let caller = try self.caller(call)
-    guard caller.isOperator || settings.everyoneInvites else {
-      throw .refused(.forbidden("Only operators of this relay invite (auth.invites)."))
-    }
     let fields = try Fields(call.content)
     let user = try fields.user("user")
     let name = try fields.name("name", bytes: AccountSettings.nameBytes)
@@ -15,10 +11,17 @@ extension AccountService {
       try fields.integer("ttl_s", 1...AccountSettings.longestInvitationSeconds)
       ?? AccountSettings.invitationSeconds
     let rooms = try fields.rooms("rooms", limit: AccountSettings.roomsLimit)
-    let (invitation, code) = makeInvitation(
-      by: caller.user, isByOperator: caller.isOperator, user: user, name: name, rooms: rooms,
-      uses: Int(uses), seconds: seconds, now)
-    try add(invitation, now)
+    let (invitation, code) = try store.transaction { () throws(AccountError) in
+      let caller = try self.caller(call)
+      guard caller.isOperator || settings.everyoneInvites else {
+        throw .refused(.forbidden("Only operators of this relay invite (auth.invites)."))
+      }
+      let made = makeInvitation(
+        by: caller.user, isByOperator: caller.isOperator, user: user, name: name, rooms: rooms,
+        uses: Int(uses), seconds: seconds, now)
+      try add(made.invitation, now)
+      return made
+    }
     let link = link(code)
     return AccountAnswer(
       status: 201,
@@ -47,14 +50,21 @@ extension AccountService {
       uses: Int(try fields.integer("uses", 1...AccountSettings.usesLimit) ?? 1),
       seconds: Int64(seconds), now)
     invitation.makesOperator = makesOperator
-    try add(invitation, now)
+    let made = invitation
+    try store.transaction { () throws(AccountError) in
+      if makesOperator, let user, try store.account(user) != nil {
+        throw .refused(
+          .bad("operator", "\(user) has an account already: relay users --operator \(user)."))
+      }
+      try add(made, now)
+    }
     return link(code)
   }
 
   private func makeInvitation(
     by user: String, isByOperator: Bool, user given: String?, name: String?, rooms: [String],
     uses: Int, seconds: Int64, _ now: Int64
-  ) -> (Invitation, code: String) {
+  ) -> (invitation: Invitation, code: String) {
     let code = SecretForm.token(environment.random(SecretForm.invitationBytes))
     let invitation = Invitation(
       id: SecretForm.name(environment.random(SecretForm.nameBytes)), hash: hash(code), by: user,
@@ -63,27 +73,28 @@ extension AccountService {
     return (invitation, code)
   }
 
+  /// Adds an invitation, within a transaction.
   private func add(_ invitation: Invitation, _ now: Int64) throws(AccountError) {
     if invitation.user != nil, invitation.uses > 1 {
       throw .refused(.bad("uses", "An invitation for one user can be used once."))
     }
-    try store.transaction { () throws(AccountError) in
-      if let user = invitation.user { try mayGive(user, invitation) }
-      let own = try store.invitations(by: invitation.by)
-      guard own.count(where: { $0.isOpen(now) }) < AccountSettings.invitationsLimit else {
-        throw .refused(
-          AccountProblem(
-            409, .limitReached,
-            "There are \(AccountSettings.invitationsLimit) open invitations of yours; withdraw one first."
-          ))
-      }
-      try store.put(invitation)
+    if let user = invitation.user { try mayGive(user, invitation) }
+    // A shell has no limit.
+    if !invitation.by.isEmpty,
+      try store.openInvitationCount(of: invitation.by, now) >= AccountSettings.invitationsLimit
+    {
+      throw .refused(
+        AccountProblem(
+          409, .limitReached,
+          "There are \(AccountSettings.invitationsLimit) open invitations of yours; withdraw one first."
+        ))
     }
+    try store.put(invitation)
+    try store.trimInvitations(of: invitation.by, to: AccountSettings.keptInvitations, now)
   }
 
-  func invitations(_ call: AccountCall) throws(AccountError) -> AccountAnswer {
-    let own = try store.invitations(by: try caller(call).user)
-    let rows = own.map { invitation in
+  func invitations(_ call: AccountCall, _ now: Int64) throws(AccountError) -> AccountAnswer {
+    let rows = try withdrawable(by: try caller(call), now).map { invitation in
       JSONText.object([
         ("invitation", .text(invitation.id)), ("user", invitation.user.map { .text($0) }),
         ("name", invitation.name.map { .text($0) }), ("rooms", Self.rooms(of: invitation)),
@@ -96,12 +107,21 @@ extension AccountService {
     return AccountAnswer(status: 200, .json(JSONText.object([("invites", .list(rows))]).bytes))
   }
 
+  /// Returns the invitations of a user, and for an operator also those of commands that can be opened.
+  private func withdrawable(
+    by caller: AccountCall.Caller, _ now: Int64
+  ) throws(AccountError) -> [Invitation] {
+    let own = try store.invitations(by: caller.user)
+    return caller.isOperator
+      ? own + (try store.invitations(by: "")).filter { $0.isOpen(now) } : own
+  }
+
   func removeInvitation(
-    _ id: String, _ call: AccountCall
+    _ id: String, _ call: AccountCall, _ now: Int64
   ) throws(AccountError) -> AccountAnswer {
-    let user = try caller(call).user
     try store.transaction { () throws(AccountError) in
-      guard try store.invitations(by: user).contains(where: { $0.id == id }) else {
+      let caller = try self.caller(call)
+      guard try withdrawable(by: caller, now).contains(where: { $0.id == id }) else {
         throw .refused(.noInvitation)
       }
       try store.removeInvitation(id)
@@ -112,9 +132,7 @@ extension AccountService {
   func showInvitation(
     _ code: String, _ call: AccountCall, _ now: Int64
   ) throws(AccountError) -> AccountAnswer {
-    guard let invitation = try store.invitation(hash(code)), invitation.isOpen(now) else {
-      throw .refused(.noInvitation)
-    }
+    let invitation = try openInvitation(code, now)
     let maker = try store.account(invitation.by)
     return AccountAnswer(
       status: 200,
@@ -125,6 +143,24 @@ extension AccountService {
           ("name", invitation.name.map { .text($0) }), ("rooms", Self.rooms(of: invitation)),
           ("expires_at", .number(invitation.expiresAt)),
         ]).bytes))
+  }
+
+  /// Returns the invitation of a link, if it lets people in now. One that was made with the right of an operator
+  /// ends with that right, and each with the ban of its maker.
+  private func openInvitation(
+    _ code: String, _ now: Int64
+  ) throws(AccountError) -> Invitation {
+    guard let invitation = try store.invitation(hash(code)), invitation.isOpen(now) else {
+      throw .refused(.noInvitation)
+    }
+    let maker = invitation.by
+    // The relay itself, or a command.
+    if maker.isEmpty { return invitation }
+    guard let account = try store.account(maker), !account.isDisabled,
+      !environment.isBanned(maker),
+      !invitation.isByOperator || account.isOperator || environment.isOperator(maker)
+    else { throw .refused(.noInvitation) }
+    return invitation
   }
 
   /// Signs a person in: as a new account, or as a further device of the account that an operator has named.
@@ -138,9 +174,7 @@ extension AccountService {
     let device =
       try fields.name("device", bytes: AccountSettings.deviceBytes) ?? Self.unnamedDevice
     let (signedIn, rooms) = try store.transaction { () throws(AccountError) in
-      guard var invitation = try store.invitation(hash(code)), invitation.isOpen(now) else {
-        throw .refused(.noInvitation)
-      }
+      var invitation = try openInvitation(code, now)
       guard let user = chosen ?? invitation.user else {
         throw .refused(.bad("user", "Choose a name: \"user\" is missing."))
       }
@@ -187,7 +221,7 @@ extension AccountService {
     if invitation.isByOperator, invitation.user == user {
       // A disabled account is told so where it signs in.
       if try store.account(user)?.isDisabled == true {
-        throw .refused(.forbidden("The account of \(user) is disabled."))
+        throw .refused(.disabled(user))
       }
       return
     }

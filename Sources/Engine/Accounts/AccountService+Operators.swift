@@ -50,7 +50,7 @@ extension AccountService {
     }
   }
 
-  /// Ends all sessions of a user.
+  /// Ends all sessions of a user, and their invitations.
   /// - Returns: how many there were.
   public func endSessions(of user: String, now: Int64) throws(AccountError) -> Int {
     try store.transaction { () throws(AccountError) in

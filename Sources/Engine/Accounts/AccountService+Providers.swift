@@ -95,12 +95,14 @@ extension AccountService {
           try store.record(.account, of: account.user, at: now)
         }
       } else {
-        let name = person.name.flatMap {
-          ShownName.isValid($0, bytes: AccountSettings.nameBytes) ? $0 : nil
+        // Users choose both at some providers.
+        let name = [person.name, person.login].compactMap { $0 }.first {
+          ShownName.isValid($0, bytes: AccountSettings.nameBytes)
         }
+        let user = try freeName(person)
         account = Account(
-          user: try freeName(person), name: name ?? person.login.prefixOfBytes(64),
-          binding: person.binding, picture: person.picture, createdAt: now)
+          user: user, name: name ?? user, binding: person.binding, picture: person.picture,
+          createdAt: now)
         try store.put(account)
         try store.record(.account, of: account.user, at: now)
       }
@@ -208,8 +210,9 @@ enum DeviceName {
 extension String {
   /// Returns the longest beginning of whole characters with at most `limit` bytes.
   func prefixOfBytes(_ limit: Int) -> String {
-    var prefix = self
-    while prefix.utf8.count > limit { prefix.removeLast() }
-    return prefix
+    guard utf8.count > limit else { return self }
+    var end = utf8.index(utf8.startIndex, offsetBy: limit)
+    while end > startIndex, String.Index(end, within: self) == nil { utf8.formIndex(before: &end) }
+    return String(self[..<end])
   }
 }

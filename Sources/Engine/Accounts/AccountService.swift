@@ -11,6 +11,8 @@ public final class AccountService {
   var signIns: MinuteCounts
   /// Wrong codes of devices, by account and by address.
   var wrongCodes = MinuteCounts(limit: AccountSettings.wrongCodesPerMinute)
+  /// Changes of names, by account: each is told to all who are connected.
+  var renames = MinuteCounts(limit: AccountSettings.renamesPerMinute)
 
   public init(
     _ settings: AccountSettings, _ environment: AccountEnvironment, store: any AccountStore
@@ -30,8 +32,8 @@ public final class AccountService {
     do throws(AccountError) {
       switch call.request {
       case .invite: return try invite(call, now)
-      case .invitations: return try invitations(call)
-      case .removeInvitation(let id): return try removeInvitation(id, call)
+      case .invitations: return try invitations(call, now)
+      case .removeInvitation(let id): return try removeInvitation(id, call, now)
       case .showInvitation(let code): return try showInvitation(code, call, now)
       case .openInvitation(let code): return try openInvitation(code, call, now)
       case .startDevice: return try startDevice(call, now)
@@ -160,9 +162,10 @@ public final class AccountService {
     return (session, token)
   }
 
-  /// Ends all sessions of a user.
+  /// Ends all sessions of a user, and what would let the ended devices in again.
   /// - Returns: how many there were.
   func removeSessions(of user: String, _ now: Int64) throws(AccountError) -> Int {
+    try store.withdrawPromises(of: user)
     let sessions = try store.sessions(of: user)
     for session in sessions {
       try store.removeSession(session.id)

@@ -24,6 +24,8 @@ public struct AccountSettings: Sendable {
   static let roomsLimit = 32
   /// How many open invitations a user may have.
   static let invitationsLimit = 100
+  /// How many of a user that cannot be opened any more are kept, to be shown.
+  static let keptInvitations = 100
   /// How many devices an account may have; the one that was used longest ago makes room.
   static let devicesLimit = 50
   /// The length of a device's and of a person's name, in bytes.
@@ -38,6 +40,8 @@ public struct AccountSettings: Sendable {
   static let deviceCodesLimit = 10_000
   /// Wrong codes of devices per minute: of an account, and of an address.
   static let wrongCodesPerMinute = 5
+  /// Changes of the name of an account per minute.
+  static let renamesPerMinute = 10
   /// How long a browser may take at a provider, in seconds, and how many may be there at once; the one that has been
   /// there longest makes room.
   static let attemptSeconds: Int64 = 600
@@ -65,6 +69,10 @@ public struct AccountEnvironment: Sendable {
   /// Whether the directory has a person of this name, or the configuration mentions it as an
   /// operator's or a banned user's.
   public var isReserved: @Sendable (String) -> Bool
+  /// Whether the configuration makes an operator of a user.
+  public var isOperator: @Sendable (String) -> Bool
+  /// Whether the configuration bans a user.
+  public var isBanned: @Sendable (String) -> Bool
   /// Returns the user name that the directory has for a person of a provider, if it is a list of that
   /// provider's people and the configuration does not mention the name.
   public var directoryName: @Sendable (ProviderBinding) -> String?
@@ -79,6 +87,8 @@ public struct AccountEnvironment: Sendable {
     random: @escaping @Sendable (Int) -> [UInt8],
     qrCode: @escaping @Sendable (String) -> [String],
     isReserved: @escaping @Sendable (String) -> Bool,
+    isOperator: @escaping @Sendable (String) -> Bool = { _ in false },
+    isBanned: @escaping @Sendable (String) -> Bool = { _ in false },
     directoryName: @escaping @Sendable (ProviderBinding) -> String? = { _ in nil },
     isKnown: @escaping @Sendable (String) throws(AccountError) -> Bool,
     hasTakenPart: @escaping @Sendable (String) throws(AccountError) -> Bool
@@ -87,6 +97,8 @@ public struct AccountEnvironment: Sendable {
     self.random = random
     self.qrCode = qrCode
     self.isReserved = isReserved
+    self.isOperator = isOperator
+    self.isBanned = isBanned
     self.directoryName = directoryName
     self.isKnown = isKnown
     self.hasTakenPart = hasTakenPart

@@ -45,6 +45,10 @@ public protocol AccountStore: AnyObject {
   // MARK: Invitations
 
   func invitation(_ hash: SecretHash) throws(AccountError) -> Invitation?
+  /// Returns the number of invitations of a user that can be opened.
+  func openInvitationCount(of user: String, _ now: Int64) throws(AccountError) -> Int
+  /// Removes those that cannot be opened any more, but for the newest.
+  func trimInvitations(of user: String, to limit: Int, _ now: Int64) throws(AccountError)
   /// Returns the invitations of a user, the newest first.
   func invitations(by user: String) throws(AccountError) -> [Invitation]
   /// Adds or replaces an invitation.
@@ -71,8 +75,9 @@ public protocol AccountStore: AnyObject {
   /// Adds or replaces the token of a user.
   func put(_ token: ProviderToken) throws(AccountError)
   func removeProviderToken(of user: String) throws(AccountError)
-  /// Takes back what lets people or devices in by a user's word: removes invitations, and denies the codes that
-  /// the user has confirmed.
+  /// Denies the codes that a user has confirmed.
+  func denyCodes(allowedBy user: String) throws(AccountError)
+  /// Takes back what lets people or devices in by a user's word: removes invitations, and denies codes.
   func withdrawPromises(of user: String) throws(AccountError)
 
   // MARK: Changes

@@ -12,7 +12,10 @@ struct MinuteCounts {
 
   /// Returns the milliseconds until the key may go on; `nil` if it may now.
   func wait(_ key: String, now: Int64) -> Int64? {
-    guard limit > 0, let entry = counts[key], entry.count >= limit else { return nil }
+    // The clock may have been set back.
+    guard limit > 0, let entry = counts[key], entry.count >= limit, now >= entry.since else {
+      return nil
+    }
     let left = entry.since + Self.minute - now
     return left > 0 ? min(left, Self.minute) : nil
   }

@@ -157,6 +157,7 @@ extension ConnectionLoop {
     diagnostics.level = world.diagnosticsLevel
     grantStalledTime()
     releaseHeld()
+    reportDevices()
     let limits = context.limits
     let heartbeat = Int64(limits.heartbeatSeconds) * 1000
     let idle = Int64(limits.idleTimeoutSeconds) * 1000
@@ -237,6 +238,14 @@ extension ConnectionLoop {
   }
 
   /// Ends a connection that has waited too long between two HTTP requests.
+  /// Reports the devices that are connected: a token is presented once, and a screen may stay for months.
+  private func reportDevices() {
+    guard now.monotonic - devicesReportedAt >= Self.deviceReportMilliseconds else { return }
+    devicesReportedAt = now.monotonic
+    let devices = shard.devices
+    if !devices.isEmpty { world.use(devices) }
+  }
+
   private func sweepIdle(_ connection: ServerConnection) {
     let deadline = connection.deadline
     guard deadline > 0, now.monotonic >= deadline else { return }

@@ -14,6 +14,8 @@ import Wire
   package static let readBytes = 65_536
   /// The interval at which handshakes, idle connections and closes are checked.
   package static let sweepMilliseconds = 250
+  /// How often the devices that are connected are reported.
+  static let deviceReportMilliseconds: Int64 = 3_600_000
   /// A connection that authenticates within this many sweeps never counts as unauthenticated: that
   /// is time for TLS and an `auth` over a long distance. All input that has arrived is read between
   /// two sweeps, so no connection counts because this loop is late, as it is when many clients
@@ -40,6 +42,7 @@ import Wire
   var wantsToShrink = false
   /// When memory is returned a second time, in milliseconds of the monotonic clock; 0 = never.
   var giveBackAt: Int64 = 0
+  var devicesReportedAt: Int64 = 0
   var botConnections: [ObjectIdentifier: ServerConnection] = [:]
   let readBuffer: UnsafeMutableBufferPointer<UInt8>
   /// The buffer for frames of the WebSocket layer itself.
@@ -138,10 +141,18 @@ import Wire
       case .fanOutsGathered(let gathering): answerTrace(gathering)
       case .verified(let result, let asker): finishVerification(result, for: asker)
       case .account(let answer, let exchange): self.exchange(exchange)?.take(answer)
-      case .deviceEnded(let ending): shard.endDevice(ending.device, of: ending.user, ending.reason)
+      case .deviceEnded(let ending):
+        shard.endDevice(ending.device, of: ending.user, ending.reason)
+        refuseReading { ending.concerns($0) ? ending.reason : nil }
       case .people(let update): shard.update(people: update)
-      case .ban(let users): shard.ban(users)
-      case .tokenRule(let rule): shard.apply(rule)
+      case .ban(let users):
+        shard.ban(users)
+        refuseReading { users.contains($0.user) ? .banned($0.user) : nil }
+      case .tokenRule(let rule):
+        shard.apply(rule)
+        refuseReading { identity in
+          rule.refusal(of: identity).map { WireError(.unauthorized, $0, re: .auth) }
+        }
       case .shutDown: beginShutdown()
       }
     }

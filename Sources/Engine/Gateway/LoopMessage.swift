@@ -57,4 +57,8 @@ package struct DeviceEnding: Sendable {
     self.user = user
     self.reason = reason
   }
+
+  func concerns(_ identity: Identity) -> Bool {
+    identity.user == user && identity.device != nil && (device == nil || device == identity.device)
+  }
 }

@@ -60,6 +60,8 @@ package protocol LoopWorld: AnyObject {
   /// `LoopMessage.verified`.
   /// - Parameter host: where the token comes from, if that is known.
   func verify(_ token: String, from host: HostKey?, for asker: VerificationAsker)
+  /// Records that devices are in use, by the names of their sessions.
+  func use(_ devices: [String])
   /// Asks what keeps the accounts, which posts `LoopMessage.account`.
   func ask(_ call: AccountCall, for exchange: ExchangeID)
   /// Returns the response to `GET /metrics`.
@@ -75,6 +77,7 @@ extension LoopWorld {
   package func verify(_ token: String, from host: HostKey?, for asker: VerificationAsker) {
     preconditionFailure("only a relay that answers later is asked to verify")
   }
+  package func use(_ devices: [String]) {}
   package func ask(_ call: AccountCall, for exchange: ExchangeID) {
     preconditionFailure("only a relay with accounts is asked about them")
   }

@@ -6,6 +6,8 @@ package struct Outage {
   private let meanwhile: String
   private let report: @Sendable (String) -> Void
   package private(set) var isFailing = false
+  /// The number of failed attempts.
+  package private(set) var failures = 0
 
   /// - Parameters:
   ///   - path: what fails.
@@ -25,11 +27,13 @@ package struct Outage {
 
   /// Records the result of the last attempt; `nil` if it succeeded.
   package mutating func update(_ failure: StoreFailure?) {
+    if failure != nil { failures += 1 }
     guard isFailing != (failure != nil) else { return }
     isFailing.toggle()
     if let failure {
+      let what = failure.description
       report(
-        "\(action) fails: \(failure.description). \(meanwhile); check \(check).")
+        "\(action) fails: \(what.hasSuffix(".") ? what : "\(what).") \(meanwhile); check \(check).")
     } else {
       report("\(action) works again: \(path).")
     }

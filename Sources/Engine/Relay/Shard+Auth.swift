@@ -330,6 +330,11 @@ extension Shard {
     }
   }
 
+  /// The devices that are connected, by the names of their sessions.
+  public var devices: [String] {
+    sessions.slots.compactMap { sessions[$0].grant?.identity.device }
+  }
+
   /// Closes the connections of these users: `error forbidden`, close 4403.
   public mutating func ban(_ users: Set<String>) {
     for user in users.sorted() {

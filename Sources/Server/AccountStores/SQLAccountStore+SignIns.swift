@@ -160,12 +160,17 @@ extension SQLAccountStore {
 
   // MARK: - What a user has promised others
 
-  private static let withdrawals = [
-    SQLStatement("DELETE FROM account_invitations WHERE maker = $1::text"),
-    SQLStatement("UPDATE account_device_codes SET decision = '' WHERE decision = $1::text"),
-  ]
+  private static let deleteInvitations = SQLStatement(
+    "DELETE FROM account_invitations WHERE maker = $1::text")
+  private static let denyCodes = SQLStatement(
+    "UPDATE account_device_codes SET decision = '' WHERE decision = $1::text")
+
+  package func denyCodes(allowedBy user: String) throws(AccountError) {
+    _ = try run(Self.denyCodes, .text(user))
+  }
 
   package func withdrawPromises(of user: String) throws(AccountError) {
-    for statement in Self.withdrawals { _ = try run(statement, .text(user)) }
+    _ = try run(Self.deleteInvitations, .text(user))
+    try denyCodes(allowedBy: user)
   }
 }

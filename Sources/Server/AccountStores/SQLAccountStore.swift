@@ -199,6 +199,20 @@ package final class SQLAccountStore: AccountStore {
       $9::bigint, $10::text, $11::bigint, $12::bigint)
     ON CONFLICT (id) DO UPDATE SET used_by = excluded.used_by
     """)
+  /// Those that can be opened, of which none has been used more often than once for each of `used_by`.
+  private static let isOpen = """
+    expires > $2::bigint
+    AND (CASE used_by WHEN '' THEN 0 ELSE length(used_by) - length(replace(used_by, ' ', '')) + 1 END)
+      < uses
+    """
+  private static let countOpenInvitations = SQLStatement(
+    "SELECT count(*) FROM account_invitations WHERE maker = $1::text AND \(isOpen)")
+  private static let trimInvitations = SQLStatement(
+    """
+    DELETE FROM account_invitations WHERE id IN (
+      SELECT id FROM account_invitations WHERE maker = $1::text AND NOT (\(isOpen))
+      ORDER BY created DESC, id LIMIT 1000 OFFSET $3::bigint)
+    """)
   private static let deleteInvitation = SQLStatement(
     "DELETE FROM account_invitations WHERE id = $1::text")
 
@@ -221,6 +235,18 @@ package final class SQLAccountStore: AccountStore {
 
   package func invitation(_ hash: SecretHash) throws(AccountError) -> Invitation? {
     try invitations(Self.selectInvitation, SQLValue(hash)).first
+  }
+
+  package func openInvitationCount(
+    of user: String, _ now: Int64
+  ) throws(AccountError) -> Int {
+    Int(try run(Self.countOpenInvitations, .text(user), .int(now), columns: [.int])[0][0].int)
+  }
+
+  package func trimInvitations(
+    of user: String, to limit: Int, _ now: Int64
+  ) throws(AccountError) {
+    _ = try run(Self.trimInvitations, .text(user), .int(now), .int(Int64(limit)))
   }
 
   package func invitations(by user: String) throws(AccountError) -> [Invitation] {
@@ -282,8 +308,9 @@ package final class SQLAccountStore: AccountStore {
   private static let purges = [
     SQLStatement(
       """
-      DELETE FROM account_changes
-      WHERE at < $1::bigint AND number < (SELECT max(number) FROM account_changes)
+      DELETE FROM account_changes WHERE at < $1::bigint AND number IN (
+        SELECT number FROM account_changes
+        WHERE number < (SELECT max(number) FROM account_changes) ORDER BY number LIMIT 5000)
       """),
     SQLStatement("DELETE FROM account_invitations WHERE expires < $1::bigint"),
   ]

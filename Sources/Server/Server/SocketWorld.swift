@@ -174,6 +174,8 @@ import WebSocket
     }
   }
 
+  func use(_ devices: [String]) { shared.accounts?.use(devices) }
+
   func ask(_ call: AccountCall, for exchange: ExchangeID) {
     shared.accounts?.ask(call, for: exchange, loop: index)
   }

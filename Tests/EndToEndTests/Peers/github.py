@@ -53,7 +53,9 @@ class GitHub(Service):
             if request.headers.get("Authorization") != f"Basic {basic}":
                 return request.answer(401, {"message": "Bad credentials"})
             asked = json.loads(next(iter(fields)))["access_token"]
-            return request.answer(200 if asked in self.tokens else 404, {})
+            if asked in self.tokens:
+                return request.answer(200, {"token": asked})
+            return request.answer(404, {"message": "Not Found"})
         if request.headers.get("Authorization", "").removeprefix("Bearer ") not in self.tokens:
             return request.answer(401, {"message": "Bad credentials"})
         if path == "/user":

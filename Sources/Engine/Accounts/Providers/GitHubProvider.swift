@@ -64,8 +64,10 @@ public struct GitHubProvider: SignInProvider {
   private func isMember(_ answer: ProviderAnswer?) throws(SignInFailure) -> Bool {
     guard let answer, !answer.isUnavailable else { throw .providerUnavailable }
     switch answer.status {
-    case 200: return JSONNode(answer.body)?["state"]?.string == "active"
-    case 404: return false
+    case 200:
+      guard let state = JSONNode(answer.body)?["state"]?.string else { throw .providerRefused }
+      return state == "active"
+    case 404 where answer.isProblem: return false
     // The organization wants single sign-on for this token, or restricts applications.
     case 403: throw .organizationRefused
     default: throw .providerRefused
@@ -218,10 +220,15 @@ public struct GitHubProvider: SignInProvider {
     private func isGranted(_ answer: ProviderAnswer?) throws(SignInFailure) -> Bool {
       guard let answer, !answer.isUnavailable else { throw .providerUnavailable }
       switch answer.status {
-      case 200: return true
-      case 404: return false
+      case 200 where JSONNode(answer.body)?.isObject == true: return true
+      case 404 where answer.isProblem: return false
       default: throw .providerRefused
       }
     }
   }
+}
+
+extension ProviderAnswer {
+  /// Whether it is an error in GitHub's form, and not that of a proxy or of another service.
+  fileprivate var isProblem: Bool { JSONNode(body)?["message"]?.string != nil }
 }

@@ -256,6 +256,18 @@ extension ConnectionLoop {
     return .tooManyRequests(wait)
   }
 
+  /// Refuses requests that were accepted by their head, and whose content is still arriving: otherwise a client
+  /// that is thrown out could complete them.
+  /// - Parameter refusal: why an identity is no longer accepted.
+  func refuseReading(_ refusal: (Identity) -> WireError?) {
+    for stream in 0..<connections.capacity {
+      guard let exchange = connections[stream]?.exchange, exchange.isReading,
+        let error = exchange.call.identity.flatMap(refusal)
+      else { continue }
+      exchange.refuseContent(HTTPProblem(error).response)
+    }
+  }
+
   /// Lets a connection wait for its next request, for as long as for its first.
   func rest(_ connection: ServerConnection) {
     connection.state = .resting

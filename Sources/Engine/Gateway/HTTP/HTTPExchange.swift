@@ -124,6 +124,12 @@ class HTTPExchange {
     finish(response)
   }
 
+  /// Answers a request whose content has not arrived, and ends the connection.
+  final func refuseContent(_ response: HTTPResponse) {
+    endsConnection = true
+    finishWithoutContent(response)
+  }
+
   /// Refuses a request at the next sweep, and ends the connection. Answered at once, a client that waits
   /// for each answer would ask thousands of times per second.
   final func refuseLater(_ response: HTTPResponse) {

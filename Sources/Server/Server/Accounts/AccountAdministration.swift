@@ -16,6 +16,12 @@ public struct AccountAdministration {
 
   /// Opens the accounts of the relay that a configuration describes.
   public init(_ configuration: Configuration) throws(Failure) {
+    guard configuration.auth.mode == .accounts || configuration.hasAccounts else {
+      throw Failure(
+        description:
+          "This relay has no accounts: auth.mode is \(configuration.auth.mode.rawValue), not"
+          + " accounts. Name its configuration by --config.")
+    }
     service = try Self.explaining { () throws(AccountError) in
       let service = try configuration.openAccounts(
         publicURL: configuration.publicURL(listeningOn: configuration.listen),

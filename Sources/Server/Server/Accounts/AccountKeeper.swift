@@ -22,6 +22,8 @@ final class AccountKeeper: Sendable {
   /// a second.
   private static let followMilliseconds = 250
   private static let tidyMilliseconds: Int64 = 60_000
+  /// For so long nothing may fail before the store is said to work again.
+  private static let recoveryMilliseconds: Int64 = 60_000
   /// How many changes are read at once, and how many uses of sessions are recorded.
   private static let sliceLimit = 512
 
@@ -65,6 +67,11 @@ final class AccountKeeper: Sendable {
     tasks.append(.verify(token, host, asker, loop: loop))
   }
 
+  /// Records that devices are in use. Thread-safe.
+  func use(_ devices: [String]) {
+    for device in devices { tasks.append(.use(session: device, address: nil)) }
+  }
+
   /// Answers a request; the loop gets `LoopMessage.account`. Thread-safe.
   func ask(_ call: AccountCall, for exchange: ExchangeID, loop: Int) {
     tasks.append(.ask(call, exchange, loop: loop))
@@ -106,6 +113,8 @@ final class AccountKeeper: Sendable {
     var uses: [String: String?] = [:]
     var last: Int64?
     var tidiedAt: Int64 = 0
+    var failures = 0
+    var failedAt: Int64 = 0
     while let batch = tasks.takeAll(timeoutMilliseconds: Self.followMilliseconds) {
       let now = WallClock.milliseconds
       for task in batch {
@@ -117,13 +126,13 @@ final class AccountKeeper: Sendable {
           case .ask(let call, let exchange, let loop):
             guard let answer = answer(call, exchange, loop, service, now, &outage) else { continue }
             // The loops end connections before the one who asked is told that they have ended.
+            defer { mailboxes[loop].post(.account(answer, exchange)) }
             last = try follow(last, service, mailboxes)
-            mailboxes[loop].post(.account(answer, exchange))
           case .use(let session, let address): uses[session] = address
           case .complete(let pending, let outcome, let exchange, let loop):
             let answer = answer(pending, outcome, service, now, &outage)
+            defer { mailboxes[loop].post(.account(answer, exchange)) }
             last = try follow(last, service, mailboxes)
-            mailboxes[loop].post(.account(answer, exchange))
           case .confirm(let pending, let outcome):
             confirmations.take(outcome, now)
             let result = outcome.mapError(\.code)
@@ -146,9 +155,14 @@ final class AccountKeeper: Sendable {
           tidiedAt = now
           try service.tidy(now: now)
         }
-        outage.update(nil)
       } catch {
         outage.update(StoreFailure(error.explanation))
+      }
+      if outage.failures != failures {
+        (failures, failedAt) = (outage.failures, now)
+      } else if !(0..<Self.recoveryMilliseconds).contains(now - failedAt) {
+        // Reads say nothing of a disk that is full.
+        outage.update(nil)
       }
     }
   }
@@ -203,7 +217,8 @@ final class AccountKeeper: Sendable {
     } catch {
       if case .refused(let problem) = error { return .problem(problem) }
       outage.update(StoreFailure(error.explanation))
-      return .problem(.unavailable)
+      return call.request.isOfBrowser
+        ? service.failed(.providerUnavailable) : .problem(.unavailable)
     }
   }
 

@@ -1,6 +1,7 @@
 import AccountStores
 import Accounts
 import Directories
+import Glibc
 import Platform
 import PostgresLog
 import Relay
@@ -17,9 +18,20 @@ extension Configuration {
   /// - Parameter address: where it listens.
   func publicURL(listeningOn address: String) -> String {
     guard auth.publicURL.isEmpty else {
-      return auth.publicURL.hasSuffix("/") ? String(auth.publicURL.dropLast()) : auth.publicURL
+      var url = auth.publicURL.hasSuffix("/") ? String(auth.publicURL.dropLast()) : auth.publicURL
+      // Browsers leave it out of Origin (RFC 6454 §6.1).
+      for (scheme, port) in [("https:", ":443"), ("http:", ":80")]
+      where url.hasPrefix(scheme) && url.hasSuffix(port) {
+        url.removeLast(port.utf8.count)
+      }
+      return url
     }
     return "\(tls.isOff ? "http" : "https")://\(address)"
+  }
+
+  /// Whether the data folder has a file of accounts, or a database may have some.
+  var hasAccounts: Bool {
+    log.engine == .postgresql || (unsafe access("\(dataFolder)/\(Self.accountsFile)", F_OK) == 0)
   }
 
   /// Opens the accounts where the log is.
@@ -169,7 +181,7 @@ extension AccountError {
 /// The names that no new account gets, besides those of accounts and of bots. Thread-safe.
 final class ReservedNames: Sendable {
   let people: ListedPeople
-  private let configured: Mutex<Set<String>>
+  private let configured: Mutex<(operators: Set<String>, banned: Set<String>)>
 
   init(_ configuration: Configuration) {
     people = ListedPeople(issuer: configuration.directoryIssuer)
@@ -187,9 +199,15 @@ final class ReservedNames: Sendable {
     people.name(of: person).flatMap { isConfigured($0) ? nil : $0 }
   }
 
-  private func isConfigured(_ user: String) -> Bool { configured.withLock { $0.contains(user) } }
+  func isOperator(_ user: String) -> Bool { configured.withLock { $0.operators.contains(user) } }
 
-  private static func names(_ auth: Configuration.Auth) -> Set<String> {
-    Set(auth.operators + auth.banned)
+  func isBanned(_ user: String) -> Bool { configured.withLock { $0.banned.contains(user) } }
+
+  private func isConfigured(_ user: String) -> Bool { isOperator(user) || isBanned(user) }
+
+  private static func names(
+    _ auth: Configuration.Auth
+  ) -> (operators: Set<String>, banned: Set<String>) {
+    (Set(auth.operators), Set(auth.banned))
   }
 }

@@ -13,8 +13,9 @@ struct DirectoryAccounts {
   private var list = PeopleList([], source: "", asOf: 0)
   /// The directory's user names, by id.
   private var names: [String: String] = [:]
-  /// The accounts of the service, by id and by user.
+  /// The accounts of the service, by id.
   private var users: [String: String] = [:]
+  /// The ids of all accounts, by user; empty = the account is not one of the service.
   private var ids: [String: String] = [:]
 
   init(issuer: String?) { self.issuer = issuer }
@@ -40,9 +41,14 @@ struct DirectoryAccounts {
   /// Takes an account that is new, or read again.
   /// - Returns: whether the list is another one than before.
   mutating func record(_ account: Account) -> Bool {
-    guard let binding = account.binding, binding.issuer == issuer,
-      users.updateValue(account.user, forKey: binding.subject) != account.user
-    else { return false }
+    guard let issuer else { return false }
+    guard let binding = account.binding, binding.issuer == issuer else {
+      // An invited person is not the one that the directory has by this name.
+      return ids.updateValue("", forKey: account.user) == nil && contains(account.user)
+    }
+    guard users.updateValue(account.user, forKey: binding.subject) != account.user else {
+      return false
+    }
     ids[account.user] = binding.subject
     let same = names[binding.subject].flatMap(list.index)
     let namesake = list.index(of: account.user)

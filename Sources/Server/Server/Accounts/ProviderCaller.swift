@@ -18,6 +18,8 @@ final class ProviderCaller: Sendable {
   private struct Job: Sendable {
     var exchange: any ProviderExchange
     var first: ProviderRequest
+    /// After it no request is begun.
+    var deadline: ContinuousClock.Instant
     var done: @Sendable (Outcome) -> Void
   }
 
@@ -35,8 +37,10 @@ final class ProviderCaller: Sendable {
   private static let jobsLimit = 200
   /// The requests of an exchange.
   private static let stepsLimit = 8
-  /// Of one request: all of an exchange have to be over before the relay answers the browser.
+  /// Of one request, and of all of an exchange with the wait for a thread: together they are over before the relay
+  /// answers the browser in their place (`HTTPExchange.answerMilliseconds`).
   private static let timeoutMilliseconds = 7000
+  private static let jobSeconds = 20
   private static let answerLimitBytes = 1 << 20
 
   /// The answers that are kept for requests with `maxAgeSeconds`.
@@ -88,7 +92,8 @@ final class ProviderCaller: Sendable {
     case .failed(let code, let reason):
       return done(.failure(Failure(code: code, explanation: reason)))
     }
-    let job = Job(exchange: exchange, first: first, done: done)
+    let job = Job(
+      exchange: exchange, first: first, deadline: .now + .seconds(Self.jobSeconds), done: done)
     if inBackground {
       queues[Self.background].append(job)
       return
@@ -125,6 +130,12 @@ final class ProviderCaller: Sendable {
     var exchange = job.exchange
     var request = job.first
     for _ in 0..<Self.stepsLimit {
+      guard ContinuousClock.now < job.deadline else {
+        return .failure(
+          Failure(
+            code: .providerUnavailable,
+            explanation: "a provider takes too long; \(request.url) was not asked in time"))
+      }
       let answer: ProviderAnswer
       do throws(WebCaller.Failure) {
         answer = try self.answer(to: request, caller)
