@@ -28,7 +28,9 @@ struct Users: ParsableCommand {
   @Option(help: ArgumentHelp("Make a user no operator any more.", valueName: "u"))
   var noOperator: String?
 
-  @Option(help: ArgumentHelp("Sign a user out of all devices, and withdraw their invitations.", valueName: "u"))
+  @Option(
+    help: ArgumentHelp(
+      "Sign a user out of all devices, and withdraw their invitations.", valueName: "u"))
   var endSessions: String?
 
   func validate() throws {
