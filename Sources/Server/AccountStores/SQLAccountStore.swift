@@ -199,7 +199,7 @@ package final class SQLAccountStore: AccountStore {
       $9::bigint, $10::text, $11::bigint, $12::bigint)
     ON CONFLICT (id) DO UPDATE SET used_by = excluded.used_by
     """)
-  /// Those that can be opened, of which none has been used more often than once for each of `used_by`.
+  /// Whether an invitation can be opened: in time, and by fewer users so far than it is for.
   private static let isOpen = """
     expires > $2::bigint
     AND (CASE used_by WHEN '' THEN 0 ELSE length(used_by) - length(replace(used_by, ' ', '')) + 1 END)
