@@ -55,6 +55,8 @@ def commands(browser, folder):
                 page.wait(f"{NOTE}?.startsWith({json.dumps(absence[0])})")
             else:
                 page.wait(f"{COMPOSER} === '' || {json.dumps(text)} === ''", 8)
+            # What stands in for a part that is being loaded need not become a dialog.
+            page.wait("document.querySelector('dialog.loading') === null")
             if page.evaluate("document.querySelector('dialog') !== null") or name in ("searchall", "help", "leave"):
                 page.wait("document.querySelector('dialog:not(.loading)')")
                 page.press("Escape")
