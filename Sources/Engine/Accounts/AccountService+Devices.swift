@@ -179,10 +179,9 @@ extension AccountService {
       guard try store.sessions(of: caller.user).contains(where: { $0.id == id }) else {
         throw .refused(.noSession)
       }
-      try store.removeSession(id)
+      try end(id, of: caller.user, now)
       // A code that the lost device has confirmed would be its way back.
       try store.denyCodes(allowedBy: caller.user)
-      try store.record(.ended(session: id), of: caller.user, at: now)
       return id == caller.session
     }
     // The cookie of another device is that device's own.

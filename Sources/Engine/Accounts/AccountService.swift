@@ -116,10 +116,7 @@ public final class AccountService {
     try store.transaction { () throws(AccountError) in
       if settings.sessionDays > 0 {
         let unused = try store.sessions(unusedSince: now - sessionMilliseconds, limit: 512)
-        for session in unused {
-          try store.removeSession(session.id)
-          try store.record(.ended(session: session.id), of: session.user, at: now)
-        }
+        for session in unused { try end(session.id, of: session.user, now) }
       }
       try store.purge(now: now, keepMilliseconds: AccountSettings.keepMilliseconds)
     }
@@ -151,8 +148,7 @@ public final class AccountService {
   ) throws(AccountError) -> (session: DeviceSession, token: String) {
     let devices = try store.sessions(of: user)
     for old in devices.dropFirst(AccountSettings.devicesLimit - 1) {
-      try store.removeSession(old.id)
-      try store.record(.ended(session: old.id), of: user, at: now)
+      try end(old.id, of: user, now)
     }
     let token = SecretForm.token(environment.random(SecretForm.tokenBytes))
     let session = DeviceSession(
@@ -167,11 +163,14 @@ public final class AccountService {
   func removeSessions(of user: String, _ now: Int64) throws(AccountError) -> Int {
     try store.withdrawPromises(of: user)
     let sessions = try store.sessions(of: user)
-    for session in sessions {
-      try store.removeSession(session.id)
-      try store.record(.ended(session: session.id), of: user, at: now)
-    }
+    for session in sessions { try end(session.id, of: user, now) }
     return sessions.count
+  }
+
+  /// Ends a session, for all processes that use the store.
+  func end(_ session: String, of user: String, _ now: Int64) throws(AccountError) {
+    try store.removeSession(session)
+    try store.record(.ended(session: session), of: user, at: now)
   }
 
   func qrCode(_ text: String) -> JSONText? {

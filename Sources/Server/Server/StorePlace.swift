@@ -1,6 +1,5 @@
 import AccountStores
 import Accounts
-import Glibc
 import Platform
 import PostgresLog
 public import Relay
@@ -114,10 +113,8 @@ public enum StorePlace: Sendable {
   private func accounts(creating: Bool) throws(AccountError) -> SQLAccountStore? {
     switch self {
     case .sqlite(let folder):
-      let path = "\(folder)/\(Configuration.accountsFile)"
-      let exists = unsafe access(path, F_OK) == 0
-      guard creating || exists else { return nil }
-      return try SQLAccountStore.sqlite(path: path)
+      guard creating || Configuration.hasAccountsFile(in: folder) else { return nil }
+      return try SQLAccountStore.sqlite(path: "\(folder)/\(Configuration.accountsFile)")
     case .postgresql(let configuration):
       let options = PostgresLog.Options(configuration)
       return creating

@@ -50,11 +50,13 @@ public struct GitHubProvider: SignInProvider {
   private func request(_ path: String, by token: String) -> ProviderRequest {
     ProviderRequest(
       url: apiURL + path,
-      headers: [
-        "Authorization: Bearer \(token)", "Accept: application/vnd.github+json",
-        "X-GitHub-Api-Version: 2022-11-28",
-      ])
+      headers: Self.headers + ["Authorization: Bearer \(token)"])
   }
+
+  /// Of each request to the interface for programs.
+  private static let headers = [
+    "Accept: application/vnd.github+json", "X-GitHub-Api-Version: 2022-11-28",
+  ]
 
   private func membershipRequest(by token: String) -> ProviderRequest {
     request("/user/memberships/orgs/\(FormText.escaped(organization))", by: token)
@@ -207,10 +209,7 @@ public struct GitHubProvider: SignInProvider {
     private var tokenRequest: ProviderRequest {
       ProviderRequest(
         url: "\(provider.apiURL)/applications/\(FormText.escaped(provider.clientID))/token",
-        headers: [
-          "Accept: application/vnd.github+json", "Content-Type: application/json",
-          "X-GitHub-Api-Version: 2022-11-28",
-        ],
+        headers: GitHubProvider.headers + ["Content-Type: application/json"],
         content: String(
           decoding: JSONText.object([("access_token", .text(token))]).bytes, as: UTF8.self),
         basic: "\(provider.clientID):\(provider.clientSecret)")

@@ -31,7 +31,11 @@ extension Configuration {
 
   /// Whether the data folder has a file of accounts, or a database may have some.
   var hasAccounts: Bool {
-    log.engine == .postgresql || (unsafe access("\(dataFolder)/\(Self.accountsFile)", F_OK) == 0)
+    log.engine == .postgresql || Self.hasAccountsFile(in: dataFolder)
+  }
+
+  static func hasAccountsFile(in folder: String) -> Bool {
+    unsafe access("\(folder)/\(accountsFile)", F_OK) == 0
   }
 
   /// Opens the accounts where the log is.
