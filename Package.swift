@@ -121,8 +121,9 @@ let package = Package(
     Layer.protocol.module("Wire"),
     Layer.engine.module("Mixing"),
     Layer.engine.module("Folding", ["CUtf8proc"]),
-    Layer.engine.module("Moderation"),
-    Layer.engine.module("Relay", ["Wire", "Mixing", "Folding", deque, heap, ordered], confined),
+    Layer.engine.module("Moderation", ["Wire"]),
+    Layer.engine.module(
+      "Relay", ["Moderation", "Wire", "Mixing", "Folding", deque, heap, ordered], confined),
     Layer.engine.module("Cluster", ["Relay", "Wire"]),
     Layer.engine.module("Accounts", ["Wire"]),
     Layer.engine.module("Gateway", ["Accounts", "WebSocket", "Wire", "Relay", "Mixing"], confined),
@@ -155,15 +156,17 @@ let package = Package(
     Layer.system.module("YAML", ["CYAML"]),
 
     Layer.server.module(
-      "SQLiteLog", ["Relay", "Wire", "Platform", "SQLite", "CSQLite", "CZlib", deque], confined),
-    Layer.server.module("PostgresLog", ["Cluster", "Relay", "Wire", "Platform", "Postgres"]),
+      "SQLiteLog",
+      ["Moderation", "Relay", "Wire", "Platform", "SQLite", "CSQLite", "CZlib", deque], confined),
+    Layer.server.module(
+      "PostgresLog", ["Cluster", "Moderation", "Relay", "Wire", "Platform", "Postgres"]),
     Layer.server.module(
       "AccountStores", ["Accounts", "PostgresLog", "Postgres", "SQLite"]),
     Layer.server.module(
       "Directories", ["Relay", "Wire", "Platform", "YAML", "CCurl", deque]),
     Layer.server.module("Bots", ["Wire", "Mixing", "Platform", logging, subprocess]),
     Layer.server.module(
-      "RelayConfiguration", ["Accounts", "Directories", "Relay", "Platform", "YAML"]),
+      "RelayConfiguration", ["Directories", "Relay", "Wire", "Platform", "YAML"]),
     Layer.server.module(
       "Server",
       [
@@ -222,7 +225,8 @@ let package = Package(
 
     // Shards and their log on one thread, and what they cost.
     .target(
-      name: "ShardWorld", dependencies: ["Relay", "Wire", containers], path: "Tests/ShardWorld",
+      name: "ShardWorld", dependencies: ["Moderation", "Relay", "Wire", containers],
+      path: "Tests/ShardWorld",
       swiftSettings: optimized),
 
     // What an adversary says and what it may cost, for the simulation and for the fuzzer.
@@ -234,8 +238,8 @@ let package = Package(
     .target(
       name: "Simulation",
       dependencies: [
-        "Gateway", "Cluster", "Relay", "Wire", "WebSocket", "SQLiteLog", "Client", "Platform",
-        "CSQLite", "ShardWorld", "Hostile", "Mixing", deque, heap,
+        "Gateway", "Cluster", "Moderation", "Relay", "Wire", "WebSocket", "SQLiteLog", "Client",
+        "Platform", "CSQLite", "ShardWorld", "Hostile", "Mixing", deque, heap,
       ], path: "Tests/Simulation/Simulation", swiftSettings: optimized),
     command(
       "SimulateCommand", folder: "Tests/Simulation/Command",
@@ -274,10 +278,10 @@ let package = Package(
     tests("Simulation", ["Simulation", "SimulateCommand", "Wire", "CSQLite", "TestSupport"]),
     tests("Mixing", ["Mixing"]),
     tests("Folding", ["Folding"]),
-    tests("Moderation", ["Moderation", "Mixing"]),
+    tests("Moderation", ["Moderation", "Mixing", "Wire"]),
     tests("WebSocket", ["WebSocket", "Mixing", "TestSupport"], excluding: ["RecordedCases.txt"]),
     tests("Wire", ["Wire", "Mixing"]),
-    tests("Relay", ["Relay", "Wire", "Mixing", "ShardWorld"]),
+    tests("Relay", ["Moderation", "Relay", "Wire", "Mixing", "ShardWorld"]),
     tests("Cluster", ["Cluster", "Relay"]),
     tests("Accounts", ["Accounts", "AccountStores", "PostgresLog", "Wire", "TestSupport"]),
     tests("Gateway", ["Gateway", "Relay", "WebSocket"]),

@@ -103,7 +103,8 @@ private final class RelayRoom: @unchecked Sendable {
       room: "r", before: before, limit: limit, isFolded: fold)
     log.read(
       .history(
-        SessionID(index: 1, generation: 1), request, mayCreate: true, limitBytes: 1 << 20), from: 0)
+        SessionID(index: 1, generation: 1), request, by: .init(user: "ada", now: 0),
+        mayCreate: true, limitBytes: 1 << 20), from: 0)
     for delivery in take() {
       for case .reply(_, let json) in delivery.answers {
         if case .history(let page)? = try? ServerMessage(decoding: json.span) {

@@ -122,7 +122,7 @@ extension `End to end` {
       }
       try wait(for: 3, in: "left")
       try ada.send(.leave(room: "left", forget: false))
-      _ = try ada.first { if case .left(let room) = $0 { room } else { nil } }
+      _ = try ada.first { if case .left(let room, _) = $0 { room } else { nil } }
       let before = try ada.history("left", limit: 1).head
       // The other room is the clock.
       try wait(for: 8, in: "kept")

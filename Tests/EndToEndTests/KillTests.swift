@@ -139,7 +139,7 @@ private final class Crowd: EventHandler {
       case .disconnected: crowd.reconnects += 1
       case .joinRefused(_, let error), .refused(_, let error): crowd.troubles.append("\(error)")
       case .ended(let error): crowd.troubles.append("ended: \(error)")
-      case .left(let room): crowd.troubles.append("left \(room)")
+      case .left(let room, _): crowd.troubles.append("left \(room)")
       // The client sends again what a log without its server has refused.
       case .message(.error(let error)) where error.code == .unavailable && crowd.relays.count > 1:
         break

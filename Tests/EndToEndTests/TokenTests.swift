@@ -202,7 +202,7 @@ extension `End to end` {
       let lost = try ada.error()
       #expect(lost.code == .forbidden)
       #expect(lost.room == "general")
-      #expect(try ada.first { if case .left(let room) = $0 { room } else { nil } } == "general")
+      #expect(try ada.first { if case .left(let room, _) = $0 { room } else { nil } } == "general")
       try bo.say("unheard", in: "general", id: "2")
       try bo.say("heard", in: "team:a", id: "3")
       #expect(try ada.entry().text == "heard")

@@ -235,7 +235,8 @@ import Wire
       try file.run(
         """
         DROP TABLE edits; DROP TABLE reactions; DROP TABLE emoji; DROP TABLE redactions;
-        DROP TABLE trims; DROP TABLE secrets; PRAGMA user_version = 3;
+        DROP TABLE trims; DROP TABLE secrets; DROP TABLE rules; DROP TABLE standings;
+        PRAGMA user_version = 3;
         INSERT INTO entry_rows SELECT * FROM entries; DROP TABLE packs;
         ALTER TABLE entry_rows RENAME TO entries;
         ALTER TABLE entries DROP COLUMN others; ALTER TABLE entries DROP COLUMN content;

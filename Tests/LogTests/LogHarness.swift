@@ -114,10 +114,11 @@ extension LogHarness {
   }
 
   func history(
-    _ request: ClientMessage.HistoryRequest, mayCreate: Bool = false, limitBytes: Int = 131_072
+    _ request: ClientMessage.HistoryRequest, by asker: ReadRequest.Asker = .test,
+    mayCreate: Bool = false, limitBytes: Int = 131_072
   ) async -> ServerMessage? {
     let answer = await read {
-      .history($0, request, mayCreate: mayCreate, limitBytes: limitBytes)
+      .history($0, request, by: asker, mayCreate: mayCreate, limitBytes: limitBytes)
     }
     guard case .reply(_, let json) = answer else { return nil }
     return try? ServerMessage(decoding: json.span)
@@ -167,11 +168,13 @@ extension LogRequest {
         mayCreate: mayCreate))
   }
 
-  static func append(_ send: ClientMessage.Send, from user: String) -> LogRequest {
+  static func append(
+    _ send: ClientMessage.Send, from user: String, isOperator: Bool = false, mayCreate: Bool = true
+  ) -> LogRequest {
     .append(
       Append(
         session: .test, room: send.room, user: user, id: send.id, kind: send.kind,
-        body: send.body, reference: send.reference, mayCreate: true))
+        body: send.body, reference: send.reference, mayCreate: mayCreate, isOperator: isOperator))
   }
 
   static func append(
@@ -207,7 +210,7 @@ extension LogAnswer {
     case .answer(let origin, _): origin.session
     case .ack(let session, _), .refused(let session, _), .subscribed(let session, _),
       .entries(let session, _), .reply(let session, _),
-      .lastEntries(let session, _), .lastSeen(let session, _):
+      .glimpses(let session, _), .lastSeen(let session, _):
       session
     }
   }
@@ -217,6 +220,10 @@ extension LogAnswer {
   /// The users of an answer to `ReadRequest.users`; `nil` if it is another one, or they could not be
   /// read.
   var users: [String]? { if case .users(.page(let users)) = self { users } else { nil } }
+}
+
+extension ReadRequest.Asker {
+  static let test = ReadRequest.Asker(user: "ada", now: 0)
 }
 
 extension LogDelivery {

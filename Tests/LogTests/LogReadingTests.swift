@@ -141,10 +141,11 @@ import Wire
         .append("a", "ada", "1"), .append("b", "ada", "2"), .append("b", "ada", "3"),
       ])
       let answer = await harness.read {
-        .lastEntries($0, [(room: "b", seq: 2), (room: "nowhere", seq: 1), (room: "a", seq: 1)])
+        .glimpses(
+          $0, [(room: "b", seq: 2), (room: "nowhere", seq: 1), (room: "a", seq: 1)], by: .test)
       }
-      guard case .lastEntries(_, let lastEntries) = answer else { throw NotAPage() }
-      let entries = try lastEntries.map { try $0.map { try Entry(decoding: $0.span) } }
+      guard case .glimpses(_, let glimpses) = answer else { throw NotAPage() }
+      let entries = try glimpses.map { try $0.last.map { try Entry(decoding: $0.span) } }
       #expect(entries.map { $0?.id } == ["3", nil, "1"])
     }
   }

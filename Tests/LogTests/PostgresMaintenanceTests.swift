@@ -49,6 +49,17 @@ import Wire
       ])
       if start == 1 {
         await node.submit([send(.init(room: "dm:ada:bo", id: "d", delete: 1), "ada")])
+        var settings = RoomSettings.Change()
+        settings.title = "Den \"7\""
+        settings.access = .private
+        await node.submit([send(.init(room: "den", id: "1", settings: settings), "ada")])
+        for (id, member) in [
+          ("2", MemberChange(user: "bo", role: .moderator)),
+          ("3", MemberChange(user: "cy", role: .banned, until: 1 << 50, reason: "spam")),
+          ("4", MemberChange(user: "dee", role: .muted)),
+        ] {
+          await node.submit([send(.init(room: "den", id: id, member: member), "ada")])
+        }
       }
       epochs.append(log.epoch)
       log.stop()
@@ -93,13 +104,13 @@ import Wire
   @Test func `moves every entry and mark from SQLite, and back`() async throws {
     let epochs = try await fill()
     let lines = try exportSQLite("data")
-    #expect(lines.count { $0.contains(#""type":"message""#) } == 13)
-    #expect(try bring(lines) == StoreCount(rooms: 2, entries: 13))
+    #expect(lines.count { $0.contains(#""type":"message""#) } == 17)
+    #expect(try bring(lines) == StoreCount(rooms: 3, entries: 17))
     let moved = try exportPostgres()
     #expect(moved.sorted() == lines.sorted())
     let verification = try Maintenance.verify(url: server.url, options: options)
     #expect(verification.breaks == [])
-    #expect(verification.count == StoreCount(rooms: 2, entries: 13))
+    #expect(verification.count == StoreCount(rooms: 3, entries: 17))
 
     var rest = moved[...]
     _ = try Store.import(folder: folder["copy"]) { rest.popFirst().map { Array($0.utf8) } }
@@ -221,6 +232,8 @@ import Wire
     ("UPDATE entries SET number = 9 WHERE room = 1 AND kind = 'edit' AND seq < 6", "not counted"),
     ("UPDATE entries SET target = 400 WHERE room = 1 AND kind = 'edit'", "it changes entry 400"),
     ("UPDATE members SET read = 400 WHERE room = 1 AND username = 'cy'", "the marks of cy"),
+    ("UPDATE rules SET owners = 2", "the numbers of owners"),
+    ("UPDATE standings SET since = 400", "let in by entry 400"),
   ])
   func `a damage is found`(sql: String, problem: String) async throws {
     _ = try await fill()
@@ -264,8 +277,8 @@ import Wire
         end: { Issue.record("\($0)") })
     }
     #expect(error?.description.contains("run relay migrate as the owner") == true)
-    try change("UPDATE settings SET version = 2")
-    #expect(try Maintenance.migrate(url: server.url, options: options) == (2, 2))
+    try change("UPDATE settings SET version = 3")
+    #expect(try Maintenance.migrate(url: server.url, options: options) == (3, 3))
   }
 
   @Test func `relays that start at the same time create the tables once`() async throws {

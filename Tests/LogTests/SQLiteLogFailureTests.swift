@@ -162,12 +162,12 @@ import Wire
     #expect(error.re == .history)
     #expect(error.room == "general")
     #expect(error.retryAfterMilliseconds == 1000)
-    let answer = await harness.read { .lastEntries($0, [(room: "general", seq: 1)]) }
-    guard case .lastEntries(_, let lastEntries) = answer else {
+    let answer = await harness.read { .glimpses($0, [(room: "general", seq: 1)], by: .test) }
+    guard case .glimpses(_, let glimpses) = answer else {
       Issue.record("not the last entries")
       return
     }
-    #expect(lastEntries == [nil])
+    #expect(glimpses == [LogAnswer.Glimpse()])
     #expect(surroundings.reports.count == 1)
     #expect(surroundings.reports.first?.hasPrefix("Reading fails") == true)
 

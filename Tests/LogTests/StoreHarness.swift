@@ -64,7 +64,8 @@ final class StoreHarness {
   ) -> ServerMessage.HistoryPage? {
     let answer = reader.answer(
       .history(
-        .test, .init(room: room, after: after, limit: limit, isFolded: fold), mayCreate: false,
+        .test, .init(room: room, after: after, limit: limit, isFolded: fold), by: .test,
+        mayCreate: false,
         limitBytes: 131_072), .test)
     guard case .reply(_, let json) = answer,
       case .history(let page)? = try? ServerMessage(decoding: json.span)

@@ -1,5 +1,6 @@
 import Mixing
 import Testing
+import Wire
 
 @testable import Moderation
 
@@ -91,7 +92,7 @@ private func refusal(_ body: () throws -> Void) -> RoomRules.Refusal? {
         #expect(refusal { try room.set("ada", role, by: user) } == .noSuchRoom, "\(role)")
       }
     }
-    #expect(room.rules.ownerCount == 1)
+    #expect(room.rules.counts.owners == 1)
   }
 
   @Test func `is entered by a member entry, and left for good`() throws {
@@ -177,7 +178,7 @@ private func refusal(_ body: () throws -> Void) -> RoomRules.Refusal? {
       refusal { try room.set("ada", .none, by: "root") } == .forbidden(reason: .lastOwner))
     try room.set("mo", .owner, by: "ada")
     try room.set("ada", .none, by: "ada")
-    #expect(room.rules.ownerCount == 1)
+    #expect(room.rules.counts.owners == 1)
   }
 
   @Test func `are not of one's own choice`() throws {
@@ -355,7 +356,7 @@ private func refusal(_ body: () throws -> Void) -> RoomRules.Refusal? {
           _ = try rules.setRole(of: "bo", .unnamed, to: .owner, by: actor, at: 2, now: now)
         } == expected)
     }
-    #expect(rules.ownerCount == 1)
+    #expect(rules.counts.owners == 1)
   }
 }
 
@@ -391,7 +392,7 @@ private func refusal(_ body: () throws -> Void) -> RoomRules.Refusal? {
         #expect(own != .muted || room.role(user) == .muted || role == .none)
       }
       let owners = users.filter { room.role($0) == .owner }.count
-      #expect(owners == room.rules.ownerCount && owners > 0)
+      #expect(owners == room.rules.counts.owners && owners > 0)
       if room.rules.settings.access == .private {
         for user in users where !room[user].isMember(room.now) {
           #expect(room.firstReadable(by: user) == nil)

@@ -32,7 +32,7 @@ private let session = SessionID(index: 1, generation: 0)
     ) throws -> ServerMessage.HistoryPage {
       let request = ReadRequest.history(
         session, .init(room: "r", before: before, after: after, limit: limit, isFolded: true),
-        mayCreate: false, limitBytes: 131_072)
+        by: .init(user: "ada", now: 0), mayCreate: false, limitBytes: 131_072)
       let answer = request.answer(from: &store, sequencer.lineage, SimulatedSocket.framing)
       guard case .reply(_, let json) = answer,
         case .history(let page) = try ServerMessage(decoding: json.span)
@@ -158,16 +158,17 @@ private let session = SessionID(index: 1, generation: 0)
     for room in 0..<50 {
       _ = harness.submit([(Send(room: "r\(room)", id: "1", kind: .data, body: data), from: "ada")])
     }
-    let request = ReadRequest.lastEntries(session, (0..<50).map { (room: "r\($0)", seq: 1) })
+    let request = ReadRequest.glimpses(
+      session, (0..<50).map { (room: "r\($0)", seq: 1) }, by: .init(user: "ada", now: 0))
     guard
-      case .lastEntries(_, let lastEntries) = request.answer(
+      case .glimpses(_, let glimpses) = request.answer(
         from: &harness.store, harness.sequencer.lineage, SimulatedSocket.framing)
     else {
       Issue.record("no answer")
       return
     }
-    #expect(lastEntries.count == 2)
-    #expect(lastEntries.allSatisfy { $0 != nil })
+    #expect(glimpses.count == 2)
+    #expect(glimpses.allSatisfy { $0.last != nil })
   }
 
   @Test func `a limit that only a refused batch reached does not refuse later entries`() {

@@ -58,7 +58,8 @@ private struct Log {
     _ request: ClientMessage.HistoryRequest, mayCreate: Bool = false
   ) throws -> ServerMessage.HistoryPage {
     let answer = ReadRequest.history(
-      SequencerHarness.session, request, mayCreate: mayCreate, limitBytes: 131_072
+      SequencerHarness.session, request, by: .init(user: "ada", now: 0), mayCreate: mayCreate,
+      limitBytes: 131_072
     ).answer(from: &store, sequencer.lineage, SimulatedSocket.framing)
     guard case .reply(_, let json) = answer,
       case .history(let page) = try ServerMessage(decoding: json.span)

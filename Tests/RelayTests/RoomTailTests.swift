@@ -14,12 +14,19 @@ import Wire
   }
 
   private func frames(
-    after seq: Int64, queued: Int = 0, limit: Int = .max
+    after seq: Int64, through last: Int64 = .max, queued: Int = 0, limit: Int = .max
   ) -> (seqs: [Int64], cursor: Int64, isComplete: Bool) {
     var cursor = seq
     var outbox: [UInt8] = []
-    let isComplete = tail().append(after: &cursor, to: &outbox, queued: queued, limit: limit)
+    let isComplete = tail().append(
+      after: &cursor, through: last, to: &outbox, queued: queued, limit: limit)
     return (sequence(of: outbox), cursor, isComplete)
+  }
+
+  @Test func `ends with the last entry that is wanted`() {
+    let frames = frames(after: 12, through: 15)
+    #expect(frames.seqs == [13, 14, 15])
+    #expect(frames.cursor == 15 && frames.isComplete)
   }
 
   @Test func `reaches back to its first entry`() {

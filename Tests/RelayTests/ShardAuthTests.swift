@@ -301,7 +301,7 @@ import Wire
     #expect(told.first == .renewed(expiresInMilliseconds: nil))
     #expect(told.errors.map(\.room) == ["b", "d", "dm:ada:bo"])
     #expect(told.errors.allSatisfy { $0.code == .forbidden && $0.re == .auth })
-    let left = told.compactMap { if case .left(let room) = $0 { room } else { nil } }
+    let left = told.compactMap { if case .left(let room, _) = $0 { room } else { nil } }
     #expect(left == ["b", "d", "dm:ada:bo"])
     relay.logIsHeld = false
     relay.run()

@@ -1,3 +1,4 @@
+public import Moderation
 public import Relay
 public import Wire
 
@@ -129,6 +130,23 @@ extension CountingStore: EntryLookup, EntryStore where Base: EntryStore {
     return try base.membershipCount(of: user)
   }
 
+  public mutating func standing(
+    of user: String, inRoom number: Int64
+  ) throws(StoreFailure) -> Standing {
+    try check()
+    meter.lookUp(.standings)
+    return try base.standing(of: user, inRoom: number)
+  }
+
+  public mutating func members(
+    ofRoom number: Int64, limit: Int
+  ) throws(StoreFailure) -> [String] {
+    try check()
+    let members = try base.members(ofRoom: number, limit: limit)
+    meter.read(rows: members.count)
+    return members
+  }
+
   public mutating func commit(_ changes: StoreChanges) throws(StoreFailure) {
     if failsCommits {
       var failure = StoreFailure("the disk is full")
@@ -142,12 +160,26 @@ extension CountingStore: EntryLookup, EntryStore where Base: EntryStore {
 }
 
 extension CountingStore: EntryReader where Base: EntryReader {
-  public mutating func bounds(
-    of room: String
-  ) throws(StoreFailure) -> (number: Int64, first: Int64, head: Int64)? {
+  public mutating func room(_ name: String) throws(StoreFailure) -> ReadableRoom? {
     try check()
     meter.lookUp()
-    return try base.bounds(of: room)
+    return try base.room(name)
+  }
+
+  public mutating func standing(
+    of user: String, inRoom number: Int64
+  ) throws(StoreFailure) -> Standing {
+    try check()
+    meter.lookUp(.standings)
+    return try base.standing(of: user, inRoom: number)
+  }
+
+  public mutating func notice(
+    inRoom number: Int64, in seqs: ClosedRange<Int64>, last: Bool
+  ) throws(StoreFailure) -> Int64? {
+    try check()
+    meter.lookUp()
+    return try base.notice(inRoom: number, in: seqs, last: last)
   }
 
   public mutating func forEachEntry(

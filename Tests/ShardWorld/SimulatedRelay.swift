@@ -234,6 +234,6 @@ public final class SimulatedRelay {
 
   /// Returns the last `seq` of a room; 0 if there is none.
   public func head(_ room: String) -> Int64 {
-    ((try? log.store.base.bounds(of: room)) ?? nil)?.head ?? 0
+    ((try? log.store.base.room(room)) ?? nil)?.head ?? 0
   }
 }

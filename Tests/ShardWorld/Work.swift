@@ -47,6 +47,8 @@ public final class WorkMeter {
     /// Rooms that were read, also for lists.
     case rooms
     case membershipCount
+    /// What a user is in a room.
+    case standings
     /// Entries that were read, and lookups of an epoch's last one.
     case entries, epochs
     /// Users of reactions, and counts of changes by a reader.

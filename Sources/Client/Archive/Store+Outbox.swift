@@ -90,7 +90,8 @@ private struct StoredReference {
 
   init?(_ reference: ClientMessage.Reference?) {
     switch reference {
-    case nil: return nil
+    // The body has all of what a notice says.
+    case nil, .settings, .member: return nil
     case .reply(let seq): self.init(kind: "reply", seq: seq, room: nil, from: nil)
     case .target(let seq): self.init(kind: "target", seq: seq, room: nil, from: nil)
     case .forward(let forward):

@@ -11,8 +11,9 @@ public enum ClientEvent: Equatable, Sendable {
   case joined(ServerMessage.Joined)
   /// A subscription was refused; it is not requested again.
   case joinRefused(room: String, WireError)
-  /// A subscription ended, because of `leave` or because the user lost a right.
-  case left(room: String)
+  /// A subscription ended, because of `leave`, or because the user lost a right: by an entry, if there is
+  /// a departure.
+  case left(room: String, ServerMessage.Departure? = nil)
   /// The next entry of a joined room: each once, in the order of `seq`.
   case entry(Entry)
   /// One of the client's lines is durable.

@@ -25,7 +25,7 @@ extension ClientSession {
       renewAt = renewal(expiresIn, at: now)
       actions.append(.event(.message(message)))
     case .joined(let joined): return subscribe(joined, at: now, &actions)
-    case .left(let room): left(room, &actions)
+    case .left(let room, let departure): left(room, departure, &actions)
     case .error(let error): refuse(error, at: now, &actions)
     case .closing(reason: _, let milliseconds):
       reconnectAfterMilliseconds = Int(
@@ -145,12 +145,14 @@ extension ClientSession {
     pump(at: now, &actions)
   }
 
-  private mutating func left(_ room: String, _ actions: inout [Action]) {
+  private mutating func left(
+    _ room: String, _ departure: ServerMessage.Departure?, _ actions: inout [Action]
+  ) {
     // A subscription that was left and joined again at once is a new one.
-    if !leaveAnswered(room), let index = subscriptionIndex(of: room) {
+    if departure != nil || !leaveAnswered(room), let index = subscriptionIndex(of: room) {
       subscriptions.remove(at: index)
     }
-    actions.append(.event(.left(room: room)))
+    actions.append(.event(.left(room: room, departure)))
   }
 
   /// - Returns: Whether a leave was waiting for it.

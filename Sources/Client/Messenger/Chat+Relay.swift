@@ -12,7 +12,7 @@ extension Chat {
       conversations[room]?.isJoinRefused = true
       if timeline?.room == room { timeline?.isLoading = false }
       complain(describe(error))
-    case .left(let room):
+    case .left(let room, _):
       conversations[room]?.isJoined = false
     case .entry(let entry): addEntry(entry, &effects)
     case .acknowledged(let ack): acknowledged(ack, &effects)

@@ -27,7 +27,7 @@ extension LineChat: ClientHandler {
     case .joinRefused(let room, let error):
       complain("room \(room): \(error.message)")
       finish(Self.accessDenied)
-    case .left(let room):
+    case .left(let room, _):
       complain("no longer in room \(room)\(parting.map { ": \($0)" } ?? "")")
       parting = nil
       finish(Self.accessDenied)

@@ -22,7 +22,7 @@ struct Fields {
   /// Returns a name for people: one line.
   func name(_ field: StaticString, bytes: Int) throws(AccountError) -> String? {
     guard let value = json.member(field) else { return nil }
-    guard let name = value.string, ShownName.isValid(name, bytes: bytes) else {
+    guard let name = value.string, ShownText.isName(name, bytes: bytes) else {
       throw .refused(.bad("\(field)", "\"\(field)\" must be one line of 1 to \(bytes) bytes."))
     }
     return name
@@ -72,26 +72,5 @@ struct Fields {
       if pair.hasPrefix("device_code=") { return String(pair.dropFirst("device_code=".count)) }
     }
     return nil
-  }
-}
-
-/// Names that people see: of persons, devices, rooms and providers.
-package enum ShownName {
-  /// Whether a name is one line without control characters and without characters that change the
-  /// direction of text, and has something to see.
-  package static func isValid(_ name: String, bytes: Int) -> Bool {
-    guard (1...bytes).contains(name.utf8.count) else { return false }
-    var isVisible = false
-    for scalar in name.unicodeScalars {
-      switch scalar.value {
-      case ..<32, 127...159, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069, 0x200E, 0x200F,
-        0x061C:
-        return false
-      default:
-        let properties = scalar.properties
-        if !properties.isWhitespace, !properties.isDefaultIgnorableCodePoint { isVisible = true }
-      }
-    }
-    return isVisible
   }
 }

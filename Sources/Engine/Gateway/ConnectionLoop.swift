@@ -93,6 +93,9 @@ import Wire
     let deflater = deflateStreams.widestDeflater
     var configuration = context.shard
     if context.authenticator.takesTokens {
+      configuration.isOperator = { [authenticator = context.authenticator] in
+        authenticator.isOperator($0)
+      }
       configuration.verifyToken = {
         [authenticator = context.authenticator] token, wall throws(WireError) in
         try authenticator.identify(token: token, wall: wall)
@@ -147,6 +150,7 @@ import Wire
       case .people(let update): shard.update(people: update)
       case .ban(let users):
         shard.ban(users)
+        shard.updateOperators()
         refuseReading { users.contains($0.user) ? .banned($0.user) : nil }
       case .tokenRule(let rule):
         shard.apply(rule)

@@ -1,17 +1,49 @@
+public import Wire
+
 /// Who may do what in a room. Each decision depends on the settings and on at most two users' standings, so
 /// it costs the same in a room of ten members and of ten thousand. Reads no clock: each decision is about a place in
 /// the log and the time of the entry there. Direct messages and the relay's own rooms have no rules.
 public struct RoomRules: Equatable, Sendable {
   public private(set) var settings = RoomSettings()
-  /// A room without one takes no settings, but from an operator of the relay.
-  public private(set) var ownerCount = 0
+  public private(set) var counts = Counts()
 
   /// A room that no entry has settings or members for.
   public init() {}
 
-  public init(_ settings: RoomSettings, ownerCount: Int) {
+  public init(_ settings: RoomSettings, _ counts: Counts) {
     self.settings = settings
-    self.ownerCount = ownerCount
+    self.counts = counts
+  }
+
+  /// How many users the room's `member` entries have named, by what they have made of them.
+  public struct Counts: Equatable, Sendable {
+    /// A room without one takes no settings, but from an operator of the relay.
+    public var owners = 0
+    /// With the owners. In an open room others may take part, too.
+    public var members = 0
+    /// Banned, or muted and not a member; also those whose term is over.
+    public var barred = 0
+
+    public init(owners: Int = 0, members: Int = 0, barred: Int = 0) {
+      self.owners = owners
+      self.members = members
+      self.barred = barred
+    }
+
+    /// Counts all users that entries have named.
+    public init(_ standings: some Sequence<Standing>) {
+      self.init()
+      for standing in standings { count(standing, 1) }
+    }
+
+    mutating func count(_ standing: Standing, _ number: Int) {
+      if standing.base == .owner { owners += number }
+      if standing.base.rank > 0 {
+        members += number
+      } else if standing.ban != nil || standing.mute != nil {
+        barred += number
+      }
+    }
   }
 
   /// The user whose request is decided.
@@ -53,6 +85,8 @@ public struct RoomRules: Equatable, Sendable {
     case lastOwner
     /// A user may leave, and come back to an open room, and not choose another role.
     case ownRole
+    /// The room has as many members, or as many banned users, as it may have.
+    case full
   }
 
   // MARK: - Reading
@@ -127,11 +161,10 @@ public struct RoomRules: Equatable, Sendable {
   ) -> (rules: RoomRules, owner: Standing) {
     var rules = RoomRules()
     rules.settings.apply(change)
-    rules.ownerCount = 1
-    return (
-      rules,
-      Standing.unnamed.changed(to: .owner, Standing.Term(), byThemselves: false, at: seq, now)
-    )
+    let owner = Standing.unnamed.changed(
+      to: .owner, Standing.Term(), byThemselves: false, at: seq, now)
+    rules.counts.count(owner, 1)
+    return (rules, owner)
   }
 
   /// Applies a `settings` entry, if its sender may send it.
@@ -150,11 +183,12 @@ public struct RoomRules: Equatable, Sendable {
   /// Applies a `member` entry, if its sender may send it.
   /// - Parameters:
   ///   - target: the standing of the user that it names: that of `actor`, if they name themselves.
+  ///   - limit: how many members the room may have, and how many banned users; 0 = no limit.
   ///   - seq: of the entry.
   /// - Returns: the standing of that user after it.
   public mutating func setRole(
     of user: String, _ target: Standing, to role: Role, _ term: Standing.Term = Standing.Term(),
-    by actor: Actor, at seq: Int64, now: Int64
+    by actor: Actor, limit: Int = 0, at seq: Int64, now: Int64
   ) throws(Refusal) -> Standing {
     try checkReading(by: actor, now: now)
     let byThemselves = user == actor.user
@@ -171,11 +205,17 @@ public struct RoomRules: Equatable, Sendable {
         throw .forbidden(reason: .notBelow)
       }
     }
-    if before == .owner, role != .owner {
-      guard ownerCount > 1 else { throw .forbidden(reason: .lastOwner) }
-    }
-    ownerCount += (role == .owner ? 1 : 0) - (before == .owner ? 1 : 0)
-    return target.changed(
-      to: role, term, byThemselves: byThemselves && own != .owner, at: seq, now)
+    let after = target.changed(to: role, term, byThemselves: byThemselves, at: seq, now)
+    var counts = counts
+    counts.count(target, -1)
+    counts.count(after, 1)
+    guard counts.owners > 0 || self.counts.owners == 0 else { throw .forbidden(reason: .lastOwner) }
+    let isFull =
+      limit > 0
+      && (counts.members > max(limit, self.counts.members)
+        || counts.barred > max(limit, self.counts.barred))
+    guard !isFull else { throw .forbidden(reason: .full) }
+    self.counts = counts
+    return after
   }
 }

@@ -104,6 +104,19 @@ package struct Batch {
   var marked: Set<Sequencer.MemberKey> = []
   var formerMembers: [Sequencer.MemberKey] = []
   var membershipChanges: [Commit.MembershipChange] = []
+  /// Rooms whose rules changed.
+  var ruled: Set<Int> = []
+  /// Users who became something else in a room by an entry.
+  var judged: Set<Sequencer.MemberKey> = []
+  /// What the notice that is being appended makes of its room.
+  var verdict: Verdict?
+  /// Users that an entry has made members, or none.
+  var byEntry: Set<Sequencer.MemberKey> = []
+  /// Those of them who were members of a room before its first entry.
+  var evicted: [Sequencer.MemberKey] = []
+  var departures: [Commit.Departure] = []
+  /// Rooms that became private, with the entries that made them so.
+  var closings: [(room: Int, departure: ServerMessage.Departure)] = []
   var typing: [Commit.TypingChange] = []
   var audienceRooms: Set<Int> = []
   var audiences: [Commit.AudienceChange] = []

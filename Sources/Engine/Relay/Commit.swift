@@ -46,6 +46,13 @@ public final class Commit: Sendable {
     public var lastAt: Int64 = 0
   }
 
+  /// The subscriptions of a user to a room end with an entry.
+  public struct Departure: Sendable {
+    public var room: String
+    public var user: String
+    public var entry: ServerMessage.Departure
+  }
+
   /// A user started or stopped typing.
   public struct TypingChange: Sendable {
     public var room: String
@@ -94,6 +101,8 @@ public final class Commit: Sendable {
   public let received: [Int64]
   public let marks: [MarkChange]
   public let membershipChanges: [MembershipChange]
+  /// In the order of the log.
+  public let departures: [Departure]
   public let typing: [TypingChange]
   public let audiences: [AudienceChange]
   public let presences: [PresenceChange]
@@ -109,8 +118,9 @@ public final class Commit: Sendable {
 
   init(
     _ entries: SpannedEntries = SpannedEntries(), marks: [MarkChange] = [],
-    membershipChanges: [MembershipChange] = [], typing: [TypingChange] = [],
-    audiences: [AudienceChange], presences: [PresenceChange], redactions: [Redaction] = []
+    membershipChanges: [MembershipChange] = [], departures: [Departure] = [],
+    typing: [TypingChange] = [], audiences: [AudienceChange], presences: [PresenceChange],
+    redactions: [Redaction] = []
   ) {
     spans = entries.spans
     frames = entries.frames
@@ -121,6 +131,7 @@ public final class Commit: Sendable {
     self.redactions = redactions
     self.marks = marks
     self.membershipChanges = membershipChanges
+    self.departures = departures
     self.typing = typing
     self.audiences = audiences
   }

@@ -50,13 +50,19 @@ public struct EntryIdentity: Hashable, Sendable {
       self.init(unkeyedRoom: room, sender: sender, id: id)
       return
     }
+    let hash = Self.hash(UInt64(bitPattern: room), sender: sender, id: id, key: key)
+    self.init(hash: Int64(bitPattern: hash))
+  }
+
+  @inline(__always)
+  static func hash(_ number: UInt64, sender: String, id: String, key: Key) -> UInt64 {
     var hasher = SipHash(key)
-    hasher.combine(UInt64(bitPattern: room))
+    hasher.combine(number)
     hasher.combine(sender)
     // Marks the end of the sender's name; this byte does not occur in UTF-8.
     hasher.combine(0xFF as UInt8)
     hasher.combine(id)
-    self.init(hash: Int64(bitPattern: hasher.finish()))
+    return hasher.finish()
   }
 
   private init(unkeyedRoom room: Int64, sender: String, id: String) {

@@ -1,4 +1,4 @@
-/// The maximum numbers of edits and reactions of one entry; 0 = no limit.
+/// The maximum numbers of edits and reactions of one entry, and of members of a room; 0 = no limit.
 public struct EntryLimits: Equatable, Sendable {
   /// Edits of one text.
   public var editsPerEntry = 100
@@ -6,9 +6,18 @@ public struct EntryLimits: Equatable, Sendable {
   public var reactionsPerEntry = 50
   /// Different emoji given to one entry by one user; applies only if `reactionsPerEntry` does.
   public static let reactionsPerUser = 10
+  /// Users that `member` entries let into one room, and as many that they keep out. An open room may have
+  /// more members that joined.
+  public var membersPerRoom = 10_000
+  /// The members beyond which a room without such a limit cannot become private: all but those that
+  /// entries name are removed at once.
+  static let closingMembers = 10_000
 
-  public init(editsPerEntry: Int = 100, reactionsPerEntry: Int = 50) {
+  public init(
+    editsPerEntry: Int = 100, reactionsPerEntry: Int = 50, membersPerRoom: Int = 10_000
+  ) {
     self.editsPerEntry = editsPerEntry
     self.reactionsPerEntry = reactionsPerEntry
+    self.membersPerRoom = membersPerRoom
   }
 }

@@ -1,12 +1,38 @@
+public import Moderation
 public import Wire
+
+/// What a reader finds of a room before it reads entries.
+public struct ReadableRoom: Sendable {
+  /// The store's number of the room.
+  public var number: Int64
+  /// The oldest `seq` that is kept; head + 1 if none is.
+  public var first: Int64
+  public var head: Int64
+  /// As in `StoredRoom`.
+  public var rules: RoomRules?
+
+  public init(number: Int64, first: Int64, head: Int64, rules: RoomRules? = nil) {
+    self.number = number
+    self.first = first
+    self.head = head
+    self.rules = rules
+  }
+}
 
 /// Reads committed entries, concurrently with the store that writes them. Used by one thread.
 public protocol EntryReader {
-  /// Returns the room's number and its oldest kept and last `seq`; `nil` if the store has no such
-  /// room.
-  mutating func bounds(
-    of room: String
-  ) throws(StoreFailure) -> (number: Int64, first: Int64, head: Int64)?
+  /// Returns what the store has of a room; `nil` if it has no such room.
+  mutating func room(_ name: String) throws(StoreFailure) -> ReadableRoom?
+
+  /// Returns what a user is in a room: `Standing.unnamed` if no entry has named them.
+  mutating func standing(
+    of user: String, inRoom number: Int64
+  ) throws(StoreFailure) -> Standing
+
+  /// Returns the first of these entries that changes the room, or the last.
+  mutating func notice(
+    inRoom number: Int64, in seqs: ClosedRange<Int64>, last: Bool
+  ) throws(StoreFailure) -> Int64?
 
   /// Calls `body` with the entries of a room in ascending `seq` until it returns `false`.
   mutating func forEachEntry(

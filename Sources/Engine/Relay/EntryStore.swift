@@ -1,3 +1,4 @@
+public import Moderation
 public import Wire
 
 /// A failure of the store. Nothing of the batch is stored then.
@@ -94,6 +95,14 @@ public protocol EntryLookup {
 
   /// Returns the number of rooms that the user belongs to.
   mutating func membershipCount(of user: String) throws(StoreFailure) -> Int
+
+  /// Returns what a user is in a room: `Standing.unnamed` if no entry has named them.
+  mutating func standing(
+    of user: String, inRoom number: Int64
+  ) throws(StoreFailure) -> Standing
+
+  /// Returns the names of a room's members; at most `limit` of them.
+  mutating func members(ofRoom number: Int64, limit: Int) throws(StoreFailure) -> [String]
 }
 
 /// The storage of a `Sequencer`'s rooms. A conformer never reorders entries.

@@ -17,7 +17,15 @@ struct Gathering {
   /// The number of counts of changes after which a page that has any entry is returned as it is.
   static let countLimit = 4096
 
+  /// What a folded page has.
+  enum Kinds {
+    case content
+    /// Also the entries that change the room.
+    case contentAndNotices
+  }
+
   let isForward: Bool
+  private let kinds: Kinds
   private let room: String
   private let number: Int64
   private let limit: Int
@@ -35,13 +43,15 @@ struct Gathering {
   private(set) var taken: [Entry] = []
   private(set) var hasMore = false
 
+  /// - Parameter first: the first entry that may be read.
   init(
     _ request: ClientMessage.HistoryRequest, number: Int64, first: Int64, head: Int64,
-    limitBytes: Int
+    limitBytes: Int, kinds: Kinds = .content
   ) {
     isForward = request.after != nil
     room = request.room
     self.number = number
+    self.kinds = kinds
     limit = request.limit
     self.limitBytes = limitBytes
     lower = max((request.after ?? 0) + 1, first)
@@ -108,7 +118,7 @@ struct Gathering {
         contents == 0
         || contents * Self.sparseness < range.count && range.count > Self.shortestRange
       if isSparse {
-        guard let next = try nextContent(from: &reader) else {
+        guard let next = try nextShown(from: &reader) else {
           drop(lower...upper)
           break
         }
@@ -122,13 +132,16 @@ struct Gathering {
       hasMore = true
     } else if lower <= upper {
       hasMore = try contents(of: lower...upper, from: &reader) > 0
+      if !hasMore { hasMore = try nextNotice(from: &reader) != nil }
     }
   }
 
   private mutating func takeFolded(
     _ range: ClosedRange<Int64>, from reader: inout some EntryReader
   ) throws(StoreFailure) {
-    let contents = try entries(in: range, from: &reader).filter(\.kind.isContent)
+    let contents = try entries(in: range, from: &reader).filter {
+      $0.kind.isContent || kinds == .contentAndNotices && $0.kind.isNotice
+    }
     var targets: Set<Int64> = []
     var next = range.lowerBound
     while next <= range.upperBound,
@@ -142,7 +155,7 @@ struct Gathering {
         isFull = true
         break
       }
-      let isChanged = targets.contains(entry.seq) || entry.body == Entry.deletedTextBody
+      let isChanged = targets.contains(entry.seq) || entry.hasDeletedBody
       guard take(isChanged ? try folded(entry, from: &reader) : entry) else { break }
     }
     drop(range)
@@ -188,6 +201,21 @@ struct Gathering {
   ) throws(StoreFailure) -> Int64 {
     counts += 1
     return try reader.changes(inRoom: number, through: seq)
+  }
+
+  /// Returns the next entry that a folded page has.
+  private mutating func nextShown(from reader: inout some EntryReader) throws(StoreFailure)
+    -> Int64?
+  {
+    let notice = try nextNotice(from: &reader)
+    guard let content = try nextContent(from: &reader) else { return notice }
+    guard let notice else { return content }
+    return isForward ? min(content, notice) : max(content, notice)
+  }
+
+  private func nextNotice(from reader: inout some EntryReader) throws(StoreFailure) -> Int64? {
+    guard kinds == .contentAndNotices, lower <= upper else { return nil }
+    return try reader.notice(inRoom: number, in: lower...upper, last: !isForward)
   }
 
   /// Returns the next entry that has content of its own. Finds it by doubling and then halving a

@@ -3,6 +3,8 @@ package enum ImportLine {
   case entry(ExportLine)
   case marks(MarksLine)
   case trim(TrimLine)
+  case rules(RulesLine)
+  case standing(StandingLine)
 
   package init(decoding line: [UInt8]) throws(ExportLine.Malformed) {
     do {
@@ -13,6 +15,10 @@ package enum ImportLine {
         self = .marks(marks)
       } else if let trim = try TrimLine(decoding: line) {
         self = .trim(trim)
+      } else if let rules = try RulesLine(decoding: line) {
+        self = .rules(rules)
+      } else if let standing = try StandingLine(decoding: line) {
+        self = .standing(standing)
       } else {
         throw error
       }

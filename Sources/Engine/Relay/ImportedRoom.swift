@@ -1,3 +1,4 @@
+package import Moderation
 internal import Wire
 
 /// A room while the lines of an export are read: checks that they are what a log may hold, and derives
@@ -14,6 +15,10 @@ package struct ImportedRoom {
   private var senders: [String: Int64] = [:]
   /// The members; empty if the export has no marks.
   private var members: [String: MarksLine] = [:]
+
+  /// As JSON members without braces; `nil` for a room without rules.
+  private var settings: [UInt8]?
+  package private(set) var standings: [String: Standing] = [:]
 
   /// - Parameter first: the `seq` of its first entry.
   package init(number: Int64, first: Int64) {
@@ -41,7 +46,7 @@ package struct ImportedRoom {
     }
     last.record(entry.from, seq: entry.seq, isContent: entry.kind.isContent)
     var change: StoreChanges.Change?
-    if let target = entry.target, !entry.kind.isContent {
+    if !entry.kind.isContent, let target = entry.kind.isNotice ? 0 : entry.target {
       changes += 1
       change = StoreChanges.Change(target: target, number: changes)
     }
@@ -70,6 +75,22 @@ package struct ImportedRoom {
         reason: "the marks of \(marks.user) exceed the last entry of \(marks.room), \(head)")
     }
     members[marks.user] = marks
+  }
+
+  package mutating func record(_ rules: RulesLine) { settings = rules.settings }
+
+  package mutating func record(_ line: StandingLine) throws(ExportLine.Malformed) {
+    guard settings != nil, line.standing.since <= head else {
+      throw ExportLine.Malformed(
+        reason:
+          "room \(line.room) has no rules before the standing of \(line.user), or ends before it")
+    }
+    standings[line.user] = line.standing
+  }
+
+  /// The rules, with the numbers of the users that they name.
+  package var rules: RoomRules? {
+    settings.flatMap { RoomRules(settings: $0, RoomRules.Counts(standings.values)) }
   }
 
   /// The members as they are stored. Without marks, in the older format of exports, every sender is

@@ -15,15 +15,26 @@ public enum LogAnswer: Sendable {
   case entries(SessionID, EntriesPage)
   /// Answers `ReadRequest.history`, with a message that is ready to be sent.
   case reply(SessionID, json: [UInt8])
-  /// Answers `ReadRequest.lastEntries` in its order, with folded entries; `nil` for a room that has
-  /// no content. There are fewer if not all fit into a reply.
-  case lastEntries(SessionID, [[UInt8]?])
+  /// Answers `ReadRequest.glimpses` in its order. There are fewer if not all fit into a reply.
+  case glimpses(SessionID, [Glimpse])
   /// Answers `LogRequest.trace`.
   case traced(LogRequest.Trace.Ticket, TraceResult)
   /// Answers `ReadRequest.lastSeen`.
   case lastSeen(SessionID, Seen)
   /// Answers `ReadRequest.users`.
   case users(Users)
+
+  /// What a list shows of a room.
+  public struct Glimpse: Equatable, Sendable {
+    /// The last entry, folded, as `message` JSON; `nil` for a room that has no content.
+    public var last: [UInt8]?
+    /// `nil` for a room without settings and members of its own.
+    public var about: ServerMessage.RoomDescription?
+    /// Whether the room does not exist for the user.
+    public var isHidden = false
+
+    public init(last: [UInt8]? = nil) { self.last = last }
+  }
 
   /// The state of a room at this position in the order of commits.
   public struct Subscribed: Sendable {

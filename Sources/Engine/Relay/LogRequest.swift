@@ -86,6 +86,8 @@ public enum LogRequest: Sendable {
     public let reference: ClientMessage.Reference?
     /// Whether this send may create the room.
     public let mayCreate: Bool
+    /// Whether the user is an operator of the relay.
+    public let isOperator: Bool
     /// As in `ClientRequest`.
     public let ref: String?
     /// When it was received, in microseconds of the monotonic clock.
@@ -93,8 +95,8 @@ public enum LogRequest: Sendable {
 
     public init(
       session: SessionID, room: String, user: String, id: String, kind: EntryKind, body: [UInt8],
-      reference: ClientMessage.Reference? = nil, mayCreate: Bool, ref: String? = nil,
-      receivedAt: Int64 = 0
+      reference: ClientMessage.Reference? = nil, mayCreate: Bool, isOperator: Bool = false,
+      ref: String? = nil, receivedAt: Int64 = 0
     ) {
       self.session = session
       self.room = room
@@ -104,8 +106,17 @@ public enum LogRequest: Sendable {
       self.body = body
       self.reference = reference
       self.mayCreate = mayCreate
+      self.isOperator = isOperator
       self.ref = ref
       self.receivedAt = receivedAt
+    }
+
+    /// Whether the entry changes the room: its settings, or what a user is in it.
+    var isNotice: Bool {
+      switch reference {
+      case .settings, .member: true
+      default: false
+      }
     }
   }
 
@@ -119,10 +130,12 @@ public enum LogRequest: Sendable {
     public var epoch: String?
     public var lineage: [EpochStart]?
     public var mayCreate: Bool
+    /// As in `Append`.
+    public var isOperator: Bool
 
     public init(
       session: SessionID, room: String, user: String, after: Int64?, epoch: String?,
-      lineage: [EpochStart]? = nil, mayCreate: Bool
+      lineage: [EpochStart]? = nil, mayCreate: Bool, isOperator: Bool = false
     ) {
       self.session = session
       self.room = room
@@ -131,6 +144,7 @@ public enum LogRequest: Sendable {
       self.epoch = epoch
       self.lineage = lineage
       self.mayCreate = mayCreate
+      self.isOperator = isOperator
     }
   }
 }

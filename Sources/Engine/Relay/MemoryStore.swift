@@ -1,3 +1,4 @@
+public import Moderation
 public import Wire
 
 /// A store that keeps rooms and entries in memory.
@@ -12,6 +13,8 @@ public struct MemoryStore: EntryStore, EntryReader {
     /// The epochs of its entries, ascending; the entries after `after` are of the epoch.
     var epochs: [(number: Int64, after: Int64)] = []
     var members: CompactDictionary<String, MemberMarks> = [:]
+    var rules: RoomRules?
+    var standings: [String: Standing] = [:]
     var identities: [Identity: Int64] = [:]
     /// The state of the entries that changes refer to, by their `seq`.
     var targets: [Int64: Target] = [:]
@@ -101,6 +104,7 @@ public struct MemoryStore: EntryStore, EntryReader {
       number: number, head: room.head, first: room.first,
       lastAt: room.entries.last?.at ?? 0, members: room.members,
       changes: room.forgottenChanges + Int64(room.changeSeqs.count), last: room.last)
+    stored.rules = room.rules
     if room.members.count > membersLimit {
       stored.members = [:]
       stored.members[room.last.sender] = room.members[room.last.sender]
@@ -254,7 +258,9 @@ public struct MemoryStore: EntryStore, EntryReader {
       rooms[new.room]?.identities[Identity(sender: entry.from, id: entry.id)] = entry.seq
       _ = rooms[new.room]?.members[entry.from]?.recordSend(entry.seq, others: new.others)
       if let change = new.change {
-        rooms[new.room]?.targets[change.target, default: .init()].record(entry)
+        if change.target > 0 {
+          rooms[new.room]?.targets[change.target, default: .init()].record(entry)
+        }
         rooms[new.room]?.changeSeqs.append(entry.seq)
       }
     }
@@ -273,6 +279,10 @@ public struct MemoryStore: EntryStore, EntryReader {
     for (number, user, marks, _) in changes.members {
       rooms[number]?.members[user] = marks
       roomsByMember[user, default: []].insert(number)
+    }
+    for (number, rules) in changes.rules { rooms[number]?.rules = rules }
+    for (number, user, standing) in changes.standings {
+      rooms[number]?.standings[user] = standing == .unnamed ? nil : standing
     }
     for (number, first) in changes.trims { trim(number, to: first) }
   }
@@ -294,11 +304,30 @@ public struct MemoryStore: EntryStore, EntryReader {
     rooms[number] = room
   }
 
-  public mutating func bounds(
-    of room: String
-  ) throws(StoreFailure) -> (number: Int64, first: Int64, head: Int64)? {
-    guard let stored = try loadRoom(room) else { return nil }
-    return (stored.number, stored.first, stored.head)
+  public mutating func room(_ name: String) throws(StoreFailure) -> ReadableRoom? {
+    guard let stored = try loadRoom(name) else { return nil }
+    return ReadableRoom(
+      number: stored.number, first: stored.first, head: stored.head, rules: stored.rules)
+  }
+
+  public mutating func standing(
+    of user: String, inRoom number: Int64
+  ) throws(StoreFailure) -> Standing {
+    rooms[number]?.standings[user] ?? .unnamed
+  }
+
+  public mutating func members(
+    ofRoom number: Int64, limit: Int
+  ) throws(StoreFailure) -> [String] {
+    Array((rooms[number]?.members ?? [:]).keys.prefix(limit))
+  }
+
+  public mutating func notice(
+    inRoom number: Int64, in seqs: ClosedRange<Int64>, last: Bool
+  ) throws(StoreFailure) -> Int64? {
+    guard let room = rooms[number] else { return nil }
+    func isNotice(_ seq: Int64) -> Bool { room.entry(seq)?.kind.isNotice == true }
+    return last ? seqs.last(where: isNotice) : seqs.first(where: isNotice)
   }
 
   public mutating func forEachEntry(

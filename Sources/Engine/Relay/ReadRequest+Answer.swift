@@ -1,8 +1,9 @@
+import Moderation
 import Wire
 
 extension ReadRequest {
-  /// The maximum size of the answer to `lastEntries`, except for its first entry: that of a reply.
-  static let lastEntriesLimitBytes = 131_072
+  /// The maximum size of the answer to `glimpses`, except for its first entry: that of a reply.
+  static let glimpsesLimitBytes = 131_072
 
   /// Reads what is requested; every log with an `EntryReader` uses this.
   public func answer(
@@ -17,13 +18,14 @@ extension ReadRequest {
         page
           ?? EntriesPage(
             room: room, firstSeq: after + 1, firstKept: 1, frames: Frames(), failed: true))
-    case .history(let session, let request, let ref, let mayCreate, let limitBytes):
-      let reply = try? Self.history(request, mayCreate: mayCreate, limitBytes, lineage, &reader)
+    case .history(let session, let request, let asker, let ref, let mayCreate, let limitBytes):
+      let reply = try? Self.history(
+        request, by: asker, mayCreate: mayCreate, limitBytes, lineage, &reader)
       let message =
         reply ?? .error(WireError.unavailable(re: .history, room: request.room))
       return .reply(session, json: message.json(ref: ref))
-    case .lastEntries(let session, let places):
-      return .lastEntries(session, Self.lastEntries(places, &reader))
+    case .glimpses(let session, let places, let asker):
+      return .glimpses(session, Self.glimpses(places, by: asker, &reader))
     case .lastSeen(let session, let users, let purpose):
       var seen = LogAnswer.Seen(purpose: purpose, users: users, at: [:])
       for user in users { seen.at[user] = (try? reader.lastSeen(user)) ?? nil }
@@ -39,7 +41,7 @@ extension ReadRequest {
     _ reader: inout some EntryReader, _ framing: Framing
   ) throws(StoreFailure) -> EntriesPage {
     var frames = Frames()
-    guard let bounds = try reader.bounds(of: room) else {
+    guard let bounds = try reader.room(room) else {
       throw StoreFailure("room \(room) is not in the store")
     }
     let lower = max(after + 1, bounds.first)
@@ -55,26 +57,58 @@ extension ReadRequest {
     return EntriesPage(room: room, firstSeq: lower, firstKept: bounds.first, frames: frames)
   }
 
+  /// A room as a user may read it.
+  private struct View {
+    var room: ReadableRoom
+    var about: ServerMessage.RoomDescription?
+    /// Why the user may not.
+    var refusal: WireError?
+  }
+
+  /// Returns what a user may read of a room: one that is hidden from them is `nil`, as one that is not in
+  /// the store.
+  private static func view(
+    of name: String, for asker: Asker, re: RequestName, _ reader: inout some EntryReader
+  ) throws(StoreFailure) -> View? {
+    guard let room = try reader.room(name) else { return nil }
+    var view = View(room: room)
+    guard let rules = room.rules else { return view }
+    let standing = try reader.standing(of: asker.user, inRoom: room.number)
+    let actor = RoomRules.Actor(asker.user, standing, isOperator: asker.isOperator)
+    view.about = rules.description(for: actor, asker.now)
+    if let first = rules.firstReadable(by: actor, now: asker.now) {
+      view.room.first = min(max(room.first, first), room.head + 1)
+      return view
+    }
+    do throws(RoomRules.Refusal) { try rules.checkReading(by: actor, now: asker.now) } catch {
+      if error == .noSuchRoom { return nil }
+      view.refusal = error.wireError(re: re, room: name)
+    }
+    return view
+  }
+
   private static func history(
-    _ request: ClientMessage.HistoryRequest, mayCreate: Bool, _ limitBytes: Int,
+    _ request: ClientMessage.HistoryRequest, by asker: Asker, mayCreate: Bool, _ limitBytes: Int,
     _ lineage: Lineage, _ reader: inout some EntryReader
   ) throws(StoreFailure) -> ServerMessage {
     var request = request
     var page = ServerMessage.HistoryPage(
       room: request.room, entries: [], first: 1, head: 0, more: false, epoch: lineage.current.name)
-    let bounds = try reader.bounds(of: request.room)
-    guard bounds != nil || mayCreate else {
+    let view = try view(of: request.room, for: asker, re: .history, &reader)
+    guard view != nil || mayCreate else {
       return .error(Sequencer.noSuchRoom(re: .history, request.room))
     }
-    if let bounds { (page.first, page.head) = (bounds.first, bounds.head) }
-    if let resumption = try resumption(of: request, bounds, lineage, &reader) {
+    if let refusal = view?.refusal { return .error(refusal) }
+    let room = view?.room
+    if let room { (page.first, page.head) = (room.first, room.head) }
+    if let resumption = try resumption(of: request, room, lineage, &reader) {
       (page.resume, page.after) = (resumption.resume, resumption.after)
       request.after = resumption.after
     }
-    guard let bounds else { return .history(page) }
+    guard let room else { return .history(page) }
     var gathering = Gathering(
-      request, number: bounds.number, first: bounds.first, head: bounds.head,
-      limitBytes: limitBytes)
+      request, number: room.number, first: room.first, head: room.head,
+      limitBytes: limitBytes, kinds: room.rules == nil ? .content : .contentAndNotices)
     if request.isFolded {
       try gathering.gatherFolded(from: &reader)
     } else {
@@ -87,7 +121,7 @@ extension ReadRequest {
 
   /// Returns where a client continues that names an epoch, as `joined` tells; `nil` for others.
   private static func resumption(
-    of request: ClientMessage.HistoryRequest, _ bounds: (number: Int64, first: Int64, head: Int64)?,
+    of request: ClientMessage.HistoryRequest, _ bounds: ReadableRoom?,
     _ lineage: Lineage, _ reader: inout some EntryReader
   ) throws(StoreFailure) -> Resumption? {
     guard let after = request.after, request.epoch != nil || request.lineage?.isEmpty == false
@@ -108,25 +142,38 @@ extension ReadRequest {
     return Resumption(after: after, limit: limit, end: common.end, first: first)
   }
 
-  private static func lastEntries(
-    _ places: [(room: String, seq: Int64)], _ reader: inout some EntryReader
-  ) -> [[UInt8]?] {
-    var lastEntries: [[UInt8]?] = []
+  private static func glimpses(
+    _ places: [(room: String, seq: Int64)], by asker: Asker, _ reader: inout some EntryReader
+  ) -> [LogAnswer.Glimpse] {
+    var glimpses: [LogAnswer.Glimpse] = []
     var bytes = 0
     for place in places {
-      let last = (try? last(place.room, place.seq, &reader)) ?? nil
-      bytes += last?.count ?? 0
-      if bytes > lastEntriesLimitBytes, !lastEntries.isEmpty { break }
-      lastEntries.append(last)
+      let glimpse =
+        (try? glimpse(place.room, place.seq, by: asker, &reader)) ?? LogAnswer.Glimpse()
+      bytes += glimpse.last?.count ?? 0
+      if bytes > glimpsesLimitBytes, !glimpses.isEmpty { break }
+      glimpses.append(glimpse)
     }
-    return lastEntries
+    return glimpses
+  }
+
+  private static func glimpse(
+    _ name: String, _ seq: Int64, by asker: Asker, _ reader: inout some EntryReader
+  ) throws(StoreFailure) -> LogAnswer.Glimpse {
+    var glimpse = LogAnswer.Glimpse()
+    guard let view = try view(of: name, for: asker, re: .rooms, &reader) else {
+      glimpse.isHidden = try reader.room(name) != nil
+      return glimpse
+    }
+    glimpse.about = view.about
+    if view.refusal == nil { glimpse.last = try last(name, seq, in: view.room, &reader) }
+    return glimpse
   }
 
   /// Returns the last entry up to `seq` that has content of its own, folded.
   private static func last(
-    _ room: String, _ seq: Int64, _ reader: inout some EntryReader
+    _ room: String, _ seq: Int64, in bounds: ReadableRoom, _ reader: inout some EntryReader
   ) throws(StoreFailure) -> [UInt8]? {
-    guard let bounds = try reader.bounds(of: room) else { return nil }
     var request = ClientMessage.HistoryRequest(room: room)
     request.limit = 1
     request.before = min(seq, bounds.head) + 1

@@ -9,15 +9,31 @@ public enum ReadRequest: Sendable {
   /// `history`; or with an `error` if reading failed, or if the room does not exist and the user
   /// may not create it.
   case history(
-    SessionID, ClientMessage.HistoryRequest, ref: String? = nil, mayCreate: Bool, limitBytes: Int)
-  /// The last entry with content of each of these rooms at or before this `seq`, in its current
-  /// state, as `message` JSON. Answered by `.lastEntries`.
-  case lastEntries(SessionID, [(room: String, seq: Int64)])
+    SessionID, ClientMessage.HistoryRequest, by: Asker, ref: String? = nil, mayCreate: Bool,
+    limitBytes: Int)
+  /// What each of these rooms is to the user, and its last entry with content at or before this `seq`.
+  /// Answered by `.glimpses`.
+  case glimpses(SessionID, [(room: String, seq: Int64)], by: Asker)
   /// The times at which these users were last online. Answered by `.lastSeen`.
   case lastSeen(SessionID, [String], for: SeenPurpose)
   /// The first `limit` users after `after`, in the store's order of names, whose `lastSeen` is known;
   /// `""` is before all. Answered by `.users`.
   case users(after: String, limit: Int)
+
+  /// The user who reads entries.
+  public struct Asker: Sendable {
+    public var user: String
+    /// Whether the user is an operator of the relay.
+    public var isOperator: Bool
+    /// Milliseconds since 1970.
+    public var now: Int64
+
+    public init(user: String, isOperator: Bool = false, now: Int64) {
+      self.user = user
+      self.isOperator = isOperator
+      self.now = now
+    }
+  }
 
   /// The pending operation of the session that needs the times.
   public enum SeenPurpose: Sendable { case people, rooms, peer }
@@ -25,9 +41,8 @@ public enum ReadRequest: Sendable {
   /// `nil` for a request of the loop itself.
   public var session: SessionID? {
     switch self {
-    case .entries(let session, _, _, _, _), .history(let session, _, _, _, _),
-      .lastEntries(let session, _),
-      .lastSeen(let session, _, _):
+    case .entries(let session, _, _, _, _), .history(let session, _, _, _, _, _),
+      .glimpses(let session, _, _), .lastSeen(let session, _, _):
       session
     case .users: nil
     }

@@ -49,15 +49,18 @@ struct RoomTail {
 
   /// Appends the frames after `cursor` to an outbox, and moves the cursor.
   /// - Parameters:
+  ///   - through: the last one.
   ///   - queued: the bytes of the outbox that were not written yet.
   ///   - limit: the bytes that may be queued; a single frame may exceed them.
-  /// - Returns: whether everything up to the head was appended.
+  /// - Returns: whether all of them were appended.
   func append(
-    after cursor: inout Int64, to outbox: inout [UInt8], queued: Int, limit: Int
+    after cursor: inout Int64, through last: Int64, to outbox: inout [UInt8], queued: Int,
+    limit: Int
   ) -> Bool {
     var queued = queued
     for span in spans[firstIndex(endingAfter: cursor)...] {
       for seq in max(cursor + 1, span.firstSeq)...span.lastSeq {
+        if seq > last { return true }
         let frames = span.commit.frames
         let bounds = frames.bounds[span.frames.lowerBound + Int(seq - span.firstSeq)]
         let frame = Int(bounds.lower)..<Int(bounds.upper)

@@ -12,6 +12,8 @@ struct SequencedRoom {
   var lastAt: Int64 = 0
   /// As in `StoredRoom`.
   var changes: Int64 = 0
+  /// Whether its entries have made rules for it, which `Sequencer.governed` has.
+  var isGoverned = false
   /// Filled by the first join.
   var epochs: RoomEpochs?
   /// Those of a large room are read when they are needed; see `Sequencer.room(_:knowing:_:)`.
@@ -102,6 +104,7 @@ struct SequencedRoom {
     first = stored.first
     lastAt = stored.lastAt
     changes = stored.changes
+    isGoverned = stored.rules != nil
     members = stored.members
     otherMembers = stored.otherMembers
     formerMembers = (0, [])
@@ -118,6 +121,7 @@ struct SequencedRoom {
     first = 1
     lastAt = 0
     changes = 0
+    isGoverned = false
     last = LastSenders()
     hasDerivedMarks = false
     otherMembers = 0

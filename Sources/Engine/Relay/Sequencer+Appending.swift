@@ -7,8 +7,13 @@ extension Sequencer {
     _ append: LogRequest.Append, from loop: Int, _ batch: inout Batch,
     _ store: inout some EntryLookup
   ) throws(StoreFailure) {
+    if append.room.isEmpty {
+      try self.append(append.naming(key: store.identityKey), from: loop, &batch, &store)
+      return
+    }
     let room = try room(append.room, knowing: append.user, &store)
     guard mayAppend(append, to: room, loop, &batch) else { return }
+    if rooms[room].isGoverned, try !isVisible(append, room, loop, &batch, &store) { return }
     var identity: EntryIdentity?
     if let number = rooms[room].number {
       let known = EntryIdentity(
@@ -16,8 +21,18 @@ extension Sequencer {
       identity = known
       guard try isNew(append, known, in: room, number, loop, &batch, &store) else { return }
     }
+    let isNotice = append.isNotice
+    if rooms[room].isGoverned || isNotice,
+      let refusal = try refusal(of: append, in: room, &batch, &store)
+    {
+      refuseSend(append, refusal, loop, &batch)
+      return
+    }
     let member = rooms[room].members.place(of: append.user)
-    if member == nil, try !mayBelong(append.user, to: room, &batch, &store) {
+    // An operator who acts on a room takes no part in it for that.
+    let acts = isNotice || append.isOperator && append.kind == .delete
+    let becomesMember = member == nil && (!acts || rooms[room].head == 0)
+    if becomesMember, try !mayBelong(append.user, to: room, &batch, &store) {
       refuseSend(
         append, roomsPerUserReached(append.user, re: .send, room: append.room, id: append.id),
         loop, &batch)
@@ -37,10 +52,11 @@ extension Sequencer {
     addEntry(entry, of: append, to: room, &batch)
     if let member {
       rooms[room].recordSend(by: member)
-    } else {
+    } else if becomesMember {
       addMember(append.user, to: room, &batch)
       rooms[room].recordSend(by: append.user)
     }
+    if rooms[room].isGoverned || isNotice { applyRules(append, (seq, at), in: room, &batch) }
     if rooms[room].memberCount < 2 { try addPeers(to: room, &batch, &store) }
     acknowledge(append, seq, at, loop, &batch)
   }
@@ -182,7 +198,11 @@ extension Sequencer {
     _ entry: consuming StoreChanges.NewEntry, of append: LogRequest.Append, to room: Int,
     _ batch: inout Batch
   ) {
-    guard case .target(let target)? = append.reference else {
+    let target: Int64
+    switch append.reference {
+    case .target(let seq): target = seq
+    case .settings, .member: target = 0
+    case nil, .reply, .forward:
       batch.append(consume entry, room: room, receivedAt: append.receivedAt)
       return
     }
@@ -224,7 +244,7 @@ extension Sequencer {
     refuseSend(append, error, loop, &batch)
   }
 
-  private func refuseSend(
+  func refuseSend(
     _ append: LogRequest.Append, _ error: WireError, _ loop: Int, _ batch: inout Batch
   ) {
     var error = error

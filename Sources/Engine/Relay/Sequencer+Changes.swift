@@ -27,6 +27,18 @@ extension Sequencer {
         changes.redactions.append((number, redaction.seq, redaction.body))
       }
     }
+    for room in batch.ruled {
+      if let number = rooms[room].number, let rules = governed[number]?.rules {
+        changes.rules.append((number, rules))
+      }
+    }
+    for key in batch.judged {
+      if let number = rooms[key.room].number,
+        let standing = governed[number]?.standings[key.user]
+      {
+        changes.standings.append((number, key.user, standing))
+      }
+    }
     if !defersArrivals || !changes.isEmpty || !unstoredSeen.mayWait {
       changes.seen = unstoredSeen.next
       batch.seen = changes.seen.map(\.user)

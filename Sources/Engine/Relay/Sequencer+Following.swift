@@ -37,6 +37,7 @@ extension Sequencer {
       if let number = rooms[room].number { sequenced.rooms[number] = rooms[room].name }
     }
     for key in batch.dirtyMembers { name(key.room) }
+    for room in batch.ruled { name(room) }
     for key in batch.formerMembers { name(key.room) }
     for room in batch.trimmed { name(room) }
     for key in batch.marked where rooms[key.room].number != nil {
@@ -76,6 +77,7 @@ extension Sequencer {
       rooms[room].epochs = nil
       rooms[room].isStale = true
     }
+    governed = [:]
     membershipCounts = [:]
     nextRoomNumber = nil
     history = CommitHistory()
@@ -106,7 +108,7 @@ extension Sequencer {
     var names = followed.reduce(into: Set()) { $0.formUnion($1.roomNames) }
     for request in submissions.lazy.flatMap(\.requests) {
       switch request {
-      case .append(let append): names.insert(append.room)
+      case .append(let append): if !append.room.isEmpty { names.insert(append.room) }
       case .subscribe(let subscribe): names.insert(subscribe.room)
       case .mark(let room, _, _), .forget(let room, _, _), .typing(let room, _, _, _):
         names.insert(room)
@@ -167,6 +169,7 @@ extension Sequencer {
       guard let room = indices[new.entry.room] else { continue }
       if !loaded.contains(room) { applyEntry(new, to: room) }
       batch.appendFollowed(new, room: room)
+      if new.change?.target == 0 { recordDeparture(of: new.entry, in: room, &batch) }
     }
     /// Returns the index of a room whose state in memory is that before the batch.
     func index(of number: Int64) -> Int? {
@@ -180,6 +183,14 @@ extension Sequencer {
       rooms[room].members[user] = marks
       rooms[room].hasDerivedMarks =
         rooms[room].members[rooms[room].last.sender]?.received == rooms[room].head
+    }
+    for (number, rules) in changes.rules {
+      guard let room = index(of: number) else { continue }
+      rooms[room].isGoverned = true
+      governed[number, default: Governance(rules: rules)].rules = rules
+    }
+    for (number, user, standing) in changes.standings where index(of: number) != nil {
+      governed[number]?.standings[user] = standing
     }
     for (number, first) in changes.trims {
       if let room = index(of: number) { rooms[room].first = max(rooms[room].first, first) }
@@ -219,6 +230,16 @@ extension Sequencer {
     rooms[room].last.record(entry.from, seq: entry.seq, isContent: entry.kind.isContent)
     if let change = new.change { rooms[room].changes = change.number }
     rooms[room].recordSend(by: entry.from)
+    if rooms[room].isGoverned, entry.kind == .text {
+      governed[new.room]?.recordText(of: entry.from, at: entry.at)
+    }
+  }
+
+  private func recordDeparture(of entry: Entry, in room: Int, _ batch: inout Batch) {
+    let reference =
+      entry.member.map(ClientMessage.Reference.member)
+      ?? entry.settings.map(ClientMessage.Reference.settings)
+    recordDeparture(reference, by: entry.from, at: entry.seq, in: room, &batch)
   }
 
   /// Another sequencer has stored a room that this one has in memory only. Its members here are stored

@@ -34,6 +34,7 @@ extension Sequencer {
 
   private mutating func vacate(_ room: Int) {
     indices[rooms[room].name] = nil
+    if let number = rooms[room].number { governed[number] = nil }
     rooms[room] = SequencedRoom.vacant
     vacant.append(room)
   }

@@ -9,16 +9,20 @@ extension Sequencer {
     _ append: LogRequest.Append, _ room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Result<[UInt8], WireError> {
     switch append.reference {
-    case nil: return .success(append.body)
+    case nil, .settings, .member: return .success(append.body)
     case .reply(let seq):
       // A reply may refer to an entry that was deleted or is no longer kept, because it did exist.
-      guard (1...max(1, rooms[room].head)).contains(seq), rooms[room].head > 0 else {
+      guard (1...max(1, rooms[room].head)).contains(seq), rooms[room].head > 0,
+        try isReadable(seq, by: append.user, append.isOperator, in: room, &batch, &store)
+      else {
         return .failure(Self.noSuchEntry(append, seq, in: append.room, "reply_to"))
       }
       return .success(append.body)
     case .forward(let forward):
       let source = try self.room(forward.room, &store)
-      guard let entry = try content(forward.seq, in: source, &batch, &store), entry.kind == .text
+      guard
+        try isReadable(forward.seq, by: append.user, append.isOperator, in: source, &batch, &store),
+        let entry = try content(forward.seq, in: source, &batch, &store), entry.kind == .text
       else {
         return .failure(Self.noSuchEntry(append, forward.seq, in: forward.room, "forward"))
       }
@@ -28,12 +32,18 @@ extension Sequencer {
       Forward(room: forward.room, seq: forward.seq, from: entry.from).append(to: &body)
       return .success(body)
     case .target(let target):
-      guard let entry = try content(target, in: room, &batch, &store),
+      guard try isReadable(target, by: append.user, append.isOperator, in: room, &batch, &store),
+        let entry = try content(target, in: room, &batch, &store),
         entry.kind == .text || append.kind == .delete
       else {
         return .failure(Self.noSuchEntry(append, target, in: append.room, "target"))
       }
-      if append.kind != .react, entry.from != append.user {
+      let isOwn = entry.from == append.user
+      var mayChange = isOwn || append.kind == .react
+      if !mayChange, append.kind == .delete {
+        mayChange = try mayDelete(entry, append, in: room, &batch, &store)
+      }
+      if !mayChange {
         return .failure(
           WireError(
             .forbidden, "Only \(entry.from) may change or delete entry \(target).",
@@ -54,7 +64,7 @@ extension Sequencer {
         if let error = try reactionLimit(append, target, in: room, &batch, &store) {
           return .failure(error)
         }
-      case .delete: try redact(entry, in: room, &batch, &store)
+      case .delete: try redact(entry, by: isOwn ? nil : append.user, in: room, &batch, &store)
       default: break
       }
       return .success(append.body)
@@ -124,7 +134,7 @@ extension Sequencer {
     }
   }
 
-  private static func noSuchEntry(
+  static func noSuchEntry(
     _ append: LogRequest.Append, _ seq: Int64, in room: String, _ field: String
   ) -> WireError {
     WireError(
@@ -149,7 +159,7 @@ extension Sequencer {
     } else {
       entry = try store.entry(seq, ofRoom: number, named: rooms[room].name)
     }
-    guard let entry, entry.kind.isContent, entry.body != entry.deletedBody else { return nil }
+    guard let entry, entry.kind.isContent, !entry.hasDeletedBody else { return nil }
     return entry
   }
 
@@ -167,8 +177,10 @@ extension Sequencer {
 
   /// Redacts an entry and all of its edits. The store finds the edits that it has: of these only
   /// the last one is read here, however many there are.
+  /// - Parameter moderator: who deletes it, unless that is its sender.
   private mutating func redact(
-    _ entry: Entry, in room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
+    _ entry: Entry, by moderator: String?, in room: Int, _ batch: inout Batch,
+    _ store: inout some EntryLookup
   ) throws(StoreFailure) {
     let own = batch.index(ofRoom: room, seq: entry.seq)
     var through = entry.seq
@@ -187,11 +199,12 @@ extension Sequencer {
       batch.entries[index].entry.body = Entry.deletedEditBody(of: entry.seq)
     }
     if let own {
-      batch.entries[own].entry.body = entry.deletedBody
+      batch.entries[own].entry.body = entry.deletedBody(by: moderator)
       return
     }
     batch.redactions.append(
-      Batch.Redaction(room: room, seq: entry.seq, through: through, body: entry.deletedBody))
+      Batch.Redaction(
+        room: room, seq: entry.seq, through: through, body: entry.deletedBody(by: moderator)))
   }
 
   /// Returns the redactions of a batch that the loops have to apply.
@@ -208,7 +221,7 @@ extension WireError {
   /// Whether a send was refused because of other entries, possibly of the same batch.
   var isAboutEntries: Bool {
     guard re == .send else { return false }
-    return code == .noSuchEntry || code == .forbidden || code == .limitReached
-      || code == .idConflict
+    return code == .noSuchEntry || code == .noSuchRoom || code == .forbidden
+      || code == .limitReached || code == .idConflict
   }
 }

@@ -41,10 +41,14 @@ extension Sequencer {
       let request = subscribing.request
       let answer: LogAnswer
       if let refusal = subscribing.refusal {
-        answer = .refused(request.session, refusal)
-      } else if let again = resubscribe(subscribing, failure, &store) {
+        // What was the reason may not be stored.
+        answer = .refused(
+          request.session,
+          batch.ruled.contains(subscribing.room)
+            ? WireError.unavailable(re: .join, room: request.room) : refusal)
+      } else if let again = resubscribe(subscribing, failure, batch.now, &store) {
         subscribed.insert(MemberKey(room: subscribing.room, user: request.user))
-        answer = .subscribed(request.session, self.subscribed(again))
+        answer = .subscribed(request.session, self.subscribed(again, batch.now, &store))
       } else {
         unsubscribe(subscribing.room, request.user)
         answer = .refused(request.session, WireError.unavailable(re: .join, room: request.room))
@@ -69,7 +73,8 @@ extension Sequencer {
 
   /// Returns the subscription at the state that the store has; `nil` if that is not known.
   private mutating func resubscribe(
-    _ subscribing: Batch.Subscribing, _ failure: StoreFailure, _ store: inout some EntryLookup
+    _ subscribing: Batch.Subscribing, _ failure: StoreFailure, _ now: Int64,
+    _ store: inout some EntryLookup
   ) -> Batch.Subscribing? {
     let request = subscribing.request
     guard (try? room(request.room, knowing: request.user, &store)) != nil,
@@ -81,7 +86,10 @@ extension Sequencer {
     var again = subscribing
     again.resumption = resumption
     again.head = rooms[subscribing.room].head
-    return again
+    // In a refused batch the user may have been let in.
+    let refusal = try? readingRefusal(
+      of: request.user, request.isOperator, in: subscribing.room, re: .join, now, &store)
+    return refusal == .some(nil) ? again : nil
   }
 
   /// Adds the membership changes and marks that earlier batches could not store to this batch.
@@ -92,8 +100,11 @@ extension Sequencer {
       else {
         continue
       }
-      // A room that is not stored has lost nothing.
-      guard rooms[room].number != nil else { continue }
+      // A room that is not stored has lost nothing; one that has become private has only those members
+      // that entries have let in.
+      guard rooms[room].number != nil,
+        (try? mayBecomeMember(member.user, of: room, batch.now, &store)) == true
+      else { continue }
       batch.retried[member] = retry
       if retry.belongs {
         addMember(member.user, to: room, marks: MemberMarks(sent: rooms[room].head), &batch)
@@ -113,6 +124,10 @@ extension Sequencer {
     for user in batch.unwritten.keys { membershipCounts[user] = nil }
     nextRoomNumber = nil
     for room in batch.touched { rooms[room].isStale = true }
+    for room in batch.newRooms {
+      if let number = rooms[room].number { governed[number] = nil }
+    }
+    for key in batch.evicted { rooms[key.room].members[key.user] = MemberMarks() }
     // Nothing was sent, so it has made no user a member of a new room.
     for key in senders where batch.newRooms.contains(key.room) {
       rooms[key.room].members[key.user] = nil
@@ -167,6 +182,7 @@ extension Sequencer {
     for change in batch.membershipChanges {
       guard let room = indices[change.room], rooms[room].number != nil else { continue }
       let key = MemberKey(room: room, user: change.user)
+      if batch.byEntry.contains(key) { continue }
       if !change.belongs {
         retries.keep(.init(belongs: false), for: member(key))
       } else if subscribed.contains(key) {

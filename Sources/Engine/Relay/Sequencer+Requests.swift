@@ -1,3 +1,4 @@
+import Moderation
 import Wire
 
 /// Applies each request to the rooms and to the batch.
@@ -30,12 +31,19 @@ extension Sequencer {
           room, user: marks.user, MemberMarks(read: marks.read, received: marks.received), &batch)
       case .forget(let name, let user, let origin):
         let room = try room(name, knowing: user, &store)
+        if try standing(of: user, in: room, &store).isMember(batch.now) {
+          // Only an entry ends what an entry began: else the others would not see who may read.
+          if let origin { batch.answers.append((loop, .answer(origin, Self.named(user, name)))) }
+          return
+        }
         answerMember(origin, .left(room: name), ifMember: user, of: room, from: loop, &batch)
         removeMember(user, from: room, &batch)
       case .typing(let name, let user, let on, let origin):
         let room = try room(name, &store)
         if let origin { batch.answers.append((loop, .answer(origin, .ok))) }
-        if rooms[room].memberCount <= SequencedRoom.memberListLimit {
+        if rooms[room].memberCount <= SequencedRoom.memberListLimit,
+          try maySend(user, to: room, batch.now, &store)
+        {
           batch.typing.append(Commit.TypingChange(room: name, user: user, on: on))
         }
       case .presence(let user, let from, let to):
@@ -78,7 +86,10 @@ extension Sequencer {
     if let known, !rooms[known].isStale { return known }
     let stored = try store.loadRoom(name)?.checked(name)
     let index = known ?? add(SequencedRoom(name: name))
-    if let stored { rooms[index].restore(stored) }
+    if let stored {
+      rooms[index].restore(stored)
+      governed[stored.number] = stored.rules.map { Governance(rules: $0) }
+    }
     rooms[index].isStale = false
     return index
   }
@@ -118,6 +129,12 @@ extension Sequencer {
     }
     guard request.mayCreate || rooms[room].exists else {
       refuse(Self.noSuchRoom(re: .join, request.room))
+      return
+    }
+    if let refusal = try readingRefusal(
+      of: request.user, request.isOperator, in: room, re: .join, batch.now, &store)
+    {
+      refuse(refusal)
       return
     }
     guard try mayBelong(request.user, to: room, &batch, &store) else {

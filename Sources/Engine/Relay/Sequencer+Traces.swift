@@ -25,7 +25,9 @@ extension Sequencer {
     _ request: LogRequest.Trace, _ store: inout some EntryLookup
   ) -> TraceResult {
     do throws(StoreFailure) {
-      guard let seq = try seq(of: request, &store) else { return Self.missing(request) }
+      guard try exists(request, &store), let seq = try seq(of: request, &store) else {
+        return Self.missing(request)
+      }
       // An id is looked up among the user's own.
       let isOwn = if case .id = request.entry { true } else { false }
       guard let place = history.find(seq, inRoom: request.room) else {
@@ -50,6 +52,17 @@ extension Sequencer {
     } catch {
       return .refused(WireError.unavailable(re: .trace, room: request.room))
     }
+  }
+
+  /// Whether the room exists for the user who asks.
+  private mutating func exists(
+    _ request: LogRequest.Trace, _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> Bool {
+    guard let user = request.user else { return true }
+    let room = try room(request.room, &store)
+    let refusal = try readingRefusal(
+      of: user, false, in: room, re: .trace, rooms[room].lastAt, &store)
+    return refusal?.code != .noSuchRoom
   }
 
   /// Returns the number of the entry; `nil` if there is none that the request may find.

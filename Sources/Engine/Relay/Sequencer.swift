@@ -42,6 +42,8 @@ public struct Sequencer {
   var abandonedRooms: [Int] = []
   /// The next room that `forgetRooms` looks at.
   var sweep = 0
+  /// The rules of rooms in memory, by number.
+  var governed: [Int64: Governance] = [:]
   var unstored = UnstoredRooms()
   var nextRoomNumber: Int64?
   /// The number of rooms that users belong to, filled on demand; see `membershipCount`.
@@ -142,6 +144,7 @@ public struct Sequencer {
         "what is published is stored, and the entries that are kept end with the head")
     }
     for room in batch.touched where rooms[room].lacksMembers { rooms[room].isStale = true }
+    endSubscriptions(&batch, &store)
     recordAudiences(&batch)
     unstoredSeen.remove(batch.seen)
     return publish(batch, &store, framing)
@@ -161,7 +164,7 @@ public struct Sequencer {
       let session = subscribing.request.session
       answers[subscribing.loop].append(
         subscribing.refusal.map { .refused(session, $0) }
-          ?? .subscribed(session, subscribed(subscribing)))
+          ?? .subscribed(session, subscribed(subscribing, batch.now, &store)))
     }
     for question in batch.questions {
       answers[question.loop].append(memberships(question, &store))
@@ -207,6 +210,7 @@ public struct Sequencer {
         unread: unreadIfKnown(key.room, of: key.user, runs: &runs, &store))
     }
     let presences = presenceChanges(batch)
+    let departures = departures(of: batch, &store)
     if batch.entries.isEmpty, marks.isEmpty, batch.membershipChanges.isEmpty, batch.typing.isEmpty,
       batch.audiences.isEmpty, presences.isEmpty
     {
@@ -215,7 +219,8 @@ public struct Sequencer {
     return Commit(
       spans(of: batch, framing), marks: marks,
       membershipChanges: membershipChanges(of: batch, runs: &runs, &store),
-      typing: batch.typing, audiences: batch.audiences, presences: presences,
+      departures: departures, typing: batch.typing, audiences: batch.audiences,
+      presences: presences,
       redactions: Self.redactions(batch, rooms))
   }
 
@@ -246,8 +251,13 @@ public struct Sequencer {
     }
   }
 
-  func subscribed(_ subscribing: Batch.Subscribing) -> LogAnswer.Subscribed {
+  mutating func subscribed(
+    _ subscribing: Batch.Subscribing, _ now: Int64, _ store: inout some EntryLookup
+  ) -> LogAnswer.Subscribed {
     var room = rooms[subscribing.room]
+    let view = view(of: subscribing.room, for: subscribing.request, now, &store)
+    // Earlier entries are not for this user, as if the room had been trimmed.
+    room.first = max(room.first, min(view.firstReadable, room.head + 1))
     let marks = room.members[subscribing.request.user] ?? room.firstMarks
     // If the batch was refused, the store does not have the new member yet.
     if room.members[subscribing.request.user] == nil {
@@ -264,13 +274,16 @@ public struct Sequencer {
     // The marks may have moved on in the same batch, for example by a send that followed the join.
     let head = max(subscribing.head, room.first - 1)
     precondition(resumption.after <= head, "a cursor is at most at the head")
-    return LogAnswer.Subscribed(
-      joined: ServerMessage.Joined(
-        room: room.name, epoch: lineage.current.name, head: head, first: room.first,
-        after: resumption.after, resume: resumption.resume, read: min(marks.read, head),
-        received: min(marks.received, head), members: room.memberList,
-        lineage: room.epochs?.lineage(first: room.first, in: lineage) ?? [],
-        subscribers: room.audience),
-      user: subscribing.request.user)
+    var joined = ServerMessage.Joined(
+      room: room.name, epoch: lineage.current.name, head: head, first: room.first,
+      after: resumption.after, resume: resumption.resume, read: min(marks.read, head),
+      received: min(marks.received, head), members: room.memberList,
+      lineage: room.epochs?.lineage(first: room.first, in: lineage) ?? [],
+      subscribers: room.audience)
+    if let about = view.about {
+      joined.about = about
+      joined.members = joined.members.map { roles(of: $0, in: subscribing.room, now, &store) }
+    }
+    return LogAnswer.Subscribed(joined: joined, user: subscribing.request.user)
   }
 }

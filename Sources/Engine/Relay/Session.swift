@@ -68,6 +68,9 @@ public struct Session {
     case other
   }
 
+  /// Whether its user is an operator of the relay.
+  var isOperator: Bool { grant?.isOperator ?? false }
+
   var isPaused: Bool { pause != .none }
 
   /// The bytes that the socket has not taken.

@@ -13,6 +13,8 @@ final class SessionExtras {
   var joins: PendingJoins?
   /// The `ref` of each join that the log has not answered.
   var joinRefs: [Slot<Subscription>: String] = [:]
+  /// The entries that end subscriptions, until the client has got them.
+  var departures: [Slot<Subscription>: ServerMessage.Departure] = [:]
   /// The `ref` of the request whose answer is awaited: see `Session.awaitsReply`.
   var replyRef: String?
 }

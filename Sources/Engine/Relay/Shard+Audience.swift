@@ -188,6 +188,11 @@ extension Shard: ListsAudience {
     rooms.releaseIfUnused(room)
   }
 
+  func asker(_ session: Slot<Session>, _ now: Moment) -> ReadRequest.Asker {
+    ReadRequest.Asker(
+      user: sessions[session].user, isOperator: sessions[session].isOperator, now: now.wall)
+  }
+
   func hasJoined(_ room: Slot<Room>, _ session: Slot<Session>) -> Bool {
     subscription(of: session, toRoom: room).map { subscriptions[$0].isJoined } ?? false
   }

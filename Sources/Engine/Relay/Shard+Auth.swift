@@ -13,6 +13,7 @@ extension Shard {
     /// The name in `welcome`.
     let session: String
     var identity: Identity
+    var isOperator = false
     /// When the pending timer fires, in milliseconds of the monotonic clock.
     var checkedAt = Int64.max
 
@@ -75,6 +76,7 @@ extension Shard {
     let name = Lineage.randomName(using: &random)
     if configuration.verifyToken != nil {
       let grant = Grant(session: name, identity)
+      grant.isOperator = configuration.isOperator(identity)
       sessions[session].grant = grant
       // A session for a single request ends sooner, and would leave a timer behind.
       if isPresence || lasts { scheduleExpiry(of: grant, id, now) }
@@ -221,6 +223,7 @@ extension Shard {
         return
       }
       grant.identity = identity
+      grant.isOperator = configuration.isOperator(identity)
       scheduleExpiry(of: grant, sessions.id(of: session), now)
       reply(
         .renewed(
@@ -341,6 +344,14 @@ extension Shard {
       forEachSession(of: user) { shard, session in
         shard.reject(shard.sessions.id(of: session), .banned(user))
       }
+    }
+  }
+
+  /// The list of the relay's operators has changed.
+  public mutating func updateOperators() {
+    for session in sessions.slots {
+      guard let grant = sessions[session].grant else { continue }
+      grant.isOperator = configuration.isOperator(grant.identity)
     }
   }
 

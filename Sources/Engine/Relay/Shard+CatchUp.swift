@@ -17,6 +17,12 @@ extension Shard {
       let room = subscriptions[subscription].room
       let cursor = subscriptions[subscription].cursor
       sessions[session].lagging.removeFirst()
+      if subscriptions[subscription].isEnding,
+        cursor >= end(of: subscription) || cursor < rooms[room].firstKept - 1
+      {
+        depart(subscription)
+        continue
+      }
       if cursor >= rooms[room].head {
         subscriptions[subscription].state = .live
         diagnostics.debug(
@@ -33,14 +39,14 @@ extension Shard {
         reads.append(
           .entries(
             sessions.id(of: session), room: rooms[room].name, after: cursor,
-            through: rooms[room].head, limitBytes: Self.pageBytes))
+            through: end(of: subscription), limitBytes: Self.pageBytes))
         break
       }
       if !SpareBuffers.isLarge(sessions[session].outbox) { enlargeOutbox(of: session) }
       let queued = sessions[session].queuedBytes
       let isComplete = rooms[room].tail.append(
-        after: &subscriptions[subscription].cursor, to: &sessions[session].outbox,
-        queued: queued, limit: Self.pageBytes)
+        after: &subscriptions[subscription].cursor, through: end(of: subscription),
+        to: &sessions[session].outbox, queued: queued, limit: Self.pageBytes)
       counters.deliveries += Int(subscriptions[subscription].cursor - cursor)
       if !isComplete { break }
     }
@@ -70,7 +76,7 @@ extension Shard {
       .subscribe(
         LogRequest.Subscribe(
           session: sessions.id(of: session), room: room, user: user, after: subscription.cursor,
-          epoch: epoch, mayCreate: true)))
+          epoch: epoch, mayCreate: true, isOperator: sessions[session].isOperator)))
   }
 
   /// Queues a page from storage.

@@ -4,7 +4,7 @@ import Wire
 extension Shard {
   // MARK: - Long polls
 
-  /// Lets a session poll a room. To be called before it reads the room.
+  /// Lets a session poll a room. To be called each time before it reads the room.
   public mutating func beginPolling(_ id: SessionID, _ room: String) {
     if isCurrent(id) { polls.begin(id, room) }
   }

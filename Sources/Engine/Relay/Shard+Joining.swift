@@ -42,7 +42,7 @@ extension Shard {
         LogRequest.Subscribe(
           session: sessions.id(of: session), room: join.room, user: sessions[session].user,
           after: join.after, epoch: join.epoch, lineage: join.lineage,
-          mayCreate: mayCreate(join.room))))
+          mayCreate: mayCreate(join.room), isOperator: sessions[session].isOperator)))
   }
 
   // MARK: - Several rooms

@@ -120,16 +120,16 @@ extension Shard {
         json: json, compresses: sessions[session].compresses, to: &sessions[session].outbox)
       sessions[session].awaitsReply = false
       markDirty(session)
-    case .lastEntries(let id, let lastEntries):
+    case .glimpses(let id, let glimpses):
       guard isActive(id) else { return }
-      roomLists.completePage(lastEntries, to: id.slot, in: &self)
+      roomLists.completePage(glimpses, to: id.slot, in: &self)
     case .traced(let ticket, let result): traces.record(result, for: ticket)
     case .users(let page): people.load(page, now)
     case .lastSeen(let id, let seen):
       guard isActive(id) else { return }
       switch seen.purpose {
       case .people: people.answer(seen.at, to: id.slot, in: &self)
-      case .rooms: roomLists.continuePage(seen.at, to: id.slot, in: &self)
+      case .rooms: roomLists.continuePage(seen.at, to: id.slot, in: &self, now)
       case .peer: presenceNews.answerPeers(seen, to: id.slot, in: &self)
       }
     }

@@ -43,7 +43,7 @@ extension Shard {
     case .join(let join): self.join(join, ref: ref, session)
     case .joinRooms(let joins): self.join(joins, ref: ref, session)
     case .leave(let room, let forget): leave(room, forget: forget, ref: ref, session)
-    case .history(let request): history(request, ref: ref, session)
+    case .history(let request): history(request, ref: ref, session, now)
     case .rooms(let request): roomLists.receive(request, ref: ref, from: session, in: &self)
     case .people(let request): people.receive(request, ref: ref, from: session, in: &self)
     case .ping(let t): reply(.pong(t: t, time: now.wall), ref: ref, to: session)
@@ -120,7 +120,8 @@ extension Shard {
       LogRequest.Append(
         session: sessions.id(of: session), room: send.room, user: sessions[session].user,
         id: send.id, kind: send.kind, body: send.body, reference: send.reference,
-        mayCreate: mayCreate(send.room), ref: ref, receivedAt: now.microseconds))
+        mayCreate: mayCreate(send.room), isOperator: sessions[session].isOperator, ref: ref,
+        receivedAt: now.microseconds))
   }
 
   /// The sender must be allowed to read what it forwards.
@@ -193,7 +194,7 @@ extension Shard {
   // MARK: - Reading
 
   private mutating func history(
-    _ request: ClientMessage.HistoryRequest, ref: String?, _ session: Slot<Session>
+    _ request: ClientMessage.HistoryRequest, ref: String?, _ session: Slot<Session>, _ now: Moment
   ) {
     do throws(WireError) {
       try checkAccess(to: request.room, re: .history, session)
@@ -204,7 +205,8 @@ extension Shard {
     sessions[session].awaitsReply = true
     reads.append(
       .history(
-        sessions.id(of: session), request, ref: ref, mayCreate: mayCreate(request.room),
+        sessions.id(of: session), request, by: asker(session, now), ref: ref,
+        mayCreate: mayCreate(request.room),
         limitBytes: Self.replyBytes))
   }
 }

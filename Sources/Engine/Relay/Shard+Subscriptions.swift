@@ -48,6 +48,7 @@ extension Shard {
     let room = subscription.room
     setJoined(index, false)
     _ = takeJoinRef(index)
+    if subscription.isEnding { sessions[session].extras?.departures[index] = nil }
     subscriptions.remove(index, from: &rooms[room].subscribers)
     sessions[session].lagging.removeAll { $0 == index }
     if tellLog, subscription.isSubscribed {

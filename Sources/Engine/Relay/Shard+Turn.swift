@@ -17,6 +17,7 @@ extension Shard {
     for change in commit.membershipChanges { roomLists.updateMembership(change, in: &self) }
     for redaction in commit.redactions { forget(redaction) }
     applyEntries(commit, now)
+    for departure in commit.departures { end(departure) }
     for change in commit.marks {
       roomLists.updateMarks(change, in: self)
       receipts.apply(change, in: &self, now)

@@ -64,6 +64,8 @@ public struct Shard: ~Copyable {
     /// memory: then the session's input waits for `finishVerification`; see `takeUnverified`.
     public var verifyToken:
       (@Sendable (_ token: String, _ wall: Int64) throws(WireError) -> Identity?)?
+    /// Whether a user whose token was verified is an operator of the relay.
+    public var isOperator: @Sendable (Identity) -> Bool = { $0.isOperator }
     public init() {}
   }
 

@@ -1,3 +1,4 @@
+public import Moderation
 public import Wire
 
 /// The changes of one batch to the store.
@@ -39,9 +40,9 @@ public struct StoreChanges: Sendable {
     }
   }
 
-  /// The relation of an edit, reaction or deletion to its target.
+  /// The relation of an edit, reaction or deletion to its target, or of a notice to its room.
   public struct Change: Equatable, Sendable {
-    /// The `seq` of the target.
+    /// The `seq` of the target; 0 = the room itself.
     public var target: Int64
     /// The number of the room's entries up to this one that are not content.
     public var number: Int64
@@ -69,6 +70,10 @@ public struct StoreChanges: Sendable {
   /// these bodies, and every edit of the entries without its text, wherever they are stored; the
   /// store may overwrite the edits later.
   public var redactions: [(room: Int64, seq: Int64, body: [UInt8])] = []
+  /// Rooms whose settings, or numbers of members by role, changed.
+  public var rules: [(room: Int64, rules: RoomRules)] = []
+  /// What users are in rooms. One who is `Standing.unnamed` need not be kept.
+  public var standings: [(room: Int64, user: String, standing: Standing)] = []
   /// Users who came or went, and the time in milliseconds since 1970.
   public var seen: [(user: String, at: Int64, isOnline: Bool)] = []
 
@@ -76,6 +81,6 @@ public struct StoreChanges: Sendable {
 
   public var isEmpty: Bool {
     newRooms.isEmpty && entries.isEmpty && members.isEmpty && formerMembers.isEmpty
-      && trims.isEmpty && redactions.isEmpty && seen.isEmpty
+      && trims.isEmpty && redactions.isEmpty && rules.isEmpty && standings.isEmpty && seen.isEmpty
   }
 }

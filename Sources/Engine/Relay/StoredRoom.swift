@@ -1,3 +1,4 @@
+public import Moderation
 import Wire
 
 /// A room in the store, with its members.
@@ -15,6 +16,8 @@ public struct StoredRoom: Sendable {
   public var members: CompactDictionary<String, MemberMarks>
   /// The number of members that are not in `members`.
   public var otherMembers = 0
+  /// What its entries have made of it; `nil` for a room of which none has said so.
+  public var rules: RoomRules?
   /// The number of its entries that were not content, including those that are no longer kept.
   public var changes: Int64
   /// Who sent its last entries.

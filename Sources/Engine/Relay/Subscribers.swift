@@ -6,6 +6,7 @@ struct Subscribers {
   /// The number of users.
   var count: Int { subscriptions.count }
   var isEmpty: Bool { subscriptions.isEmpty }
+  var users: [String] { Array(subscriptions.keys) }
 
   mutating func add(_ user: String) {
     subscriptions[user] = (subscriptions[user] ?? 0) + 1

@@ -17,6 +17,8 @@ struct Subscription {
   var wantsSubscribers = false
   /// Whether the client was told `joined`; it stays true while the room is subscribed again.
   var isJoined = false
+  /// Whether an entry ends the subscription as soon as the client has got it.
+  var isEnding = false
   let session: Slot<Session>
   let room: Slot<Room>
   /// The next subscription of the session.

@@ -49,7 +49,7 @@ public enum ClientMessage: Equatable, Sendable {
     public var kind: EntryKind
     /// As in `Entry.body`; that of a `forward` has no text, which the relay adds.
     public var body: [UInt8]
-    /// The entry that this one refers to; `nil` for most.
+    /// What this entry refers to; `nil` for most.
     public var reference: Reference?
 
     public init(
@@ -103,13 +103,26 @@ public enum ClientMessage: Equatable, Sendable {
       body.append(isOn ? ",\"on\":true" : ",\"on\":false")
       self.init(room: room, id: id, kind: .react, body: body, reference: .target(target))
     }
+
+    /// Changes the settings of a room, or makes a room with them.
+    public init(room: String, id: String, settings: RoomSettings.Change) {
+      self.init(
+        room: room, id: id, kind: .settings, body: settings.body, reference: .settings(settings))
+    }
+
+    /// Changes what a user is in a room.
+    public init(room: String, id: String, member: MemberChange) {
+      self.init(room: room, id: id, kind: .member, body: member.body, reference: .member(member))
+    }
   }
 
-  /// A reference to another entry.
+  /// What an entry refers to: another entry, or the room itself.
   public indirect enum Reference: Equatable, Sendable {
     case reply(to: Int64)
     case forward(Forward)
     case target(Int64)
+    case settings(RoomSettings.Change)
+    case member(MemberChange)
   }
 
   /// Requests a page of a room's log.

@@ -27,7 +27,7 @@ extension Entry {
 
   private var deleted: Entry {
     var deleted = self
-    deleted.body = deletedBody
+    deleted.body = deletedBody(by: deletedBy)
     if kind == .text { deleted.body.append(",\"deleted\":true") }
     return deleted
   }

@@ -31,6 +31,14 @@ extension Entry {
     }
   }
 
+  /// What a `settings` entry changes; `nil` for other kinds.
+  public var settings: RoomSettings.Change? {
+    kind == .settings ? read { RoomSettings.Change($0, $1) } : nil
+  }
+
+  /// What a `member` entry says; `nil` for other kinds, and for roles that are not known.
+  public var member: MemberChange? { kind == .member ? read { MemberChange($0, $1) } : nil }
+
   /// Whether the entry was deleted and redacted: clients cannot send an empty text, or data that is
   /// marked as deleted.
   public var isDeleted: Bool {
@@ -76,11 +84,26 @@ extension Entry {
 
 /// The bodies of deleted entries. Clients can send neither an empty text nor `deleted`.
 extension Entry {
+  /// The body that this entry has after a deletion.
+  /// - Parameter moderator: who has deleted it, unless that is its sender.
+  public func deletedBody(by moderator: String? = nil) -> [UInt8] {
+    var body = kind == .data ? Self.deletedDataBody : Self.deletedTextBody
+    if let moderator { body.append(member: ",\"deleted_by\":", moderator) }
+    return body
+  }
+
+  /// Whether the body is that of a deletion.
+  public var hasDeletedBody: Bool {
+    body.starts(with: kind == .data ? Self.deletedDataBody : Self.deletedTextBody)
+  }
+
+  /// Who has deleted the entry, unless that is its sender.
+  public var deletedBy: String? {
+    hasDeletedBody ? read { $0.optionalString(.deletedBy, $1) } : nil
+  }
+
   public static let deletedTextBody = Array("\"text\":\"\"".utf8)
   public static let deletedDataBody = Array("\"data\":null,\"deleted\":true".utf8)
-
-  /// The body that this entry has after a deletion.
-  public var deletedBody: [UInt8] { kind == .data ? Self.deletedDataBody : Self.deletedTextBody }
 
   /// Returns the body of an edit of the deleted entry `target`.
   public static func deletedEditBody(of target: Int64) -> [UInt8] {
@@ -104,9 +127,15 @@ extension Entry: WireObject {
 
   /// The members that a body may have, in the order in which the relay writes them.
   private static let bodyKeys: [JSONFields.Key] = [
-    .target, .text, .emoji, .on, .data, .replyTo, .forward, .deleted, .editedAt, .reactions,
+    .target, .text, .emoji, .on, .data, .replyTo, .forward, .deleted, .deletedBy, .editedAt,
+    .reactions,
     .reactionsMore,
   ]
+
+  private static let settingsKeys: [JSONFields.Key] = [
+    .title, .topic, .access, .history, .post, .slowSeconds,
+  ]
+  private static let memberKeys: [JSONFields.Key] = [.user, .role, .until, .reason]
 
   private static func body(
     of kind: EntryKind, _ reader: ObjectReader, _ json: Span<UInt8>
@@ -122,10 +151,20 @@ extension Entry: WireObject {
     case .react:
       _ = try reader.integer(.target, json)
       guard fields[.emoji].isString else { throw reader.bad(.emoji) }
+    case .member:
+      guard fields[.user].isString else { throw reader.bad(.user) }
+      guard fields[.role].isString else { throw reader.bad(.role) }
+    case .settings: break
     default: return try json.jsonMembers(but: [.type, .room, .seq, .id, .from, .at, .kind])
     }
+    let keys =
+      switch kind {
+      case .settings: settingsKeys
+      case .member: memberKeys
+      default: bodyKeys
+      }
     var body: [UInt8] = []
-    for key in bodyKeys where fields[key].kind != .absent {
+    for key in keys where fields[key].kind != .absent {
       if !body.isEmpty { body.append(",") }
       body.append("\"")
       body.append(contentsOf: key.name.utf8)

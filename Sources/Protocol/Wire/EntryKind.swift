@@ -15,10 +15,20 @@ public struct EntryKind: RawRepresentable, Hashable, Sendable {
   /// An emoji added to a text, or removed.
   public static let react = EntryKind(rawValue: "react")
 
-  /// Whether this relay stores entries of this kind.
-  public var isKnown: Bool { isContent || self == .edit || self == .delete || self == .react }
+  /// What a room is called, and who may do what in it.
+  public static let settings = EntryKind(rawValue: "settings")
+  /// What a user is in the room.
+  public static let member = EntryKind(rawValue: "member")
 
-  /// Whether the kind has content of its own; the others change earlier entries, and do not count
-  /// as unread.
+  /// Whether this relay stores entries of this kind.
+  public var isKnown: Bool {
+    isContent || isNotice || self == .edit || self == .delete || self == .react
+  }
+
+  /// Whether the kind has content of its own; the others change earlier entries or the room, and do
+  /// not count as unread.
   public var isContent: Bool { self == .text || self == .data }
+
+  /// Whether the kind changes the room: it stands among the content of a folded history.
+  public var isNotice: Bool { self == .settings || self == .member }
 }

@@ -8,7 +8,11 @@ extension FieldReader {
   }
 
   func send(_ json: Span<UInt8>, textLimitBytes: Int) throws(WireError) -> ClientMessage.Send {
-    let room = try room(json)
+    let room: String
+    do { room = try self.room(json) } catch {
+      guard choosesRoom(json) else { throw error }
+      room = ""
+    }
     guard fields[.id].isString else { throw badID(json) }
     let id = json.jsonString(fields[.id])
     guard Self.isValidID(id) else { throw badID(json) }
@@ -47,12 +51,18 @@ extension FieldReader {
       guard let isOn = try flag(.on, json) else { throw bad(.on, "true or false", json) }
       return ClientMessage.Send(
         room: room, id: id, react: target, emoji: try emoji(json), isOn: isOn)
+    case "settings":
+      return ClientMessage.Send(room: room, id: id, settings: try settings(json))
+    case "member":
+      return ClientMessage.Send(room: room, id: id, member: try member(json))
     default: throw badKind(json)
     }
   }
 
   private func badKind(_ json: Span<UInt8>) -> WireError {
-    bad(.kind, "\"text\", \"data\", \"edit\", \"delete\" or \"react\"", json)
+    bad(
+      .kind,
+      "\"text\", \"data\", \"edit\", \"delete\", \"react\", \"settings\" or \"member\"", json)
   }
 
   /// Decodes a text that replies to another entry, or forwards one.
@@ -164,13 +174,5 @@ extension FieldReader {
 
   private func controlCharacter(_ json: Span<UInt8>) -> WireError {
     bad(.text, "free of control characters except newline and tab", json)
-  }
-}
-
-extension Unicode.Scalar {
-  /// Whether the scalar by itself shows nothing: white space, and what is ignored in display, such
-  /// as joiners, variation selectors and bidirectional marks.
-  fileprivate var isBlank: Bool {
-    properties.isWhitespace || properties.isDefaultIgnorableCodePoint
   }
 }

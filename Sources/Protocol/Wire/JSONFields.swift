@@ -13,6 +13,7 @@ struct JSONFields {
     case unreadMore
     case query, cursor, people, next, source, asOf, name, avatar, presence, lastSeen, bot
     case ref, lineage, expiresIn
+    case topic, access, history, post, slowSeconds, role, until, by, deletedBy
 
     /// The name on the wire.
     var name: String {
@@ -34,6 +35,8 @@ struct JSONFields {
       case .asOf: "as_of"
       case .expiresIn: "expires_in_ms"
       case .lastSeen: "last_seen"
+      case .slowSeconds: "slow_s"
+      case .deletedBy: "deleted_by"
       default: "\(self)"
       }
     }

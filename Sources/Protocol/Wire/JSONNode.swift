@@ -68,6 +68,9 @@ package struct JSONNode: Sendable {
   /// An integer from 0 to 2^53 - 1.
   package var integer: Int64? { text.span.jsonSequence(value) }
 
+  /// The value as it is written.
+  package var bytes: [UInt8] { Array(text[value.range]) }
+
   /// A number as it is written.
   package var number: String? {
     guard value.kind == .number else { return nil }

@@ -33,7 +33,7 @@ extension ServerMessage {
       self = .renewed(expiresInMilliseconds: json.jsonSequence(reader.fields[.expiresIn]))
     case "ok": self = .ok
     case "joined": self = .joined(try Joined(reader, json))
-    case "left": self = .left(room: try reader.string(.room, json))
+    case "left": self = .left(room: try reader.string(.room, json), Departure(reader, json))
     case "message": self = .message(try Entry(reader, json))
     case "ack":
       self = .ack(
@@ -95,6 +95,36 @@ extension ServerMessage.Marks: WireObject {
     self.init(
       user: try reader.string(.user, json), read: try reader.integer(.read, json),
       received: try reader.integer(.received, json))
+    role = reader.role(json)
+  }
+}
+
+extension ObjectReader {
+  /// `nil` if it is absent or one that this client does not know.
+  fileprivate func role(_ json: Span<UInt8>) -> Role? {
+    optionalString(.role, json).flatMap(Role.init)
+  }
+}
+
+extension ServerMessage.Departure {
+  /// `nil` for the answer to `leave`.
+  fileprivate init?(_ reader: ObjectReader, _ json: Span<UInt8>) {
+    guard let seq = json.jsonSequence(reader.fields[.seq]) else { return nil }
+    self.init(
+      seq: seq, by: reader.optionalString(.by, json) ?? "", role: reader.role(json),
+      reason: reader.optionalString(.reason, json))
+  }
+}
+
+extension ServerMessage.RoomDescription {
+  /// `nil` for a room without settings and members of its own.
+  fileprivate init?(_ reader: ObjectReader, _ json: Span<UInt8>) {
+    guard
+      let access = reader.optionalString(.access, json).flatMap(RoomSettings.Access.init)
+    else { return nil }
+    self.init(
+      title: reader.optionalString(.title, json), topic: reader.optionalString(.topic, json),
+      access: access, role: reader.role(json))
   }
 }
 
@@ -109,6 +139,7 @@ extension ServerMessage.RoomSummary: WireObject {
     avatar = reader.optionalString(.avatar, json)
     presence = reader.presence(json)
     lastSeen = json.jsonSequence(reader.fields[.lastSeen])
+    about = ServerMessage.RoomDescription(reader, json)
   }
 }
 
@@ -152,6 +183,7 @@ extension ServerMessage.Joined: WireObject {
       members: try reader.array(.members, json),
       lineage: try reader.array(.lineage, json) ?? [],
       subscribers: json.jsonSequence(reader.fields[.subscribers]))
+    about = ServerMessage.RoomDescription(reader, json)
   }
 }
 
@@ -190,6 +222,7 @@ extension WireError: WireObject {
       retryAfterMilliseconds: json.jsonSequence(reader.fields[.retryAfter]))
     type = reader.optionalString(.re, json)
     resetAt = json.jsonSequence(reader.fields[.resetAt])
+    until = json.jsonSequence(reader.fields[.until])
     ref = reader.optionalString(.ref, json)
     support = reader.optionalString(.support, json)
     seq = json.jsonSequence(reader.fields[.seq])

@@ -26,8 +26,14 @@ extension ServerMessage {
       json.append("}")
     case .ok: json.append("{\"type\":\"ok\"}")
     case .joined(let joined): joined.append(to: &json)
-    case .left(let room):
+    case .left(let room, let departure):
       json.append(member: "{\"type\":\"left\",\"room\":", room)
+      if let departure {
+        json.append(member: ",\"seq\":", departure.seq)
+        json.append(member: ",\"by\":", departure.by)
+        if let role = departure.role { json.append(member: ",\"role\":", role.rawValue) }
+        if let reason = departure.reason { json.append(member: ",\"reason\":", reason) }
+      }
       json.append("}")
     case .message(let entry): entry.append(to: &json)
     case .ack(let ack): ack.append(to: &json)
@@ -113,12 +119,14 @@ extension ServerMessage.Joined {
         json.append(member: index == 0 ? "{\"user\":" : ",{\"user\":", member.user)
         json.append(member: ",\"read\":", member.read)
         json.append(member: ",\"received\":", member.received)
+        if let role = member.role { json.append(member: ",\"role\":", role.rawValue) }
         json.append("}")
       }
       json.append("]")
     }
     if !lineage.isEmpty { json.append(lineage: lineage) }
     if let subscribers { json.append(member: ",\"subscribers\":", subscribers) }
+    about?.append(to: &json)
     json.append("}")
   }
 }
@@ -164,11 +172,22 @@ extension ServerMessage.HistoryPage {
   }
 }
 
+extension ServerMessage.RoomDescription {
+  /// Appends its members, each after a comma.
+  fileprivate func append(to json: inout [UInt8], withTitle: Bool = true) {
+    if withTitle, let title { json.append(member: ",\"title\":", title) }
+    if let topic { json.append(member: ",\"topic\":", topic) }
+    json.append(member: ",\"access\":", access.rawValue)
+    if let role { json.append(member: ",\"role\":", role.rawValue) }
+  }
+}
+
 extension ServerMessage.RoomSummary {
   /// Appends the JSON text of this row.
   public func append(to json: inout [UInt8]) {
     json.append(member: "{\"room\":", room)
-    json.append(member: ",\"title\":", title)
+    json.append(member: ",\"title\":", about?.title ?? title)
+    about?.append(to: &json, withTitle: false)
     json.append(member: ",\"head\":", head)
     json.append(member: ",\"read\":", read)
     json.append(member: ",\"unread\":", unread)
@@ -257,6 +276,7 @@ extension WireError {
       json.append(member: ",\"retry_after_ms\":", retryAfterMilliseconds)
     }
     if let resetAt { json.append(member: ",\"reset_at\":", resetAt) }
+    if let until { json.append(member: ",\"until\":", until) }
     if let ref { json.append(member: ",\"ref\":", ref) }
     if let support { json.append(member: ",\"support\":", support) }
     if let seq { json.append(member: ",\"seq\":", seq) }

@@ -6,7 +6,8 @@ public enum ServerMessage: Equatable, Sendable {
   /// A request that has no other answer has taken effect.
   case ok
   case joined(Joined)
-  case left(room: String)
+  /// The subscription has ended. The departure says why, unless the client has asked for it.
+  case left(room: String, Departure? = nil)
   case message(Entry)
   case ack(Ack)
   case history(HistoryPage)
@@ -75,11 +76,48 @@ public enum ServerMessage: Equatable, Sendable {
     case reset
   }
 
+  /// The entry that ended a subscription: nothing after it is sent.
+  public struct Departure: Equatable, Sendable {
+    public var seq: Int64
+    /// Who sent it.
+    public var by: String
+    /// What the user is from there on; `nil` if the entry made the room private.
+    public var role: Role?
+    public var reason: String?
+
+    public init(seq: Int64, by: String, role: Role? = nil, reason: String? = nil) {
+      self.seq = seq
+      self.by = by
+      self.role = role
+      self.reason = reason
+    }
+  }
+
+  /// What a room with settings and members of its own is to a user.
+  public struct RoomDescription: Equatable, Sendable {
+    public var title: String?
+    public var topic: String?
+    public var access: RoomSettings.Access
+    /// `nil` for a user that no entry has named.
+    public var role: Role?
+
+    public init(
+      title: String? = nil, topic: String? = nil, access: RoomSettings.Access, role: Role? = nil
+    ) {
+      self.title = title
+      self.topic = topic
+      self.access = access
+      self.role = role
+    }
+  }
+
   /// The positions up to which a user has read and received entries of a room.
   public struct Marks: Equatable, Sendable {
     public var user: String
     public var read: Int64
     public var received: Int64
+    /// In a room with members of its own, unless no entry has named the user.
+    public var role: Role?
 
     public init(user: String, read: Int64, received: Int64) {
       self.user = user
@@ -104,6 +142,8 @@ public enum ServerMessage: Equatable, Sendable {
     public var lineage: [EpochStart]
     /// As in `subscribers`; `nil` if the join did not request it.
     public var subscribers: Int64?
+    /// `nil` for a room without settings and members of its own.
+    public var about: RoomDescription?
 
     public init(
       room: String, epoch: String, head: Int64, first: Int64, after: Int64, resume: Resume,
@@ -192,6 +232,8 @@ public enum ServerMessage: Equatable, Sendable {
     public var presence: Presence?
     public var lastSeen: Int64?
     public var last: Entry?
+    /// `nil` for a room without settings and members of its own. Its title counts first.
+    public var about: RoomDescription?
 
     public init(
       room: String, title: String, head: Int64, read: Int64, unread: Int64,

@@ -15,6 +15,8 @@ public struct WireError: Error, Equatable, Sendable {
   public var retryAfterMilliseconds: Int64?
   /// Milliseconds since 1970.
   public var resetAt: Int64?
+  /// With `forbidden`: when the restriction ends, in milliseconds since 1970.
+  public var until: Int64?
   /// An id to quote in a request for support.
   public var support: String?
   /// With `idConflict`: the `seq` of the entry that has the id.

@@ -255,7 +255,7 @@ extension Bot {
     case .joined(let joined):
       receive(joined)
       finish(.join(room: joined.room), .joined(joined))
-    case .left(let room): left(room)
+    case .left(let room, _): left(room)
     case .message(let entry): receive(entry)
     case .subscribers(let room, let count):
       conversations[room]?.subscribers = count

@@ -1,4 +1,5 @@
 internal import Cluster
+internal import Moderation
 internal import Postgres
 internal import Relay
 internal import Wire
@@ -29,6 +30,7 @@ struct CommitCalls {
           .ints(changes.members.map(\.marks.read)), .ints(changes.members.map(\.marks.received)),
           .ints(changes.members.map(\.head))))
     }
+    addRules(changes)
     addReactions(changes.entries)
     addRedactions(changes.redactions)
     if !changes.trims.isEmpty {
@@ -68,6 +70,26 @@ struct CommitCalls {
         .optionalInts(entries.map { $0.change?.number }), .texts(entries.map(\.entry.from)),
         .texts(entries.map(\.entry.id)), .texts(entries.map(\.entry.kind.rawValue)),
         .byteStrings(entries.map(\.entry.body))))
+  }
+
+  private mutating func addRules(_ changes: StoreChanges) {
+    let (rules, standings) = (changes.rules, changes.standings)
+    if !rules.isEmpty {
+      calls.append(
+        Statements.insertRules(
+          .ints(rules.map(\.room)), .byteStrings(rules.map(\.rules.settingsBody)),
+          .ints(rules.map { Int64($0.rules.counts.owners) }),
+          .ints(rules.map { Int64($0.rules.counts.members) }),
+          .ints(rules.map { Int64($0.rules.counts.barred) })))
+    }
+    if !standings.isEmpty {
+      calls.append(
+        Statements.insertStandings(
+          .ints(standings.map(\.room)), .texts(standings.map(\.user)),
+          .texts(standings.map(\.standing.base.rawValue)),
+          .ints(standings.map(\.standing.banNumber)), .ints(standings.map(\.standing.muteNumber)),
+          .ints(standings.map(\.standing.since))))
+    }
   }
 
   /// The reactions that the batch leaves, whatever was given and taken back in between.

@@ -1,4 +1,5 @@
 internal import Cluster
+internal import Moderation
 internal import Relay
 internal import Wire
 
@@ -6,7 +7,7 @@ internal import Wire
 /// LEB128, strings are preceded by their length in bytes. Rooms are named once.
 enum FeedContent {
   /// Changes when older nodes cannot read it; nodes of both versions never share a store.
-  private static let version: Int64 = 2
+  private static let version: Int64 = 3
 
   /// The content is not what this version writes.
   struct Malformed: Error {}
@@ -43,6 +44,21 @@ enum FeedContent {
     writer.append(changes.trims) { writer, trim in
       writer.append(trim.room)
       writer.append(trim.first)
+    }
+    writer.append(changes.rules) { writer, rules in
+      writer.append(rules.room)
+      writer.append(String(decoding: rules.rules.settingsBody, as: UTF8.self))
+      writer.append(Int64(rules.rules.counts.owners))
+      writer.append(Int64(rules.rules.counts.members))
+      writer.append(Int64(rules.rules.counts.barred))
+    }
+    writer.append(changes.standings) { writer, change in
+      writer.append(change.room)
+      writer.append(change.user)
+      writer.append(change.standing.base.rawValue)
+      writer.append(change.standing.banNumber)
+      writer.append(change.standing.muteNumber)
+      writer.append(change.standing.since)
     }
     writer.append(sequenced.marked) { writer, mark in
       writer.append(mark.room)
@@ -149,6 +165,22 @@ enum FeedContent {
       changes.trims.append((try reader.int(), try reader.int()))
     }
     for _ in 0..<(try reader.count()) {
+      let (room, settings) = (try reader.int(), Array(try reader.text().utf8))
+      let counts = RoomRules.Counts(
+        owners: Int(try reader.int()), members: Int(try reader.int()),
+        barred: Int(try reader.int()))
+      guard let rules = RoomRules(settings: settings, counts) else { throw Malformed() }
+      changes.rules.append((room, rules))
+    }
+    for _ in 0..<(try reader.count()) {
+      let (room, user, role) = (try reader.int(), try reader.text(), try reader.text())
+      guard
+        let standing = Standing(
+          role: role, ban: try reader.int(), mute: try reader.int(), since: try reader.int())
+      else { throw Malformed() }
+      changes.standings.append((room, user, standing))
+    }
+    for _ in 0..<(try reader.count()) {
       sequenced.marked.append((try reader.text(), try reader.text()))
     }
     for _ in 0..<(try reader.count()) {
@@ -224,7 +256,7 @@ enum FeedContent {
       let (others, content, target, number) = (try int(), try int(), try int(), try int())
       return StoreChanges.NewEntry(
         room: room, identity: EntryIdentity(hash: 0), entry: entry,
-        change: target == 0 ? nil : StoreChanges.Change(target: target, number: number),
+        change: number == 0 ? nil : StoreChanges.Change(target: target, number: number),
         others: others, content: content)
     }
   }

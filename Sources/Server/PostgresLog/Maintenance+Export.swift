@@ -1,3 +1,4 @@
+internal import Moderation
 internal import Postgres
 public import Relay
 internal import Wire
@@ -24,7 +25,7 @@ extension Maintenance {
       let connection = try connect(connector, "export")
       try connection.run(
         Statements.beginSnapshot(), declareEntries(ofOneRoom: room != nil)(name), declareMembers(),
-        Statements.commit())
+        declareRules(), declareStandings(), Statements.commit())
       return connection
     }
     var rooms: Set<String> = []
@@ -52,6 +53,27 @@ extension Maintenance {
       marks.append(to: &line)
       try write(line)
     }
+    try forEachRow(of: "exported_rules", on: connection) { rows, row in
+      let rules = RulesLine(room: rows.text(row, 0), settings: rows.byteString(row, 1))
+      guard rooms.contains(rules.room) else { return }
+      line.removeAll(keepingCapacity: true)
+      rules.append(to: &line)
+      try write(line)
+    }
+    try forEachRow(of: "exported_standings", on: connection) { rows, row in
+      guard rooms.contains(rows.text(row, 0)) else { return }
+      guard
+        let standing = Standing(
+          role: rows.text(row, 2), ban: rows.int(row, 3), mute: rows.int(row, 4),
+          since: rows.int(row, 5))
+      else {
+        throw StoreFailure("the role of a user is invalid; run `relay verify` for details")
+      }
+      line.removeAll(keepingCapacity: true)
+      StandingLine(room: rows.text(row, 0), user: rows.text(row, 1), standing: standing)
+        .append(to: &line)
+      try write(line)
+    }
     return count
   }
 
@@ -75,6 +97,21 @@ extension Maintenance {
       DECLARE exported_members NO SCROLL CURSOR WITH HOLD FOR
       SELECT rooms.name, username, read, received, since
       FROM members JOIN rooms ON rooms.number = members.room
+      ORDER BY rooms.name, username
+      """)
+
+  private static let declareRules = PostgresStatement(
+    once: """
+      DECLARE exported_rules NO SCROLL CURSOR WITH HOLD FOR
+      SELECT rooms.name, settings FROM rules JOIN rooms ON rooms.number = rules.room
+      ORDER BY rooms.name
+      """)
+
+  private static let declareStandings = PostgresStatement(
+    once: """
+      DECLARE exported_standings NO SCROLL CURSOR WITH HOLD FOR
+      SELECT rooms.name, username, role, ban, mute, since
+      FROM standings JOIN rooms ON rooms.number = standings.room
       ORDER BY rooms.name, username
       """)
 

@@ -32,6 +32,8 @@ extension Maintenance {
         case .entry(let line): try importer.add(line)
         case .marks(let marks): try importer.add(marks)
         case .trim(let line): try importer.trim(line)
+        case .rules(let line): try importer.add(line)
+        case .standing(let line): try importer.add(line)
         }
       }
       return try importer.commit()
@@ -138,6 +140,20 @@ private struct Importer {
     try rooms[marks.room]?.record(marks)
   }
 
+  mutating func add(_ line: RulesLine) throws(ExportLine.Malformed) {
+    guard rooms[line.room] != nil else {
+      throw ExportLine.Malformed(reason: "no entry of the room \(line.room) precedes its rules")
+    }
+    rooms[line.room]?.record(line)
+  }
+
+  mutating func add(_ line: StandingLine) throws(ExportLine.Malformed) {
+    guard rooms[line.room] != nil else {
+      throw ExportLine.Malformed(reason: "no entry of the room \(line.room) precedes its members")
+    }
+    try rooms[line.room]?.record(line)
+  }
+
   mutating func trim(_ line: TrimLine) throws {
     guard let room = rooms[line.room] else { return }
     try rooms[line.room]?.trim(line)
@@ -194,6 +210,11 @@ private struct Importer {
             marks.since
           ))
         if changes.members.count >= Self.entriesAtOnce { try flush() }
+      }
+      if let rules = room.rules { changes.rules.append((room.number, rules)) }
+      for (user, standing) in room.standings {
+        changes.standings.append((room.number, user, standing))
+        if changes.standings.count >= Self.entriesAtOnce { try flush() }
       }
     }
     try flush()

@@ -65,7 +65,21 @@ extension Maintenance {
     """,
     """
     SELECT name, seq, format('it changes entry %s', target)
-    FROM entries JOIN rooms ON rooms.number = room WHERE target >= seq OR target < 1
+    FROM entries JOIN rooms ON rooms.number = room
+    WHERE target >= seq OR target < CASE WHEN kind IN ('settings', 'member') THEN 0 ELSE 1 END
+    """,
+    """
+    SELECT name, NULL::bigint, 'the numbers of owners, members and banned users do not match their list'
+    FROM rules JOIN rooms ON rooms.number = rules.room
+    WHERE (owners, members, barred) <> (
+      SELECT count(*) FILTER (WHERE role = 'owner'), count(*) FILTER (WHERE role <> 'none'),
+        count(*) FILTER (WHERE role = 'none' AND (ban >= 0 OR mute >= 0))
+      FROM standings WHERE standings.room = rules.room)
+    """,
+    """
+    SELECT name, NULL::bigint, format('%s was let in by entry %s, after the last one', username, since)
+    FROM standings JOIN rooms ON rooms.number = standings.room
+    WHERE since > (SELECT coalesce(max(seq), 0) FROM entries WHERE entries.room = standings.room)
     """,
     """
     SELECT name, NULL::bigint, format('the marks of %s are beyond the last entry', username)

@@ -1,3 +1,4 @@
+internal import Moderation
 internal import Platform
 internal import Postgres
 internal import Relay
@@ -123,11 +124,30 @@ final class PostgresReader: EntryReader {
     }
   }
 
-  func bounds(
-    of room: String
-  ) throws(StoreFailure) -> (number: Int64, first: Int64, head: Int64)? {
-    let rows = try read(Statements.selectBounds(.text(room)))
-    return rows.isEmpty ? nil : (rows.int(0, 0), rows.int(0, 1), rows.int(0, 2))
+  func room(_ name: String) throws(StoreFailure) -> ReadableRoom? {
+    let rows = try read(Statements.selectBounds(.text(name)))
+    guard !rows.isEmpty else { return nil }
+    return ReadableRoom(
+      number: rows.int(0, 0), first: rows.int(0, 1), head: rows.int(0, 2),
+      rules: try rows.rules(0, from: 3))
+  }
+
+  func standing(of user: String, inRoom number: Int64) throws(StoreFailure) -> Standing {
+    try read(Statements.selectStanding(.int(number), .text(user))).standing()
+  }
+
+  func notice(
+    inRoom number: Int64, in seqs: ClosedRange<Int64>, last: Bool
+  ) throws(StoreFailure) -> Int64? {
+    let (room, lower, upper) = (
+      PostgresValue.int(number), PostgresValue.int(seqs.lowerBound),
+      PostgresValue.int(seqs.upperBound)
+    )
+    let rows = try read(
+      last
+        ? Statements.selectLastNotice(room, lower, upper)
+        : Statements.selectFirstNotice(room, lower, upper))
+    return rows.isEmpty ? nil : rows.int(0, 0)
   }
 
   func forEachEntry(

@@ -1,4 +1,5 @@
 internal import Cluster
+package import Moderation
 internal import Postgres
 package import Relay
 package import Wire
@@ -31,7 +32,9 @@ extension PostgresStore {
     for name in names { lookedUp.rooms.updateValue(nil, forKey: name) }
     var byNumber: [Int64: (name: String, room: StoredRoom)] = [:]
     for row in 0..<found[0].count {
-      byNumber[found[0].int(row, 0)] = (found[0].text(row, 1), found[0].room(row))
+      var room = found[0].room(row)
+      room.rules = try found[0].rules(row, from: 12)
+      byNumber[room.number] = (found[0].text(row, 1), room)
     }
     for row in 0..<found[1].count {
       let number = found[1].int(row, 0)
@@ -150,6 +153,17 @@ extension PostgresStore {
   ) throws(StoreFailure) -> StoredMembership? {
     let rows = try read(Statements.selectMembership(.text(user), .text(name)))
     return rows.isEmpty ? nil : rows.membership(0, of: user)
+  }
+
+  package func standing(
+    of user: String, inRoom number: Int64
+  ) throws(StoreFailure) -> Standing {
+    try read(Statements.selectStanding(.int(number), .text(user))).standing()
+  }
+
+  package func members(ofRoom number: Int64, limit: Int) throws(StoreFailure) -> [String] {
+    let rows = try read(Statements.selectMemberNames(.int(number), .int(Int64(limit))))
+    return (0..<rows.count).map { rows.text($0, 0) }
   }
 
   package func membershipCount(of user: String) throws(StoreFailure) -> Int {

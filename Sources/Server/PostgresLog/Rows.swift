@@ -1,3 +1,4 @@
+internal import Moderation
 internal import Postgres
 internal import Relay
 internal import Wire
@@ -28,6 +29,32 @@ extension PostgresRows {
       ? ContentRun(last: int(row, 10))
       : ContentRun(last: int(row, 7), sender: text(row, 8), others: int(row, 9))
     return room
+  }
+
+  /// Returns the rules of a room from `Statements.ruleColumns`; `nil` if it has none.
+  /// - Throws: if they are invalid.
+  func rules(_ row: Int, from column: Int) throws(StoreFailure) -> RoomRules? {
+    if isNull(row, column) { return nil }
+    let counts = RoomRules.Counts(
+      owners: Int(int(row, column + 1)), members: Int(int(row, column + 2)),
+      barred: Int(int(row, column + 3)))
+    guard let rules = RoomRules(settings: byteString(row, column), counts) else {
+      throw StoreFailure("the settings of a room are invalid; run `relay verify` for details")
+    }
+    return rules
+  }
+
+  /// Returns what a user is in a room, from `Statements.selectStanding`.
+  /// - Throws: if it is invalid.
+  func standing() throws(StoreFailure) -> Standing {
+    if isEmpty { return .unnamed }
+    guard
+      let standing = Standing(
+        role: text(0, 0), ban: int(0, 1), mute: int(0, 2), since: int(0, 3))
+    else {
+      throw StoreFailure("the role of a user is invalid; run `relay verify` for details")
+    }
+    return standing
   }
 
   /// Returns the marks of a member.

@@ -122,6 +122,29 @@ enum Schema {
       // Random from now on: a restored database would give the same one to another node.
       "ALTER TABLE nodes ALTER COLUMN number DROP IDENTITY",
     ],
+    [
+      // What `settings` and `member` entries have made of rooms, kept when they are trimmed.
+      """
+      CREATE TABLE rules (
+        room bigint PRIMARY KEY,
+        settings bytea NOT NULL,  -- JSON members, as in the body of an entry
+        owners bigint NOT NULL,  -- how many standings of the room are so
+        members bigint NOT NULL,
+        barred bigint NOT NULL
+      )
+      """,
+      """
+      CREATE TABLE standings (
+        room bigint NOT NULL,
+        username text COLLATE "C" NOT NULL,
+        role text COLLATE "C" NOT NULL,  -- owner, moderator, member or none
+        ban bigint NOT NULL,  -- -1 = none, 0 = for good, otherwise when it ends
+        mute bigint NOT NULL,  -- as ban
+        since bigint NOT NULL,  -- the seq that let the user in; 0 = none did
+        PRIMARY KEY (room, username)
+      )
+      """,
+    ],
   ]
 
   static var version: Int64 { Int64(steps.count) }

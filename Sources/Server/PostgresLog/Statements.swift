@@ -157,9 +157,26 @@ enum Statements {
     "select_bounds",
     """
     SELECT number, first,
-      coalesce((SELECT max(seq) FROM entries WHERE room = rooms.number), first - 1)
-    FROM rooms WHERE name = $1::text
+      coalesce((SELECT max(seq) FROM entries WHERE room = rooms.number), first - 1),
+      \(ruleColumns)
+    FROM rooms LEFT JOIN rules ON rules.room = rooms.number WHERE name = $1::text
     """)
+  /// The columns that `PostgresRows.rules` reads.
+  private static let ruleColumns = "rules.settings, rules.owners, rules.members, rules.barred"
+  static let selectStanding = PostgresStatement(
+    "select_standing",
+    """
+    SELECT role, ban, mute, since FROM standings WHERE room = $1::bigint AND username = $2::text
+    """)
+  static let selectMemberNames = PostgresStatement(
+    "select_member_names",
+    "SELECT username FROM members WHERE room = $1::bigint LIMIT $2::bigint")
+  private static let notices =
+    "FROM entries WHERE room = $1::bigint AND target = 0 AND seq BETWEEN $2::bigint AND $3::bigint"
+  static let selectFirstNotice = PostgresStatement(
+    "select_first_notice", "SELECT seq \(notices) ORDER BY seq LIMIT 1")
+  static let selectLastNotice = PostgresStatement(
+    "select_last_notice", "SELECT seq \(notices) ORDER BY seq DESC LIMIT 1")
   static let selectRoomEpochs = PostgresStatement(
     "select_room_epochs",
     """
@@ -187,7 +204,11 @@ enum Statements {
     """
   static let selectRooms = PostgresStatement(
     "select_rooms",
-    "SELECT \(roomColumns) FROM rooms \(lastOfRoom) WHERE rooms.name = ANY ($1::text[])")
+    """
+    SELECT \(roomColumns), \(ruleColumns)
+    FROM rooms LEFT JOIN rules ON rules.room = rooms.number \(lastOfRoom)
+    WHERE rooms.name = ANY ($1::text[])
+    """)
   static let selectMembers = PostgresStatement(
     "select_members",
     """
@@ -290,6 +311,23 @@ enum Statements {
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
     ON CONFLICT (room, username) DO UPDATE
     SET read = EXCLUDED.read, received = EXCLUDED.received, since = EXCLUDED.since
+    """)
+  static let insertRules = PostgresStatement(
+    "insert_rules",
+    """
+    INSERT INTO rules (room, settings, owners, members, barred)
+    SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[])
+    ON CONFLICT (room) DO UPDATE SET settings = EXCLUDED.settings, owners = EXCLUDED.owners,
+      members = EXCLUDED.members, barred = EXCLUDED.barred
+    """)
+  static let insertStandings = PostgresStatement(
+    "insert_standings",
+    """
+    INSERT INTO standings (room, username, role, ban, mute, since)
+    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[],
+      $6::bigint[])
+    ON CONFLICT (room, username) DO UPDATE SET role = EXCLUDED.role, ban = EXCLUDED.ban,
+      mute = EXCLUDED.mute, since = EXCLUDED.since
     """)
   static let trimRooms = PostgresStatement(
     "trim_rooms",

@@ -1,3 +1,4 @@
+internal import Moderation
 internal import Relay
 internal import SQLite
 internal import Wire
@@ -109,6 +110,34 @@ struct Exporter: ~Copyable {
       redacted[selectRedactions.integer(0), default: []].insert(selectRedactions.integer(1))
     }
     return redacted
+  }
+
+  /// Returns the lines of a room's rules, and of what users are in it: at most some ten thousand.
+  mutating func rules(ofRoom name: String) throws(SQLiteError) -> [[UInt8]] {
+    guard let room = rooms[name] else { return [] }
+    var lines: [[UInt8]] = []
+    var line: [UInt8] = []
+    var select = try Statement(
+      "SELECT \(RulesStatements.columns) FROM rules WHERE room = ?1", on: database)
+    try select.bind(1, room.number)
+    guard try select.step(), let rules = try select.rules(from: 0, ofRoom: room.number) else {
+      return []
+    }
+    RulesLine(room: name, settings: rules.settingsBody).append(to: &line)
+    lines.append(line)
+    var selectStandings = try Statement(
+      "SELECT \(RulesStatements.standingColumns), user FROM standings WHERE room = ?1 ORDER BY user",
+      on: database)
+    try selectStandings.bind(1, room.number)
+    while try selectStandings.step() {
+      let standing = try selectStandings.standing(from: 0, ofRoom: room.number)
+      // What was decided after the last exported entry is left out, as that entry is.
+      guard standing.since <= room.seq else { continue }
+      line.removeAll()
+      StandingLine(room: name, user: selectStandings.text(4), standing: standing).append(to: &line)
+      lines.append(line)
+    }
+    return lines
   }
 
   /// Returns the lines of the next members of a room; `nil` after the last. The marks may be younger

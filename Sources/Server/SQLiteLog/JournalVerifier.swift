@@ -1,3 +1,4 @@
+internal import Moderation
 internal import Relay
 internal import SQLite
 internal import Wire
@@ -50,6 +51,7 @@ struct JournalVerifier: ~Copyable {
     try checkChanges()
     try checkTargets()
     try checkMembers()
+    try checkRules()
   }
 
   /// Runs SQLite's own check: pages, order, and agreement of indexes and tables.
@@ -228,7 +230,9 @@ struct JournalVerifier: ~Copyable {
     if (try? Entry(decoding: json.span)) != entry {
       findings.add("the content is invalid", room: room, seq: seq)
     }
-    if let target = entry.target, !entry.kind.isContent {
+    if entry.kind.isNotice {
+      known.changes.add(seq: 0, position: row.integer(7))
+    } else if let target = entry.target, !entry.kind.isContent {
       if target < 1 || target >= seq {
         findings.add("its target is entry \(target), which is not earlier", room: room, seq: seq)
       }
@@ -311,6 +315,45 @@ struct JournalVerifier: ~Copyable {
         "the id \"\(select.text(2))\" of \(select.text(1)) is also used by entry "
           + "\(select.integer(4))",
         room: rooms[select.integer(0)]?.name, seq: select.integer(3))
+    }
+  }
+
+  /// Checks that what users are in rooms can be read, and is counted. What made it so may be trimmed.
+  private mutating func checkRules() throws(SQLiteError) {
+    var standings: [Int64: [Standing]] = [:]
+    var select = try Statement(
+      "SELECT \(RulesStatements.standingColumns), room, user FROM standings", on: database)
+    while try select.step() {
+      let number = select.integer(4)
+      guard let standing = try? select.standing(from: 0, ofRoom: number) else {
+        findings.add("the role of \(select.text(5)) is invalid", room: rooms[number]?.name)
+        continue
+      }
+      if standing.since > rooms[number]?.head ?? 0 {
+        findings.add(
+          "\(select.text(5)) was let in by entry \(standing.since), after the last one",
+          room: rooms[number]?.name)
+      }
+      standings[number, default: []].append(standing)
+    }
+    var selectRules = try Statement(
+      "SELECT \(RulesStatements.columns), room FROM rules", on: database)
+    while try selectRules.step() {
+      let number = selectRules.integer(4)
+      let named = standings.removeValue(forKey: number) ?? []
+      guard let rules = try? selectRules.rules(from: 0, ofRoom: number) else {
+        findings.add("the settings are invalid", room: rooms[number]?.name)
+        continue
+      }
+      if rules.counts != RoomRules.Counts(named) {
+        findings.add(
+          "the numbers of owners, members and banned users do not match their list",
+          room: rooms[number]?.name)
+      }
+      if rooms[number] == nil { findings.add("there are settings of a room that does not exist") }
+    }
+    for number in standings.keys.sorted() {
+      findings.add("there are members and no settings", room: rooms[number]?.name)
     }
   }
 

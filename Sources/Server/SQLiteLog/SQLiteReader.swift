@@ -1,4 +1,5 @@
 internal import CSQLite
+package import Moderation
 package import Relay
 internal import SQLite
 package import Wire
@@ -23,6 +24,10 @@ package final class SQLiteReader: EntryReader {
     var end: Statement
     var selectNumber: Statement
     var selectFirst: Statement
+    var selectRules: Statement
+    var selectStanding: Statement
+    var selectFirstNotice: Statement
+    var selectLastNotice: Statement
     var selectEntries: Statement
     var selectEpoch: Statement
     var selectTarget: Statement
@@ -55,6 +60,13 @@ package final class SQLiteReader: EntryReader {
       let end = try Statement("COMMIT", on: database)
       let selectNumber = try Statement("SELECT number FROM rooms WHERE name = ?1", on: database)
       let selectFirst = try Statement("SELECT first FROM rooms WHERE number = ?1", on: database)
+      let selectRules = try Statement(
+        "SELECT \(RulesStatements.columns) FROM rules WHERE room = ?1", on: database)
+      let selectStanding = try Statement(RulesStatements.selectStandingText, on: database)
+      let selectNotice =
+        "SELECT seq FROM changes WHERE room = ?1 AND target = 0 AND seq BETWEEN ?2 AND ?3 ORDER BY seq"
+      let selectFirstNotice = try Statement("\(selectNotice) LIMIT 1", on: database)
+      let selectLastNotice = try Statement("\(selectNotice) DESC LIMIT 1", on: database)
       let selectEntries = try Statement(
         """
         SELECT seq, at, sender, id, kind, body, position, room FROM entries WHERE position >= ?1
@@ -89,7 +101,9 @@ package final class SQLiteReader: EntryReader {
         "SELECT name FROM users WHERE name > ?1 ORDER BY name LIMIT ?2", on: database)
       state = State(
         tail: store.tail, database: database, index: index, begin: begin, end: end,
-        selectNumber: selectNumber, selectFirst: selectFirst, selectEntries: selectEntries,
+        selectNumber: selectNumber, selectFirst: selectFirst, selectRules: selectRules,
+        selectStanding: selectStanding, selectFirstNotice: selectFirstNotice,
+        selectLastNotice: selectLastNotice, selectEntries: selectEntries,
         selectEpoch: selectEpoch, selectTarget: selectTarget, selectEmoji: selectEmoji,
         selectUsers: selectUsers,
         selectTotal: selectTotal, targets: targets, selectRedactions: selectRedactions,
@@ -121,10 +135,28 @@ package final class SQLiteReader: EntryReader {
     }
   }
 
-  package func bounds(
-    of room: String
-  ) throws(StoreFailure) -> (number: Int64, first: Int64, head: Int64)? {
-    do throws(SQLiteError) { return try state.bounds(of: room) } catch { throw failure(error) }
+  package func room(_ name: String) throws(StoreFailure) -> ReadableRoom? {
+    do throws(SQLiteError) { return try state.room(name) } catch { throw failure(error) }
+  }
+
+  package func standing(
+    of user: String, inRoom number: Int64
+  ) throws(StoreFailure) -> Standing {
+    do throws(SQLiteError) {
+      return try state.selectStanding.standing(of: user, inRoom: number)
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  package func notice(
+    inRoom number: Int64, in seqs: ClosedRange<Int64>, last: Bool
+  ) throws(StoreFailure) -> Int64? {
+    do throws(SQLiteError) {
+      return try state.notice(inRoom: number, in: seqs, last: last)
+    } catch {
+      throw failure(error)
+    }
   }
 
   package func forEachEntry(
@@ -249,11 +281,9 @@ extension SQLiteReader.State {
 
   /// Asks the tail before the journal: every entry in the tail is in a journal transaction begun
   /// later.
-  mutating func bounds(
-    of room: String
-  ) throws(SQLiteError) -> (number: Int64, first: Int64, head: Int64)? {
+  mutating func room(_ name: String) throws(SQLiteError) -> ReadableRoom? {
     endReading()
-    try selectNumber.bind(1, room)
+    try selectNumber.bind(1, name)
     defer { selectNumber.reset() }
     guard try selectNumber.step() else { return nil }
     let number = selectNumber.integer(0)
@@ -266,7 +296,23 @@ extension SQLiteReader.State {
     _ = try selectFirst.step()
     let first = selectFirst.integer(0)
     try loadRedactions(ofRoom: number)
-    return (number, first, head ?? first - 1)
+    try selectRules.bind(1, number)
+    defer { selectRules.reset() }
+    let rules = try selectRules.step() ? try selectRules.rules(from: 0, ofRoom: number) : nil
+    return ReadableRoom(number: number, first: first, head: head ?? first - 1, rules: rules)
+  }
+
+  mutating func notice(
+    inRoom number: Int64, in seqs: ClosedRange<Int64>, last: Bool
+  ) throws(SQLiteError) -> Int64? {
+    func read(_ statement: inout Statement) throws(SQLiteError) -> Int64? {
+      try statement.bind(1, number)
+      try statement.bind(2, seqs.lowerBound)
+      try statement.bind(3, seqs.upperBound)
+      defer { statement.reset() }
+      return try statement.step() ? statement.integer(0) : nil
+    }
+    return last ? try read(&selectLastNotice) : try read(&selectFirstNotice)
   }
 
   /// Returns the places of all these entries, in order.

@@ -1,3 +1,4 @@
+package import Moderation
 package import Relay
 internal import SQLite
 package import Wire
@@ -210,6 +211,24 @@ package final class SQLiteStore: EntryStore {
 
   package func membershipCount(of user: String) throws(StoreFailure) -> Int {
     do { return try state.membershipCount(of: user) } catch { throw failure("read", error) }
+  }
+
+  package func standing(
+    of user: String, inRoom number: Int64
+  ) throws(StoreFailure) -> Standing {
+    do {
+      return try state.standing(of: user, inRoom: number)
+    } catch {
+      throw failure(toRead: .room, error)
+    }
+  }
+
+  package func members(ofRoom number: Int64, limit: Int) throws(StoreFailure) -> [String] {
+    do {
+      return try state.members(ofRoom: number, limit: limit)
+    } catch {
+      throw failure(toRead: .room, error)
+    }
   }
 
   package func commit(_ changes: StoreChanges) throws(StoreFailure) {

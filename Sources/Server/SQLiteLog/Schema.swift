@@ -163,6 +163,25 @@ enum Schema {
       content BLOB NOT NULL
     ) STRICT;
     """,
+    """
+    -- What `settings` and `member` entries have made of rooms, kept when they are trimmed.
+    CREATE TABLE rules (
+      room INTEGER PRIMARY KEY,
+      settings BLOB NOT NULL,  -- JSON members, as in the body of an entry
+      owners INTEGER NOT NULL,  -- how many standings of the room are so
+      members INTEGER NOT NULL,
+      barred INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE standings (
+      room INTEGER NOT NULL,
+      user TEXT NOT NULL,
+      role TEXT NOT NULL,  -- owner, moderator, member or none
+      ban INTEGER NOT NULL,  -- -1 = none, 0 = for good, otherwise when it ends
+      mute INTEGER NOT NULL,  -- as ban
+      since INTEGER NOT NULL,  -- the seq that let the user in; 0 = none did
+      PRIMARY KEY (room, user)
+    ) STRICT, WITHOUT ROWID;
+    """,
   ]
 
   private static let fromChanges =

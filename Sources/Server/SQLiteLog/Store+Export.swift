@@ -35,6 +35,9 @@ extension Store {
           for line in lines { try write(line) }
         }
       }
+      for room in exporter.rooms.keys.sorted() {
+        for line in try exporter.rules(ofRoom: room) { try write(line) }
+      }
       return StoreCount(rooms: exporter.rooms.count, entries: exporter.entries)
     } catch let error as SQLiteError {
       throw StoreError(error, "read", path: folder.databasePath)

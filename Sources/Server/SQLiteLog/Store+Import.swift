@@ -37,6 +37,8 @@ extension Store {
           case .entry(let line): try importer.add(line, line: number)
           case .marks(let marks): try importer.add(marks)
           case .trim(let line): try importer.trim(line)
+          case .rules(let line): try importer.add(line)
+          case .standing(let line): try importer.add(line)
           }
         }
         try importer.checkSuspects()
@@ -89,6 +91,7 @@ private struct Importer: ~Copyable {
   private var insertMember: Statement
   private var changes: ChangeStatements
   private var updateChanges: Statement
+  private var rules: RulesStatements
 
   static func prepare(_ database: consuming Database) throws(SQLiteError) -> Importer {
     let last = try database.integer("SELECT \(Schema.lastPosition)")
@@ -102,13 +105,14 @@ private struct Importer: ~Copyable {
       on: database)
     let changes = try ChangeStatements.prepare(on: database)
     let updateChanges = try Statement(Schema.updateChanges, on: database)
+    let rules = try RulesStatements.prepare(on: database)
     let identityKey = try Schema.identityKey(of: database)
     return Importer(
       database: database, bringsEpochs: last == 0, position: max(last, begun),
       identityKey: identityKey,
       selectRoom: selectRoom, insertRoom: insertRoom, entries: entries,
       insertMember: insertMember,
-      changes: changes, updateChanges: updateChanges)
+      changes: changes, updateChanges: updateChanges, rules: rules)
   }
 
   private init(
@@ -116,7 +120,8 @@ private struct Importer: ~Copyable {
     identityKey: EntryIdentity.Key, selectRoom: consuming Statement,
     insertRoom: consuming Statement,
     entries: consuming EntryWriter, insertMember: consuming Statement,
-    changes: consuming ChangeStatements, updateChanges: consuming Statement
+    changes: consuming ChangeStatements, updateChanges: consuming Statement,
+    rules: consuming RulesStatements
   ) {
     self.database = database
     self.bringsEpochs = bringsEpochs
@@ -129,6 +134,7 @@ private struct Importer: ~Copyable {
     self.insertMember = insertMember
     self.changes = changes
     self.updateChanges = updateChanges
+    self.rules = rules
   }
 
   /// - Throws: `ExportLine.Malformed` or `SQLiteError`.
@@ -155,6 +161,20 @@ private struct Importer: ~Copyable {
       throw ExportLine.Malformed(reason: "no entry of the room \(marks.room) precedes the marks")
     }
     try rooms[marks.room]?.record(marks)
+  }
+
+  mutating func add(_ line: RulesLine) throws(ExportLine.Malformed) {
+    guard rooms[line.room] != nil else {
+      throw ExportLine.Malformed(reason: "no entry of the room \(line.room) precedes its rules")
+    }
+    rooms[line.room]?.record(line)
+  }
+
+  mutating func add(_ line: StandingLine) throws(ExportLine.Malformed) {
+    guard rooms[line.room] != nil else {
+      throw ExportLine.Malformed(reason: "no entry of the room \(line.room) precedes its members")
+    }
+    try rooms[line.room]?.record(line)
   }
 
   mutating func trim(_ line: TrimLine) throws(ExportLine.Malformed) {
@@ -195,6 +215,12 @@ private struct Importer: ~Copyable {
         try insertMember.bind(4, marks.received)
         try insertMember.bind(5, marks.since)
         try insertMember.run()
+      }
+      if let settled = room.rules {
+        try rules.store(settled, ofRoom: room.number)
+        for (user, standing) in room.standings {
+          try rules.store(standing, of: user, inRoom: room.number)
+        }
       }
       try updateChanges.bind(1, room.number)
       try updateChanges.bind(2, room.changes)

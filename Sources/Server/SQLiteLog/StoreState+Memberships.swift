@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Moderation
 internal import Relay
 internal import SQLite
 internal import Wire
@@ -111,6 +112,21 @@ extension StoreState {
     defer { statements.countMembers.reset() }
     guard try statements.countMembers.step() else { return }
     room.otherMembers = Int(statements.countMembers.integer(0)) - room.members.count
+  }
+
+  mutating func standing(
+    of user: String, inRoom number: Int64
+  ) throws(SQLiteError) -> Standing {
+    try statements.rules.standing(of: user, inRoom: number)
+  }
+
+  mutating func members(ofRoom number: Int64, limit: Int) throws(SQLiteError) -> [String] {
+    try statements.selectMembers.bind(1, number)
+    try statements.selectMembers.bind(2, Int64(limit))
+    defer { statements.selectMembers.reset() }
+    var users: [String] = []
+    while try statements.selectMembers.step() { users.append(statements.selectMembers.text(0)) }
+    return users
   }
 
   // MARK: - Senders

@@ -41,6 +41,7 @@ extension StoreState {
     var upsertMember: Statement
     var deleteMember: Statement
     var updateFirst: Statement
+    var rules: RulesStatements
 
     static func prepare(
       on database: borrowing Database
@@ -49,7 +50,10 @@ extension StoreState {
         begin: try Statement("BEGIN IMMEDIATE", on: database),
         commit: try Statement("COMMIT", on: database),
         selectRoom: try Statement(
-          "SELECT number, first, changes FROM rooms WHERE name = ?1", on: database),
+          """
+          SELECT number, first, changes, \(RulesStatements.columns)
+          FROM rooms LEFT JOIN rules ON rules.room = rooms.number WHERE name = ?1
+          """, on: database),
         selectFirst: try Statement("SELECT first FROM rooms WHERE number = ?1", on: database),
         selectLast: try Statement(
           "SELECT at, sender, kind, others, content FROM entries WHERE position = ?1",
@@ -146,7 +150,8 @@ extension StoreState {
           """, on: database),
         deleteMember: try Statement(
           "DELETE FROM members WHERE room = ?1 AND user = ?2", on: database),
-        updateFirst: try Statement("UPDATE rooms SET first = ?2 WHERE number = ?1", on: database))
+        updateFirst: try Statement("UPDATE rooms SET first = ?2 WHERE number = ?1", on: database),
+        rules: try RulesStatements.prepare(on: database))
     }
   }
 }

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Moderation
 internal import Relay
 internal import SQLite
 internal import Wire
@@ -146,6 +147,7 @@ struct StoreState: ~Copyable {
     var room = StoredRoom(
       number: number, head: first - 1, first: first, lastAt: 0, members: [:],
       changes: statements.selectRoom.integer(2))
+    room.rules = try statements.selectRoom.rules(from: 3, ofRoom: number)
     if let head = try head(of: number) {
       let last = try sender(ofEntry: head.seq, at: head.position, number)
       room.head = head.seq
@@ -326,6 +328,10 @@ struct StoreState: ~Copyable {
       try statements.upsertMember.bind(4, member.marks.received)
       try statements.upsertMember.bind(5, member.head)
       try statements.upsertMember.run()
+    }
+    for (room, rules) in changes.rules { try statements.rules.store(rules, ofRoom: room) }
+    for (room, user, standing) in changes.standings {
+      try statements.rules.store(standing, of: user, inRoom: room)
     }
     for trim in changes.trims {
       try statements.updateFirst.bind(1, trim.room)

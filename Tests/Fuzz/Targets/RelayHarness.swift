@@ -200,7 +200,7 @@ struct RelayHarness {
   /// Checks the work for a request that was answered.
   private func check(_ request: ReadRequest) throws(FuzzFinding) {
     let work = relay.log.reading.take()
-    guard case .history(_, let history, _, _, _) = request else { return }
+    guard case .history(_, let history, _, _, _, _) = request else { return }
     try expect(
       work.changes <= history.limit * Bound.changesPerFoldedEntry,
       "\(work.changes) changes are read to fold \(history.limit) entries")
@@ -240,7 +240,7 @@ struct RelayHarness {
   private mutating func take(_ message: ServerMessage, _ client: Int) throws(FuzzFinding) {
     switch message {
     case .joined(let joined): clients[client].cursors[joined.room] = joined.after
-    case .left(let room): clients[client].cursors[room] = nil
+    case .left(let room, _): clients[client].cursors[room] = nil
     case .message(let entry):
       guard let cursor = clients[client].cursors[entry.room] else {
         throw FuzzFinding(description: "an entry of \(entry.room), which is not joined")

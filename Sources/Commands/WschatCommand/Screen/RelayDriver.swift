@@ -44,7 +44,7 @@ final class RelayDriver {
 
   func record(_ event: ClientEvent) {
     switch event {
-    case .joinRefused(let room, _), .left(let room): joins.remove(room)
+    case .joinRefused(let room, _), .left(let room, _): joins.remove(room)
     case .tokenWanted: renewToken()
     default: break
     }

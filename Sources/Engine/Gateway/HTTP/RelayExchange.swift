@@ -10,6 +10,8 @@ final class RelayExchange: SessionExchange {
   private let message: HTTPCall.Message
   /// The answer to a long poll if no entry comes, and the room's last entry then.
   private var emptyPage: (json: [UInt8], head: Int64)?
+  /// The room's last entry when it was read before.
+  private var lastHead: Int64?
   private var isPolling = false
   /// When a long poll ends, in milliseconds of the loop's clock.
   private var pollsUntil: Int64 = 0
@@ -69,7 +71,9 @@ final class RelayExchange: SessionExchange {
     else { return }
     let mayWait = !loop.isShuttingDown && !connection.sawEnd && closing == nil
     guard mayWait, loop.now.monotonic < pollsUntil else { return finishPoll() }
-    guard loop.shard.awaitEntry(session, after: head) else { return readAgain() }
+    // It was woken, and found nothing: the room is hidden from the user, who is not to know how busy it is.
+    let after = head == lastHead ? Int64.max : head
+    guard loop.shard.awaitEntry(session, after: after) else { return readAgain() }
     isPolling = true
     connection.deadline = pollsUntil
   }
@@ -85,7 +89,11 @@ final class RelayExchange: SessionExchange {
       return finishPoll()
     }
     isPolling = false
+    lastHead = emptyPage?.head
     emptyPage = nil
+    if let poll = call.poll, let session = connection.session {
+      loop.shard.beginPolling(session, poll.room)
+    }
     connection.deadline = loop.now.monotonic + Self.answerMilliseconds
     submit(message.json([]))
   }

@@ -74,6 +74,8 @@ protocol ListsAudience: Audience, ~Copyable {
   func hasJoined(_ room: Slot<Room>, _ session: Slot<Session>) -> Bool
   func joinedRooms(of session: Slot<Session>) -> [Slot<Room>]
   mutating func forEachSession(of user: String, _ body: (inout Self, Slot<Session>) -> Void)
+  /// The user of a session, as storage needs to know them.
+  func asker(_ session: Slot<Session>, _ now: Moment) -> ReadRequest.Asker
   mutating func chargeRequests(_ count: Int, _ session: Slot<Session>)
   /// Encodes the message that `inform` sends.
   mutating func encode(_ activity: ServerMessage.Activity, last: ArraySlice<UInt8>)

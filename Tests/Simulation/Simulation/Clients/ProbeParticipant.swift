@@ -118,7 +118,7 @@ final class ProbeParticipant: Participant {
       positions[told.room] = Position(
         last: told.after, epoch: told.epoch, lineage: told.lineage)
       if !epochs.contains(told.epoch) { epochs.append(told.epoch) }
-    case .left(let room): joined.remove(room)
+    case .left(let room, _): joined.remove(room)
     case .message(let entry): positions[entry.room]?.last = entry.seq
     case .ack(let ack):
       own[ack.room, default: []].append(ack.seq)

@@ -164,7 +164,7 @@ final class SessionParticipant: Participant {
       held[entry.room]?.isLoose = false
       held[entry.room]?.entries[entry.seq] = entry
       held[entry.room]?.last = entry.seq
-    case .left(let room): held[room] = nil
+    case .left(let room, _): held[room] = nil
     case .refused(let send, let error): fault("\(send.id) was refused permanently: \(error)")
     case .joinRefused(let room, let error): fault("\(room) cannot be joined: \(error)")
     case .ended(let error): fault("the session ended: \(error)")

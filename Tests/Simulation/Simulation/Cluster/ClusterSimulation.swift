@@ -260,7 +260,7 @@ final class ClusterSimulation {
   func list(_ room: String, in version: ModelDatabase.Version) -> [Entry] {
     var rooms = version.rooms
     var found: [Entry] = []
-    guard let bounds = (try? rooms.bounds(of: room)) ?? nil, bounds.head >= bounds.first else {
+    guard let bounds = (try? rooms.room(room)) ?? nil, bounds.head >= bounds.first else {
       return []
     }
     try? rooms.forEachEntry(ofRoom: bounds.number, named: room, in: bounds.first...bounds.head) {

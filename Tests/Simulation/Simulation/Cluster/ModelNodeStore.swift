@@ -1,4 +1,5 @@
 import Cluster
+import Moderation
 import Relay
 import Wire
 
@@ -309,6 +310,16 @@ final class ModelNodeStore: NodeStore {
   ) throws(StoreFailure) -> StoredMembership? {
     var rooms = try rooms()
     return try rooms.membership(of: user, toRoom: name)
+  }
+
+  func standing(of user: String, inRoom number: Int64) throws(StoreFailure) -> Standing {
+    var rooms = try rooms()
+    return try rooms.standing(of: user, inRoom: number)
+  }
+
+  func members(ofRoom number: Int64, limit: Int) throws(StoreFailure) -> [String] {
+    var rooms = try rooms()
+    return try rooms.members(ofRoom: number, limit: limit)
   }
 
   func membershipCount(of user: String) throws(StoreFailure) -> Int {

@@ -164,7 +164,7 @@ struct Ledger {
       if entry.isDeleted || entry.text == "" { continue }
       rooms[name]?.deleted[entry.seq] = Deleted(entry: entry, at: now)
       rooms[name]?.entries[entry.seq]?.body =
-        entry.kind == .edit ? Entry.deletedEditBody(of: target) : entry.deletedBody
+        entry.kind == .edit ? Entry.deletedEditBody(of: target) : entry.deletedBody()
     }
   }
 

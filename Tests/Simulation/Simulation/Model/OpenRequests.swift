@@ -42,7 +42,7 @@ extension OpenRequests.Request {
   fileprivate func mayBeAnswered(by message: ServerMessage) -> Bool {
     switch message {
     case .joined(let joined): type == .join && rooms.contains(joined.room)
-    case .left(let room): type == .leave && rooms == [room]
+    case .left(let room, _): type == .leave && rooms == [room]
     case .ack(let ack): type == .send && rooms == [ack.room] && id == ack.id
     case .history(let page): type == .history && rooms == [page.room]
     case .rooms: type == .rooms

@@ -111,7 +111,7 @@ final class Witness {
       isWelcome = true
       if welcome.user != user { fault("welcome for another user: \(welcome.user)") }
     case .joined(let joined): take(joined)
-    case .left(let room):
+    case .left(let room, _):
       guard let leave = rooms[room]?.pending.firstIndex(where: { !$0.isJoin }) else {
         fault("unrequested left of \(room)")
         return

@@ -44,7 +44,7 @@ extension EntryReader {
   mutating func contents(of rooms: [String]) throws(StoreFailure) -> [String: StoredLog] {
     var contents: [String: StoredLog] = [:]
     for room in rooms {
-      guard let bounds = try bounds(of: room) else { continue }
+      guard let bounds = try self.room(room) else { continue }
       var log = StoredLog(first: bounds.first, head: bounds.head)
       if bounds.first <= bounds.head {
         try forEachEntry(ofRoom: bounds.number, named: room, in: bounds.first...bounds.head) {

@@ -57,13 +57,14 @@ extension Simulation {
 
   /// Checks the work of the reading thread for a request.
   func check(_ work: Work, of request: ReadRequest, _ answer: LogAnswer) {
-    if bounds.contains(.folding), case .history(_, let history, _, _, _) = request {
+    if bounds.contains(.folding), case .history(_, let history, _, _, _, _) = request {
       let most = history.limit * Bound.changesPerFoldedEntry
       if work.changes > most {
         referee.fault("\(work.changes) changes to fold \(history.limit) entries, not \(most)")
       }
     }
-    if bounds.contains(.folding), case .history(_, let history, _, _, _) = request, history.isFolded
+    if bounds.contains(.folding), case .history(_, let history, _, _, _, _) = request,
+      history.isFolded
     {
       let most = Bound.rowsPerFoldedPage + history.limit * Bound.rowsPerFoldedEntry
       if work.rows > most {

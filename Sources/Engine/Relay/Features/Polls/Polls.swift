@@ -5,7 +5,7 @@
 final class Polls: Feature {
   private struct Poll {
     var room: String
-    /// The last entry that was committed since the session began to poll.
+    /// The last entry that was committed since the room was read.
     var head: Int64 = 0
     /// The session waits for an entry after this one; `nil` while the room is read.
     var awaited: Int64?
@@ -47,7 +47,7 @@ final class Polls: Feature {
     rooms[poll.room] = room
   }
 
-  /// Lets a session wait for an entry after `head`.
+  /// Lets a session wait for an entry after `head`. It begins again before it reads the room again.
   /// - Returns: `false` if there is one already.
   func wait(_ id: SessionID, after head: Int64) -> Bool {
     guard let poll = polls[id], poll.head <= head else { return false }

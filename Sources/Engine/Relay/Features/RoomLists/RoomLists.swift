@@ -394,18 +394,18 @@ final class RoomLists: Feature {
   /// Takes the times at which offline peers were last online.
   func continuePage(
     _ seen: [String: Int64], to session: Slot<Session>,
-    in audience: inout some ListsAudience & ~Copyable
+    in audience: inout some ListsAudience & ~Copyable, _ now: Moment
   ) {
-    pages.continuePage(seen, audience.id(of: session), in: &audience)
+    pages.continuePage(seen, session, in: &audience, now)
   }
 
-  /// Takes the last entries of the rooms on a page.
+  /// Takes what the rooms on a page show.
   func completePage(
-    _ lastEntries: [[UInt8]?], to session: Slot<Session>,
+    _ glimpses: [LogAnswer.Glimpse], to session: Slot<Session>,
     in audience: inout some ListsAudience & ~Copyable
   ) {
     guard let watch = table.find(audience.user(of: session)) else { return }
-    pages.completePage(lastEntries, session, on: watch, &table, in: &audience)
+    pages.completePage(glimpses, session, on: watch, &table, in: &audience)
   }
 
   // MARK: - Time

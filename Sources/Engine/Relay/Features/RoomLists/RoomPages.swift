@@ -148,48 +148,57 @@ struct RoomPages {
     return summary
   }
 
-  /// Takes the times at which offline peers were last online; the last entries are read next.
+  /// Takes the times at which offline peers were last online; what the rooms show is read next.
   mutating func continuePage(
-    _ seen: [String: Int64], _ session: SessionID,
-    in audience: inout some ListsAudience & ~Copyable
+    _ seen: [String: Int64], _ session: Slot<Session>,
+    in audience: inout some ListsAudience & ~Copyable, _ now: Moment
   ) {
-    guard var summaries = askers[session]?.summaries else { return }
+    let id = audience.id(of: session)
+    guard var summaries = askers[id]?.summaries else { return }
     for place in summaries.indices {
       if let peer = summaries[place].peer { summaries[place].lastSeen = seen[peer] }
     }
-    askers[session]?.summaries = summaries
-    audience.read(.lastEntries(session, summaries.map { ($0.room, $0.head) }))
+    askers[id]?.summaries = summaries
+    audience.read(
+      .glimpses(id, summaries.map { ($0.room, $0.head) }, by: audience.asker(session, now)))
   }
 
-  /// Takes the last entries, which complete the answer.
+  /// Takes what the rooms show, which completes the answer.
   mutating func completePage(
-    _ lastEntries: [[UInt8]?], _ session: Slot<Session>, on watch: Slot<UserWatch>,
+    _ glimpses: [LogAnswer.Glimpse], _ session: Slot<Session>, on watch: Slot<UserWatch>,
     _ table: inout WatchedRooms, in audience: inout some ListsAudience & ~Copyable
   ) {
     let id = audience.id(of: session)
     guard let asker = askers[id], var paging = asker.paging else { return }
     var included: [ServerMessage.RoomSummary] = []
+    var answered = 0
     var bytes = 0
     for (place, summary) in asker.summaries.enumerated() {
       var summary = summary
-      if place < lastEntries.count, let json = lastEntries[place] {
-        summary.last = try? Entry(decoding: json.span)
+      let glimpse = place < glimpses.count ? glimpses[place] : nil
+      if glimpse?.isHidden == true {
+        // A listed room that has become private.
+        answered = place + 1
+        continue
       }
+      summary.about = glimpse?.about
+      if let json = glimpse?.last { summary.last = try? Entry(decoding: json.span) }
       summary.presence = summary.peer.map { audience.presence(of: $0) }
       bytes += audience.length { summary.append(to: &$0) } + 1
-      if bytes > Shard.replyBytes || place >= lastEntries.count, !included.isEmpty {
+      if bytes > Shard.replyBytes || glimpse == nil, !included.isEmpty {
         // What does not fit, or has no last entry, is on the next page.
         paging.missed += paging.page[place...].compactMap { $0 }.reversed()
         break
       }
       included.append(summary)
+      answered = place + 1
     }
     for row in included {
       if let peer = row.peer {
         presence.watch(peer, lastSeen: row.lastSeen, session, in: audience)
       }
     }
-    let last = paging.page.prefix(included.count).compactMap { $0 }.last
+    let last = paging.page.prefix(answered).compactMap { $0 }.last
     paging.page = []
     askers[id]?.summaries = []
     var next: String?

@@ -1,12 +1,6 @@
-/// What a `member` entry makes of a user in a room.
-public enum Role: String, CaseIterable, Sendable {
-  case owner, moderator, member
-  /// A member who may read, and not send.
-  case muted
-  /// Left, or was removed.
-  case none
-  case banned
+public import Wire
 
+extension Role {
   /// The higher one may act on the lower one.
   var rank: Int {
     switch self {
@@ -32,17 +26,18 @@ public struct Standing: Equatable, Sendable {
   }
 
   /// Without restrictions: `owner`, `moderator`, `member` or `none`.
-  private var base: Role
-  private var ban: Term?
+  public private(set) var base: Role
+  public private(set) var ban: Term?
   /// It outlasts leaving, which would otherwise lift it.
-  private var mute: Term?
+  public private(set) var mute: Term?
   /// The `seq` of the `member` entry that let the user in; 0 = none did.
   public private(set) var since: Int64
 
   /// A user that no entry names.
   public static let unnamed = Standing(base: .none, since: 0)
 
-  private init(base: Role, ban: Term? = nil, mute: Term? = nil, since: Int64) {
+  /// Creates a standing from what a store keeps of it.
+  public init(base: Role, ban: Term? = nil, mute: Term? = nil, since: Int64) {
     self.base = base
     self.ban = ban
     self.mute = mute

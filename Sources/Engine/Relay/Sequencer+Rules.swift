@@ -1,0 +1,510 @@
+import Moderation
+import Wire
+
+/// The rules of a room in memory, and what is known of the users that its entries name.
+struct Governance {
+  var rules: RoomRules
+  /// Filled on demand.
+  var standings: [String: Standing] = [:]
+  /// When users have sent their last texts to a slow room, in milliseconds since 1970.
+  var lastTexts: [String: Int64] = [:]
+
+  /// Beyond it, users are looked up again. Twice the members that a room may have.
+  static let usersLimit = 20_000
+
+  init(rules: RoomRules) { self.rules = rules }
+
+  /// Records a text. If there are very many, those that no longer count are forgotten, or all: then some
+  /// users may send their next text early.
+  mutating func recordText(of user: String, at: Int64) {
+    let interval = rules.settings.slowSeconds * 1000
+    guard interval > 0 else { return }
+    if lastTexts.count >= Self.usersLimit {
+      lastTexts = lastTexts.filter { $0.value + interval > at }
+      if lastTexts.count >= Self.usersLimit { lastTexts = [:] }
+    }
+    lastTexts[user] = at
+  }
+}
+
+/// What a `settings` or `member` entry makes of its room, decided before the entry has its place.
+struct Verdict {
+  var rules: RoomRules
+  /// The user who is named, and what they are then.
+  var named: (user: String, standing: Standing)?
+  /// The members who are none in a room that becomes private.
+  var outsiders: [String] = []
+}
+
+/// Rooms with rules: who may read, send, and change them. The other rooms pay one test for it.
+extension Sequencer {
+  private func rules(of room: Int) -> RoomRules? {
+    guard rooms[room].isGoverned, let number = rooms[room].number else { return nil }
+    return governed[number]?.rules
+  }
+
+  /// The time of the next entry of a room.
+  private func time(in room: Int, _ now: Int64) -> Int64 { max(now, rooms[room].lastAt) }
+
+  /// Returns what a user is in a room.
+  mutating func standing(
+    of user: String, in room: Int, _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> Standing {
+    guard rooms[room].isGoverned, let number = rooms[room].number else { return .unnamed }
+    if let known = governed[number]?.standings[user] { return known }
+    let standing = try store.standing(of: user, inRoom: number)
+    if let count = governed[number]?.standings.count, count >= Governance.usersLimit,
+      rooms[room].touchedIn != batchNumber
+    {
+      governed[number]?.standings = [:]
+    }
+    governed[number]?.standings[user] = standing
+    return standing
+  }
+
+  private mutating func actor(
+    _ user: String, _ isOperator: Bool, in room: Int, _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> RoomRules.Actor {
+    RoomRules.Actor(user, try standing(of: user, in: room, &store), isOperator: isOperator)
+  }
+
+  // MARK: - Reading
+
+  /// Returns the error for a user who may not read a room; `nil` if they may.
+  mutating func readingRefusal(
+    of user: String, _ isOperator: Bool, in room: Int, re: RequestName, _ now: Int64,
+    _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> WireError? {
+    guard let rules = rules(of: room) else { return nil }
+    let actor = try actor(user, isOperator, in: room, &store)
+    let name = rooms[room].name
+    do throws(RoomRules.Refusal) {
+      try rules.checkReading(by: actor, now: time(in: room, now))
+      return nil
+    } catch {
+      return error.wireError(re: re, room: name)
+    }
+  }
+
+  /// Whether a join, or a text, makes a user a member of a room.
+  mutating func mayBecomeMember(
+    _ user: String, of room: Int, _ now: Int64, _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> Bool {
+    try readingRefusal(of: user, false, in: room, re: .join, now, &store) == nil
+  }
+
+  /// Whether a user may read an entry of a room.
+  mutating func isReadable(
+    _ seq: Int64, by user: String, _ isOperator: Bool, in room: Int, _ batch: inout Batch,
+    _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> Bool {
+    guard let rules = rules(of: room) else { return true }
+    let actor = try actor(user, isOperator, in: room, &store)
+    return rules.firstReadable(by: actor, now: time(in: room, batch.now)).map { seq >= $0 } ?? false
+  }
+
+  /// Returns the first entry that a user who joins a room may read, and what the room is to them.
+  mutating func view(
+    of room: Int, for request: LogRequest.Subscribe, _ now: Int64,
+    _ store: inout some EntryLookup
+  ) -> (firstReadable: Int64, about: ServerMessage.RoomDescription?) {
+    guard let rules = rules(of: room) else { return (1, nil) }
+    let now = time(in: room, now)
+    guard let actor = try? actor(request.user, request.isOperator, in: room, &store) else {
+      // The join has just read it: it fails now only if the store does, and then the log has none to show.
+      return (rooms[room].head + 1, nil)
+    }
+    return (
+      rules.firstReadable(by: actor, now: now) ?? rooms[room].head + 1,
+      rules.description(for: actor, now)
+    )
+  }
+
+  /// Returns members with their roles.
+  mutating func roles(
+    of members: [ServerMessage.Marks], in room: Int, _ now: Int64, _ store: inout some EntryLookup
+  ) -> [ServerMessage.Marks] {
+    members.map { member in
+      var member = member
+      if let standing = try? standing(of: member.user, in: room, &store),
+        standing != .unnamed
+      {
+        member.role = standing.role(time(in: room, now))
+      }
+      return member
+    }
+  }
+
+  /// Refuses a send to a room that does not exist for its sender, as one to a free name, whatever the
+  /// room has.
+  /// - Returns: whether the room exists for the sender.
+  mutating func isVisible(
+    _ append: LogRequest.Append, _ room: Int, _ loop: Int, _ batch: inout Batch,
+    _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> Bool {
+    let refusal = try readingRefusal(
+      of: append.user, append.isOperator, in: room, re: .send, batch.now, &store)
+    guard var refusal, refusal.code == .noSuchRoom else { return true }
+    if append.mayCreate, case .target(let target)? = append.reference {
+      refusal =
+        try mayBelong(append.user, to: room, &batch, &store)
+        ? Self.noSuchEntry(append, target, in: append.room, "target")
+        : roomsPerUserReached(append.user, re: .send, room: append.room, id: append.id)
+    } else if !append.mayCreate {
+      refusal = Self.noSuchRoom(re: .send, append.room)
+    }
+    refusal.id = append.id
+    refuseSend(append, refusal, loop, &batch)
+    return false
+  }
+
+  // MARK: - Sending
+
+  /// Returns why a send is refused that has no other fault; `nil` if it is not. Keeps the verdict of one
+  /// that changes the room.
+  mutating func refusal(
+    of append: LogRequest.Append, in room: Int, _ batch: inout Batch,
+    _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> WireError? {
+    batch.verdict = nil
+    let actor = try actor(append.user, append.isOperator, in: room, &store)
+    let now = time(in: room, batch.now)
+    let refusal: WireError?
+    switch append.reference {
+    case .settings(let change):
+      refusal = try judge(change, by: actor, append, in: room, now, &batch, &store)
+    case .member(let change):
+      refusal = try judge(change, by: actor, append, in: room, now, &batch, &store)
+    default:
+      guard let number = rooms[room].number, let governance = governed[number] else { return nil }
+      do throws(RoomRules.Refusal) {
+        try governance.rules.checkSending(
+          append.deed, by: actor, lastTextAt: governance.lastTexts[append.user], now: now)
+        refusal = nil
+      } catch {
+        refusal = error.wireError(re: .send, room: append.room)
+      }
+    }
+    guard var refusal else { return nil }
+    refusal.id = append.id
+    return refusal
+  }
+
+  /// Whether a user may delete the entry of another user.
+  mutating func mayDelete(
+    _ entry: Entry, _ append: LogRequest.Append, in room: Int, _ batch: inout Batch,
+    _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> Bool {
+    guard Self.takesNotices(append.room) else { return false }
+    let actor = try actor(append.user, append.isOperator, in: room, &store)
+    let author = try standing(of: entry.from, in: room, &store)
+    let rules = rules(of: room) ?? RoomRules()
+    do throws(RoomRules.Refusal) {
+      try rules.checkDeleting(entryOf: author, by: actor, now: time(in: room, batch.now))
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// Whether a user who types may send then.
+  mutating func maySend(
+    _ user: String, to room: Int, _ now: Int64, _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> Bool {
+    guard let rules = rules(of: room) else { return true }
+    let actor = try actor(user, false, in: room, &store)
+    do throws(RoomRules.Refusal) {
+      try rules.checkSending(.content, by: actor, lastTextAt: nil, now: time(in: room, now))
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  // MARK: - Settings and members
+
+  /// Direct messages and the relay's own rooms have no rules.
+  private static func takesNotices(_ room: String) -> Bool {
+    !RoomName.isDirect(room) && !RoomName.isReserved(room)
+  }
+
+  /// Returns why a notice has no sense in its room; `nil` if it has.
+  private func unsuitable(
+    _ append: LogRequest.Append, by actor: RoomRules.Actor, in room: Int
+  ) -> WireError? {
+    let text: String
+    if !Self.takesNotices(append.room) {
+      text = "Room \(append.room) has neither settings nor roles."
+    } else if rules(of: room) == nil, rooms[room].head > 0, !actor.isOperator {
+      text = "Room \(append.room) has no owner: only an operator of the relay may change it."
+    } else {
+      return nil
+    }
+    return WireError(.forbidden, text, re: .send, room: append.room)
+  }
+
+  private mutating func judge(
+    _ change: RoomSettings.Change, by actor: RoomRules.Actor, _ append: LogRequest.Append,
+    in room: Int, _ now: Int64, _ batch: inout Batch, _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> WireError? {
+    if let error = unsuitable(append, by: actor, in: room) { return error }
+    let before = rules(of: room) ?? RoomRules()
+    var verdict = Verdict(rules: before)
+    if rooms[room].head == 0 {
+      let (rules, owner) = RoomRules.created(with: change, at: 1, now)
+      verdict = Verdict(rules: rules, named: (append.user, owner))
+    } else {
+      do throws(RoomRules.Refusal) {
+        try verdict.rules.change(change, by: actor, now: now)
+      } catch {
+        return error.wireError(re: .send, room: append.room)
+      }
+    }
+    if verdict.rules.settings.access == .private, before.settings.access == .open {
+      let limit = limits.membersPerRoom > 0 ? limits.membersPerRoom : EntryLimits.closingMembers
+      guard rooms[room].memberCount <= limit else {
+        return WireError(
+          .limitReached,
+          "Room \(append.room) has more than \(limit) members, and cannot become private.",
+          re: .send, room: append.room, field: "members_per_room")
+      }
+      verdict.outsiders = try outsiders(of: room, but: append.user, now, limit: limit, &store)
+    }
+    batch.verdict = verdict
+    return nil
+  }
+
+  /// Returns the members that no entry has let in.
+  private mutating func outsiders(
+    of room: Int, but sender: String, _ now: Int64, limit: Int, _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> [String] {
+    if rooms[room].otherMembers > 0, let number = rooms[room].number {
+      for user in try store.members(ofRoom: number, limit: limit + 1) {
+        _ = try self.room(rooms[room].name, knowing: user, &store)
+      }
+    }
+    var outsiders: [String] = []
+    for user in rooms[room].members.keys.sorted() {
+      if user == sender, rooms[room].head == 0 { continue }
+      if try !standing(of: user, in: room, &store).isMember(now) { outsiders.append(user) }
+    }
+    return outsiders
+  }
+
+  private mutating func judge(
+    _ change: MemberChange, by actor: RoomRules.Actor, _ append: LogRequest.Append, in room: Int,
+    _ now: Int64, _ batch: inout Batch, _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> WireError? {
+    if let error = unsuitable(append, by: actor, in: room) { return error }
+    guard rooms[room].head > 0 else { return .hidden(append.room, re: .send) }
+    if let until = change.until, until <= now {
+      return WireError(
+        .badField, "\"until\" must be in the future.", re: .send, room: append.room,
+        field: "until")
+    }
+    _ = try self.room(append.room, knowing: change.user, &store)
+    let target = try standing(of: change.user, in: room, &store)
+    var verdict = Verdict(rules: rules(of: room) ?? RoomRules())
+    do throws(RoomRules.Refusal) {
+      let standing = try verdict.rules.setRole(
+        of: change.user, target, to: change.role, Standing.Term(until: change.until), by: actor,
+        limit: limits.membersPerRoom, at: rooms[room].head + 1, now: now)
+      verdict.named = (change.user, standing)
+    } catch {
+      return error.wireError(re: .send, room: append.room)
+    }
+    batch.verdict = verdict
+    return nil
+  }
+
+  /// Applies what an entry of a room with rules does to them.
+  mutating func applyRules(
+    _ append: LogRequest.Append, _ entry: (seq: Int64, at: Int64), in room: Int,
+    _ batch: inout Batch
+  ) {
+    guard let number = rooms[room].number else { return }
+    guard append.isNotice else {
+      if append.kind == .text { governed[number]?.recordText(of: append.user, at: entry.at) }
+      return
+    }
+    guard let verdict = batch.verdict else { preconditionFailure("a notice has been judged") }
+    batch.verdict = nil
+    rooms[room].isGoverned = true
+    governed[number, default: Governance(rules: verdict.rules)].rules = verdict.rules
+    batch.ruled.insert(room)
+    if let (user, standing) = verdict.named {
+      governed[number]?.standings[user] = standing
+      batch.judged.insert(MemberKey(room: room, user: user))
+      setMember(user, standing.isMember(entry.at), in: room, &batch)
+    }
+    for user in verdict.outsiders {
+      if batch.newRooms.contains(room) { batch.evicted.append(MemberKey(room: room, user: user)) }
+      setMember(user, false, in: room, &batch)
+    }
+    recordDeparture(append.reference, by: append.user, at: entry.seq, in: room, &batch)
+  }
+
+  private mutating func setMember(
+    _ user: String, _ isMember: Bool, in room: Int, _ batch: inout Batch
+  ) {
+    guard (rooms[room].members[user] != nil) != isMember else { return }
+    batch.byEntry.insert(MemberKey(room: room, user: user))
+    if isMember {
+      addMember(user, to: room, &batch)
+    } else {
+      removeMember(user, from: room, &batch)
+    }
+  }
+
+  /// Records whose subscriptions an entry ends.
+  func recordDeparture(
+    _ reference: ClientMessage.Reference?, by sender: String, at seq: Int64, in room: Int,
+    _ batch: inout Batch
+  ) {
+    switch reference {
+    case .member(let change) where change.role == .none || change.role == .banned:
+      batch.departures.append(
+        Commit.Departure(
+          room: rooms[room].name, user: change.user,
+          entry: ServerMessage.Departure(
+            seq: seq, by: sender, role: change.role, reason: change.reason)))
+    case .settings(let change) where change.access == .private:
+      batch.closings.append((room, ServerMessage.Departure(seq: seq, by: sender)))
+    default: break
+    }
+  }
+
+  // MARK: - Outcomes
+
+  /// Refuses the joins of a batch whose users have lost the right to read in it.
+  mutating func endSubscriptions(_ batch: inout Batch, _ store: inout some EntryLookup) {
+    guard !batch.ruled.isEmpty else { return }
+    for place in batch.subscribing.indices where batch.subscribing[place].refusal == nil {
+      let subscribing = batch.subscribing[place]
+      let (room, request) = (subscribing.room, subscribing.request)
+      guard batch.ruled.contains(room) else { continue }
+      let refusal: WireError?
+      do throws(StoreFailure) {
+        refusal = try readingRefusal(
+          of: request.user, request.isOperator, in: room, re: .join, batch.now, &store)
+      } catch {
+        refusal = WireError.unavailable(re: .join, room: request.room)
+      }
+      guard let refusal else { continue }
+      batch.subscribing[place].refusal = refusal
+      unsubscribe(room, request.user)
+      batch.audienceRooms.insert(room)
+    }
+  }
+
+  /// Returns the users whose subscriptions end with entries of a batch.
+  mutating func departures(
+    of batch: Batch, _ store: inout some EntryLookup
+  ) -> [Commit.Departure] {
+    var departures = batch.departures
+    for (room, departure) in batch.closings {
+      guard rules(of: room)?.settings.access == .private else { continue }
+      for user in rooms[room].subscribers.users.sorted() {
+        // Operators are not told apart here: they join again.
+        if let standing = try? standing(of: user, in: room, &store),
+          standing.isMember(rooms[room].lastAt)
+        {
+          continue
+        }
+        departures.append(
+          Commit.Departure(room: rooms[room].name, user: user, entry: departure))
+      }
+    }
+    return departures
+  }
+
+  static func named(_ user: String, _ room: String) -> ServerMessage {
+    .error(
+      WireError(
+        .forbidden,
+        "\(user) is a member of \(room) by an entry; leave with an entry of kind \"member\" and role"
+          + " \"none\".", re: .leave, room: room, field: "forget"))
+  }
+}
+
+extension LogRequest.Append {
+  fileprivate var deed: RoomRules.Deed {
+    switch kind {
+    case .text: .text
+    case .edit, .react: .change
+    case .delete: .deletion
+    default: .content
+    }
+  }
+
+  /// Returns the same for a room whose name the relay chooses: the same one for the same user and id,
+  /// and one that no other user can guess.
+  func naming(key: EntryIdentity.Key) -> LogRequest.Append {
+    var name = "r-"
+    // No room has such a number.
+    for half in [UInt64.max, UInt64.max - 1] {
+      let hash = EntryIdentity.hash(half, sender: user, id: id, key: key)
+      let digits = String(hash, radix: 16)
+      name += String(repeating: "0", count: 16 - digits.count) + digits
+    }
+    return LogRequest.Append(
+      session: session, room: name, user: user, id: id, kind: kind, body: body,
+      reference: reference, mayCreate: mayCreate, isOperator: isOperator, ref: ref,
+      receivedAt: receivedAt)
+  }
+}
+
+extension RoomRules {
+  /// Returns what a room with these rules is to a user.
+  func description(for actor: Actor, _ now: Int64) -> ServerMessage.RoomDescription {
+    ServerMessage.RoomDescription(
+      title: settings.title, topic: settings.topic, access: settings.access,
+      role: actor.standing == .unnamed ? nil : actor.standing.role(now))
+  }
+}
+
+extension WireError {
+  /// A room that does not exist for a user.
+  static func hidden(_ room: String, re: RequestName) -> WireError {
+    WireError(
+      .noSuchRoom, "There is no room \(room) that you may enter; use another name.", re: re,
+      room: room)
+  }
+}
+
+extension RoomRules.Refusal {
+  func wireError(re: RequestName, room: String) -> WireError {
+    switch self {
+    case .noSuchRoom: return .hidden(room, re: re)
+    case .tooEarly(let milliseconds):
+      return WireError(
+        .rateLimited, "Room \(room) is slow: wait before you send the next text.", re: re,
+        room: room, field: "slow_s", retryAfterMilliseconds: milliseconds)
+    case .forbidden(_, .full):
+      return WireError(
+        .limitReached, "Room \(room) has as many members, or as many banned users, as it may have.",
+        re: re, room: room, field: "members_per_room")
+    case .forbidden(let until, let reason):
+      var error = WireError(.forbidden, reason.text(room), re: re, room: room)
+      error.until = until
+      if reason == .lastOwner { error.field = "role" }
+      return error
+    }
+  }
+}
+
+extension RoomRules.Reason {
+  fileprivate func text(_ room: String) -> String {
+    switch self {
+    case .banned: "You are banned from \(room)."
+    case .muted: "You are muted in \(room)."
+    case .mayNotPost: "Only moderators may post in \(room)."
+    case .notAnOwner: "Only an owner of \(room) may change who enters, and what new members read."
+    case .notAModerator: "Only owners and moderators of \(room) may do this."
+    case .notBelow: "You may act on users with a lower role than yours, and give lower roles only."
+    case .lastOwner: "Room \(room) needs an owner: make another member an owner first."
+    case .ownRole: "You may leave \(room), and not choose another role for yourself."
+    case .full: "Room \(room) is full."
+    }
+  }
+}
