@@ -142,4 +142,38 @@ import Wire
       }
     }
   }
+
+  @Test func `an invitation counts among the rooms of its sender until the user takes part`() throws
+  {
+    let (relay, ada) = try full(1)
+    let bo = relay.connect("bo")
+    var settings = RoomSettings.Change()
+    settings.access = .private
+    ada.send(.send(.init(room: "den", id: "1", settings: settings)))
+    func invite(_ user: String, _ id: String) {
+      let change = MemberChange(user: user, role: .member)
+      ada.send(.send(.init(room: "den", id: id, member: change)))
+      relay.run()
+    }
+    invite("bo", "2")
+    invite("cy", "3")
+    let refused = try #require(ada.take().errors.first)
+    #expect(refused.code == .limitReached && refused.field == "rooms_per_user")
+    // Of the user's own rooms all are still free.
+    for room in ["a", "b", "c"] { bo.post(room, "1") }
+    relay.run()
+    #expect(bo.take().acks.count == 3)
+    bo.join("den")
+    relay.run()
+    #expect(bo.take().errors.map(\.field) == ["rooms_per_user"])
+    bo.send(.leave(room: "a", forget: true))
+    bo.join("den")
+    relay.run()
+    #expect(bo.take().joined.map(\.room) == ["den"])
+    invite("cy", "4")
+    #expect(ada.take().errors.isEmpty)
+    bo.join("d")
+    relay.run()
+    #expect(bo.take().errors.map(\.field) == ["rooms_per_user"])
+  }
 }

@@ -162,7 +162,7 @@ public struct RoomRules: Equatable, Sendable {
     var rules = RoomRules()
     rules.settings.apply(change)
     let owner = Standing.unnamed.changed(
-      to: .owner, Standing.Term(), byThemselves: false, at: seq, now)
+      to: .owner, Standing.Term(), by: nil, at: seq, now)
     rules.counts.count(owner, 1)
     return (rules, owner)
   }
@@ -205,7 +205,8 @@ public struct RoomRules: Equatable, Sendable {
         throw .forbidden(reason: .notBelow)
       }
     }
-    let after = target.changed(to: role, term, byThemselves: byThemselves, at: seq, now)
+    let after = target.changed(
+      to: role, term, by: byThemselves ? nil : actor.user, at: seq, now)
     var counts = counts
     counts.count(target, -1)
     counts.count(after, 1)

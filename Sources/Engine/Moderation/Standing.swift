@@ -32,16 +32,21 @@ public struct Standing: Equatable, Sendable {
   public private(set) var mute: Term?
   /// The `seq` of the `member` entry that let the user in; 0 = none did.
   public private(set) var since: Int64
+  /// Who sent that entry, until the user first takes part in the room.
+  public private(set) var inviter: String?
 
   /// A user that no entry names.
   public static let unnamed = Standing(base: .none, since: 0)
 
   /// Creates a standing from what a store keeps of it.
-  public init(base: Role, ban: Term? = nil, mute: Term? = nil, since: Int64) {
+  public init(
+    base: Role, ban: Term? = nil, mute: Term? = nil, since: Int64, inviter: String? = nil
+  ) {
     self.base = base
     self.ban = ban
     self.mute = mute
     self.since = since
+    self.inviter = inviter
   }
 
   /// The role at a time: a restriction ends without an entry.
@@ -63,15 +68,27 @@ public struct Standing: Equatable, Sendable {
   /// Whether the user is let in. In an open room everyone else may read, too.
   public func isMember(_ now: Int64) -> Bool { role(now).rank > 0 }
 
+  /// The standing from the user's first join or send on.
+  public var accepted: Standing {
+    var accepted = self
+    accepted.inviter = nil
+    return accepted
+  }
+
   /// Returns the standing after an entry.
-  func changed(to role: Role, _ term: Term, byThemselves: Bool, at seq: Int64, _ now: Int64)
+  /// - Parameter other: who sent it; `nil` = the user.
+  func changed(to role: Role, _ term: Term, by other: String?, at seq: Int64, _ now: Int64)
     -> Standing
   {
-    let entered = isMember(now) ? since : seq
+    func entered(_ base: Role, mute: Term? = nil) -> Standing {
+      isMember(now)
+        ? Standing(base: base, mute: mute, since: since, inviter: inviter)
+        : Standing(base: base, mute: mute, since: seq, inviter: other)
+    }
     return switch role {
-    case .owner, .moderator: Standing(base: role, since: entered)
-    case .member: Standing(base: .member, mute: byThemselves ? mute : nil, since: entered)
-    case .muted: Standing(base: .member, mute: term, since: entered)
+    case .owner, .moderator: entered(role)
+    case .member: entered(.member, mute: other == nil ? mute : nil)
+    case .muted: entered(.member, mute: term)
     case .none: Standing(base: .none, mute: mute, since: 0)
     case .banned: Standing(base: .none, ban: term, mute: mute, since: 0)
     }

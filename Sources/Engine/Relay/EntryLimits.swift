@@ -9,8 +9,8 @@ public struct EntryLimits: Equatable, Sendable {
   /// Users that `member` entries let into one room, and as many that they keep out. An open room may have
   /// more members that joined.
   public var membersPerRoom = 10_000
-  /// The members beyond which a room without such a limit cannot become private: all but those that
-  /// entries name are removed at once.
+  /// The members beyond which a room cannot become private: all but those that entries name are removed at
+  /// once.
   static let closingMembers = 10_000
 
   public init(

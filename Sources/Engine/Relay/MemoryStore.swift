@@ -240,7 +240,12 @@ public struct MemoryStore: EntryStore, EntryReader {
   }
 
   public mutating func membershipCount(of user: String) throws(StoreFailure) -> Int {
-    roomsByMember[user]?.count ?? 0
+    var count = roomsByMember[user]?.count ?? 0
+    for room in rooms.values {
+      if room.standings[user]?.inviter != nil { count -= 1 }
+      count += room.standings.values.count { $0.inviter == user }
+    }
+    return count
   }
 
   public mutating func commit(_ changes: StoreChanges) throws(StoreFailure) {

@@ -54,6 +54,10 @@ package struct StandingLine: Equatable {
     bytes += Array(",\"role\":\"\(standing.base.rawValue)\",\"since\":\(standing.since)".utf8)
     if standing.ban != nil { bytes += Array(",\"ban\":\(standing.banNumber)".utf8) }
     if standing.mute != nil { bytes += Array(",\"mute\":\(standing.muteNumber)".utf8) }
+    if let inviter = standing.inviter {
+      bytes += Array(",\"inviter\":".utf8)
+      bytes.append(jsonString: inviter)
+    }
     bytes += Array("}\n".utf8)
   }
 
@@ -69,7 +73,7 @@ package struct StandingLine: Equatable {
     guard let role = json["role"]?.string, let since = json["since"]?.integer,
       let standing = Standing(
         role: role, ban: json["ban"]?.integer ?? -1, mute: json["mute"]?.integer ?? -1,
-        since: since)
+        since: since, inviter: json["inviter"]?.string ?? "")
     else { throw ExportLine.Malformed(reason: "\"role\" or \"since\" is missing or invalid") }
     self.init(room: room, user: user, standing: standing)
   }

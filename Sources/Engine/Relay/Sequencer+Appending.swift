@@ -32,13 +32,16 @@ extension Sequencer {
     // An operator who acts on a room takes no part in it for that.
     let acts = isNotice || append.isOperator && append.kind == .delete
     let becomesMember = member == nil && (!acts || rooms[room].head == 0)
-    if becomesMember, try !mayBelong(append.user, to: room, &batch, &store) {
+    if becomesMember || rooms[room].isGoverned && !acts,
+      try !mayBelong(append.user, to: room, &batch, &store)
+    {
       refuseSend(
         append, roomsPerUserReached(append.user, re: .send, room: append.room, id: append.id),
         loop, &batch)
       return
     }
     guard let body = try bodyThatFits(append, in: room, loop, &batch, &store) else { return }
+    if !acts { try acceptInvitation(append.user, to: room, &batch, &store) }
     let number = try makeStorable(room, &batch, &store)
     let (seq, at) = advance(room, by: append, &batch)
     let entry = StoreChanges.NewEntry(

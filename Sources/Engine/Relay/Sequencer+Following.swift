@@ -189,6 +189,8 @@ extension Sequencer {
       rooms[room].isGoverned = true
       governed[number, default: Governance(rules: rules)].rules = rules
     }
+    // An invitation counts among the rooms of one user or the other.
+    if !changes.standings.isEmpty { membershipCounts = [:] }
     for (number, user, standing) in changes.standings where index(of: number) != nil {
       governed[number]?.standings[user] = standing
     }

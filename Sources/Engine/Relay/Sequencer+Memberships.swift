@@ -1,4 +1,5 @@
 import HeapModule
+import Moderation
 import Wire
 
 /// Lists the memberships of users, and limits their number.
@@ -118,9 +119,21 @@ extension Sequencer {
   mutating func mayBelong(
     _ user: String, to room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Bool {
-    guard roomsPerUser > 0, rooms[room].members[user] == nil, !rooms[room].isReserved else {
+    guard roomsPerUser > 0, !rooms[room].isReserved else { return true }
+    if rooms[room].members[user] != nil,
+      try standing(of: user, in: room, &store).inviter == nil
+    {
       return true
     }
+    return try membershipCount(user, batch, &store) < roomsPerUser
+  }
+
+  /// Whether a user may invite another one: until that one takes part in the room, it counts among the
+  /// rooms of the inviter.
+  mutating func mayInvite(
+    _ user: String, _ batch: inout Batch, _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> Bool {
+    if roomsPerUser == 0 { return true }
     return try membershipCount(user, batch, &store) < roomsPerUser
   }
 

@@ -141,6 +141,7 @@ extension Sequencer {
       refuse(roomsPerUserReached(request.user, re: .join, room: request.room))
       return
     }
+    try acceptInvitation(request.user, to: room, &batch, &store)
     let resumption = try resumption(of: request, room, &store)
     if rooms[room].members.count >= SequencedRoom.unstoredMembersLimit {
       _ = try makeStorable(room, &batch, &store)
@@ -179,13 +180,16 @@ extension Sequencer {
   }
 
   /// Makes the user a member of the room, unless the user is one.
-  /// - Parameter marks: the marks to begin with; `nil` = those of a membership that begins now.
+  /// - Parameters:
+  ///   - marks: the marks to begin with; `nil` = those of a membership that begins now.
+  ///   - inviter: another user whose rooms it counts among.
   mutating func addMember(
-    _ user: String, to room: Int, marks: MemberMarks? = nil, _ batch: inout Batch
+    _ user: String, to room: Int, marks: MemberMarks? = nil, invitedBy inviter: String? = nil,
+    _ batch: inout Batch
   ) {
     guard rooms[room].members[user] == nil, !rooms[room].isReserved else { return }
     rooms[room].members[user] = marks ?? rooms[room].firstMarks
-    countMembership(user, 1, isStored: rooms[room].number != nil, &batch)
+    countMembership(inviter ?? user, 1, isStored: rooms[room].number != nil, &batch)
     if rooms[room].number == nil {
       unstored.insert(rooms[room].name, of: user)
     } else {
@@ -196,9 +200,12 @@ extension Sequencer {
       Commit.MembershipChange(room: rooms[room].name, user: user, belongs: true))
   }
 
-  mutating func removeMember(_ user: String, from room: Int, _ batch: inout Batch) {
+  /// - Parameter inviter: another user whose rooms it counts among.
+  mutating func removeMember(
+    _ user: String, from room: Int, invitedBy inviter: String? = nil, _ batch: inout Batch
+  ) {
     guard rooms[room].removeMember(user, batch: batch.number) else { return }
-    countMembership(user, -1, isStored: rooms[room].number != nil, &batch)
+    countMembership(inviter ?? user, -1, isStored: rooms[room].number != nil, &batch)
     let key = MemberKey(room: room, user: user)
     batch.dirtyMembers.remove(key)
     if rooms[room].number == nil {

@@ -261,7 +261,7 @@ extension Sequencer {
       }
     }
     if verdict.rules.settings.access == .private, before.settings.access == .open {
-      let limit = limits.membersPerRoom > 0 ? limits.membersPerRoom : EntryLimits.closingMembers
+      let limit = EntryLimits.closingMembers
       guard rooms[room].memberCount <= limit else {
         return WireError(
           .limitReached,
@@ -309,12 +309,32 @@ extension Sequencer {
       let standing = try verdict.rules.setRole(
         of: change.user, target, to: change.role, Standing.Term(until: change.until), by: actor,
         limit: limits.membersPerRoom, at: rooms[room].head + 1, now: now)
-      verdict.named = (change.user, standing)
+      // One who takes part already is not invited.
+      let takesPart = rooms[room].members[change.user] != nil && target.inviter == nil
+      verdict.named = (change.user, takesPart ? standing.accepted : standing)
     } catch {
       return error.wireError(re: .send, room: append.room)
     }
+    if let inviter = verdict.named?.standing.inviter, target.inviter == nil,
+      try !mayInvite(inviter, &batch, &store)
+    {
+      return roomsPerUserReached(inviter, re: .send, room: append.room)
+    }
     batch.verdict = verdict
     return nil
+  }
+
+  /// An invited user takes part in the room: from here on it counts among their own rooms.
+  mutating func acceptInvitation(
+    _ user: String, to room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
+  ) throws(StoreFailure) {
+    let standing = try standing(of: user, in: room, &store)
+    guard let inviter = standing.inviter, let number = rooms[room].number else { return }
+    touch(room, &batch)
+    governed[number]?.standings[user] = standing.accepted
+    batch.judged.insert(MemberKey(room: room, user: user))
+    countMembership(inviter, -1, isStored: true, &batch)
+    countMembership(user, 1, isStored: true, &batch)
   }
 
   /// Applies what an entry of a room with rules does to them.
@@ -333,9 +353,10 @@ extension Sequencer {
     governed[number, default: Governance(rules: verdict.rules)].rules = verdict.rules
     batch.ruled.insert(room)
     if let (user, standing) = verdict.named {
+      let inviter = standing.inviter ?? governed[number]?.standings[user]?.inviter
       governed[number]?.standings[user] = standing
       batch.judged.insert(MemberKey(room: room, user: user))
-      setMember(user, standing.isMember(entry.at), in: room, &batch)
+      setMember(user, standing.isMember(entry.at), in: room, invitedBy: inviter, &batch)
     }
     for user in verdict.outsiders {
       if batch.newRooms.contains(room) { batch.evicted.append(MemberKey(room: room, user: user)) }
@@ -345,14 +366,15 @@ extension Sequencer {
   }
 
   private mutating func setMember(
-    _ user: String, _ isMember: Bool, in room: Int, _ batch: inout Batch
+    _ user: String, _ isMember: Bool, in room: Int, invitedBy inviter: String? = nil,
+    _ batch: inout Batch
   ) {
     guard (rooms[room].members[user] != nil) != isMember else { return }
     batch.byEntry.insert(MemberKey(room: room, user: user))
     if isMember {
-      addMember(user, to: room, &batch)
+      addMember(user, to: room, invitedBy: inviter, &batch)
     } else {
-      removeMember(user, from: room, &batch)
+      removeMember(user, from: room, invitedBy: inviter, &batch)
     }
   }
 

@@ -26,10 +26,13 @@ extension Standing {
   package var muteNumber: Int64 { Self.number(mute) }
 
   /// Creates a standing from what a store has of it; `nil` if that is none.
-  package init?(role: String, ban: Int64, mute: Int64, since: Int64) {
+  /// - Parameter inviter: `""` = none.
+  package init?(role: String, ban: Int64, mute: Int64, since: Int64, inviter: String) {
     guard let role = Role(rawValue: role), role != .muted, role != .banned,
       (0...Entry.sequenceLimit).contains(since)
     else { return nil }
-    self.init(base: role, ban: Self.term(ban), mute: Self.term(mute), since: since)
+    self.init(
+      base: role, ban: Self.term(ban), mute: Self.term(mute), since: since,
+      inviter: inviter.isEmpty ? nil : inviter)
   }
 }

@@ -88,7 +88,8 @@ struct CommitCalls {
           .ints(standings.map(\.room)), .texts(standings.map(\.user)),
           .texts(standings.map(\.standing.base.rawValue)),
           .ints(standings.map(\.standing.banNumber)), .ints(standings.map(\.standing.muteNumber)),
-          .ints(standings.map(\.standing.since))))
+          .ints(standings.map(\.standing.since)),
+          .texts(standings.map { $0.standing.inviter ?? "" })))
     }
   }
 

@@ -59,6 +59,7 @@ enum FeedContent {
       writer.append(change.standing.banNumber)
       writer.append(change.standing.muteNumber)
       writer.append(change.standing.since)
+      writer.append(change.standing.inviter ?? "")
     }
     writer.append(sequenced.marked) { writer, mark in
       writer.append(mark.room)
@@ -176,7 +177,8 @@ enum FeedContent {
       let (room, user, role) = (try reader.int(), try reader.text(), try reader.text())
       guard
         let standing = Standing(
-          role: role, ban: try reader.int(), mute: try reader.int(), since: try reader.int())
+          role: role, ban: try reader.int(), mute: try reader.int(), since: try reader.int(),
+          inviter: try reader.text())
       else { throw Malformed() }
       changes.standings.append((room, user, standing))
     }

@@ -65,7 +65,7 @@ extension Maintenance {
       guard
         let standing = Standing(
           role: rows.text(row, 2), ban: rows.int(row, 3), mute: rows.int(row, 4),
-          since: rows.int(row, 5))
+          since: rows.int(row, 5), inviter: rows.text(row, 6))
       else {
         throw StoreFailure("the role of a user is invalid; run `relay verify` for details")
       }
@@ -110,7 +110,7 @@ extension Maintenance {
   private static let declareStandings = PostgresStatement(
     once: """
       DECLARE exported_standings NO SCROLL CURSOR WITH HOLD FOR
-      SELECT rooms.name, username, role, ban, mute, since
+      SELECT rooms.name, username, role, ban, mute, since, inviter
       FROM standings JOIN rooms ON rooms.number = standings.room
       ORDER BY rooms.name, username
       """)

@@ -50,7 +50,8 @@ extension PostgresRows {
     if isEmpty { return .unnamed }
     guard
       let standing = Standing(
-        role: text(0, 0), ban: int(0, 1), mute: int(0, 2), since: int(0, 3))
+        role: text(0, 0), ban: int(0, 1), mute: int(0, 2), since: int(0, 3),
+        inviter: text(0, 4))
     else {
       throw StoreFailure("the role of a user is invalid; run `relay verify` for details")
     }

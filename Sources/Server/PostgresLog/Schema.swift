@@ -141,9 +141,12 @@ enum Schema {
         ban bigint NOT NULL,  -- -1 = none, 0 = for good, otherwise when it ends
         mute bigint NOT NULL,  -- as ban
         since bigint NOT NULL,  -- the seq that let the user in; 0 = none did
+        inviter text COLLATE "C" NOT NULL,  -- who sent it, until the user takes part; otherwise empty
         PRIMARY KEY (room, username)
       )
       """,
+      "CREATE INDEX invitations_by_user ON standings (username) WHERE inviter <> ''",
+      "CREATE INDEX invitations_by_inviter ON standings (inviter) WHERE inviter <> ''",
     ],
   ]
 

@@ -166,7 +166,7 @@ enum Statements {
   static let selectStanding = PostgresStatement(
     "select_standing",
     """
-    SELECT role, ban, mute, since FROM standings WHERE room = $1::bigint AND username = $2::text
+    SELECT role, ban, mute, since, inviter FROM standings WHERE room = $1::bigint AND username = $2::text
     """)
   static let selectMemberNames = PostgresStatement(
     "select_member_names",
@@ -231,7 +231,12 @@ enum Statements {
     \(lastOfRoom) WHERE rooms.name = $2::text
     """)
   static let countMemberships = PostgresStatement(
-    "count_memberships", "SELECT count(*) FROM members WHERE username = $1::text")
+    "count_memberships",
+    """
+    SELECT (SELECT count(*) FROM members WHERE username = $1::text)
+      - (SELECT count(*) FROM standings WHERE username = $1::text AND inviter <> '')
+      + (SELECT count(*) FROM standings WHERE inviter = $1::text AND inviter <> '')
+    """)
 
   // MARK: - Reactions and users
 
@@ -323,11 +328,11 @@ enum Statements {
   static let insertStandings = PostgresStatement(
     "insert_standings",
     """
-    INSERT INTO standings (room, username, role, ban, mute, since)
+    INSERT INTO standings (room, username, role, ban, mute, since, inviter)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[],
-      $6::bigint[])
+      $6::bigint[], $7::text[])
     ON CONFLICT (room, username) DO UPDATE SET role = EXCLUDED.role, ban = EXCLUDED.ban,
-      mute = EXCLUDED.mute, since = EXCLUDED.since
+      mute = EXCLUDED.mute, since = EXCLUDED.since, inviter = EXCLUDED.inviter
     """)
   static let trimRooms = PostgresStatement(
     "trim_rooms",

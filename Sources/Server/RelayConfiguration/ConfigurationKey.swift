@@ -161,6 +161,7 @@ extension ConfigurationKey {
     .integer("limits.sign_ins_per_min", \.limits.signInsPerMinute, 0...1_000_000),
     .integer("limits.rooms_per_connection", \.limits.shard.roomsPerConnection, 0...1_000_000),
     .integer("limits.rooms_per_user", \.limits.roomsPerUser, 0...1_000_000),
+    .integer("limits.members_per_room", \.limits.entry.membersPerRoom, 0...1_000_000),
     .integer("limits.connections_per_user", \.limits.shard.budget.connections, 0...10_000_000),
     .integer("limits.sends_per_s", \.limits.shard.budget.sendsPerSecond, 0...1_000_000_000),
     .integer("limits.burst", \.limits.shard.budget.burst, 0...1_000_000_000),

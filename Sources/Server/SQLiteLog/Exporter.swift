@@ -134,7 +134,7 @@ struct Exporter: ~Copyable {
       // What was decided after the last exported entry is left out, as that entry is.
       guard standing.since <= room.seq else { continue }
       line.removeAll()
-      StandingLine(room: name, user: selectStandings.text(4), standing: standing).append(to: &line)
+      StandingLine(room: name, user: selectStandings.text(5), standing: standing).append(to: &line)
       lines.append(line)
     }
     return lines

@@ -324,14 +324,14 @@ struct JournalVerifier: ~Copyable {
     var select = try Statement(
       "SELECT \(RulesStatements.standingColumns), room, user FROM standings", on: database)
     while try select.step() {
-      let number = select.integer(4)
+      let number = select.integer(5)
       guard let standing = try? select.standing(from: 0, ofRoom: number) else {
-        findings.add("the role of \(select.text(5)) is invalid", room: rooms[number]?.name)
+        findings.add("the role of \(select.text(6)) is invalid", room: rooms[number]?.name)
         continue
       }
       if standing.since > rooms[number]?.head ?? 0 {
         findings.add(
-          "\(select.text(5)) was let in by entry \(standing.since), after the last one",
+          "\(select.text(6)) was let in by entry \(standing.since), after the last one",
           room: rooms[number]?.name)
       }
       standings[number, default: []].append(standing)

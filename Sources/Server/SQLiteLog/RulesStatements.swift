@@ -14,7 +14,7 @@ struct RulesStatements: ~Copyable {
   /// The columns that `Statement.rules` reads.
   static let columns = "settings, owners, members, barred"
   /// The columns that `Statement.standing` reads.
-  static let standingColumns = "role, ban, mute, since"
+  static let standingColumns = "role, ban, mute, since, inviter"
 
   static func prepare(on database: borrowing Database) throws(SQLiteError) -> RulesStatements {
     RulesStatements(
@@ -27,9 +27,10 @@ struct RulesStatements: ~Copyable {
         """, on: database),
       upsertStanding: try Statement(
         """
-        INSERT INTO standings (room, user, role, ban, mute, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        INSERT INTO standings (room, user, role, ban, mute, since, inviter)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
         ON CONFLICT DO UPDATE SET role = excluded.role, ban = excluded.ban, mute = excluded.mute,
-          since = excluded.since
+          since = excluded.since, inviter = excluded.inviter
         """, on: database),
       deleteStanding: try Statement(
         "DELETE FROM standings WHERE room = ?1 AND user = ?2", on: database))
@@ -68,6 +69,7 @@ struct RulesStatements: ~Copyable {
     try upsertStanding.bind(4, standing.banNumber)
     try upsertStanding.bind(5, standing.muteNumber)
     try upsertStanding.bind(6, standing.since)
+    try upsertStanding.bind(7, standing.inviter ?? "")
     try upsertStanding.run()
   }
 }
@@ -88,7 +90,7 @@ extension Statement {
     guard
       let standing = Standing(
         role: text(column), ban: integer(column + 1), mute: integer(column + 2),
-        since: integer(column + 3))
+        since: integer(column + 3), inviter: text(column + 4))
     else { throw Self.invalidRules(ofRoom: number) }
     return standing
   }

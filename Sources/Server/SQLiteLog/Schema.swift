@@ -179,8 +179,11 @@ enum Schema {
       ban INTEGER NOT NULL,  -- -1 = none, 0 = for good, otherwise when it ends
       mute INTEGER NOT NULL,  -- as ban
       since INTEGER NOT NULL,  -- the seq that let the user in; 0 = none did
+      inviter TEXT NOT NULL,  -- who sent that entry, until the user takes part; otherwise empty
       PRIMARY KEY (room, user)
     ) STRICT, WITHOUT ROWID;
+    CREATE INDEX invitations_by_user ON standings (user) WHERE inviter <> '';
+    CREATE INDEX invitations_by_inviter ON standings (inviter) WHERE inviter <> '';
     """,
   ]
 

@@ -83,7 +83,11 @@ extension StoreState {
           WHERE rooms.name = ?2
           """, on: database),
         countMemberships: try Statement(
-          "SELECT count(*) FROM members WHERE user = ?1", on: database),
+          """
+          SELECT (SELECT count(*) FROM members WHERE user = ?1)
+            - (SELECT count(*) FROM standings WHERE user = ?1 AND inviter <> '')
+            + (SELECT count(*) FROM standings WHERE inviter = ?1 AND inviter <> '')
+          """, on: database),
         selectEntry: try Statement(
           "SELECT seq, at, sender, id, kind, body FROM entries WHERE position = ?1", on: database),
         selectEditCount: try Statement(
