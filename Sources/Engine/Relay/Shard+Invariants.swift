@@ -23,8 +23,8 @@ extension Shard {
     let subscription = subscriptions[index]
     let room = rooms[subscription.room]
     assert(
-      subscription.isSubscribed == (subscription.place != nil),
-      "from the log's answer on, a subscription is in its room's list")
+      (subscription.isSubscribed && !subscription.isEnding) == (subscription.place != nil),
+      "from the log's answer on, a subscription is in its room's list, until an entry ends it")
     if let place = subscription.place { assert(room.subscribers[Int(place)] == index) }
     assert(
       session.lagging.contains(index) == (subscription.state == .lagging),
