@@ -58,6 +58,7 @@ import Testing
       ("reactions_per_entry", limits.entry.reactionsPerEntry),
       ("rooms_per_connection", shard.roomsPerConnection),
       ("rooms_per_user", limits.roomsPerUser),
+      ("members_per_room", limits.entry.membersPerRoom),
       ("sends_per_s", budget.sendsPerSecond), ("burst", budget.burst),
       ("requests_per_s", budget.requestsPerSecond), ("bytes_per_s", budget.bytesPerSecond),
       ("connections_per_user", budget.connections), ("queue_bytes", shard.queueBytes),

@@ -19,6 +19,8 @@ struct HTTPProblem: Error, Equatable {
   var retryAfterMilliseconds: Int64?
   /// Milliseconds since 1970.
   var resetAt: Int64?
+  /// When the restriction ends that is the reason, in milliseconds since 1970.
+  var until: Int64?
   var support: String?
   var seq: Int64?
   /// The methods that the resource supports, for `Allow`.
@@ -46,6 +48,7 @@ struct HTTPProblem: Error, Equatable {
     field = error.field
     retryAfterMilliseconds = error.retryAfterMilliseconds
     resetAt = error.resetAt
+    until = error.until
     support = error.support
     seq = error.seq
     if let resetAt, let wall, retryAfterMilliseconds == nil {
@@ -133,6 +136,7 @@ struct HTTPProblem: Error, Equatable {
       json += Array(",\"retry_after_ms\":\(retryAfterMilliseconds)".utf8)
     }
     if let resetAt { json += Array(",\"reset_at\":\(resetAt)".utf8) }
+    if let until { json += Array(",\"until\":\(until)".utf8) }
     if let seq { json += Array(",\"seq\":\(seq)".utf8) }
     json.append(UInt8(ascii: "}"))
     return json
