@@ -10,8 +10,8 @@ public struct EntryLimits: Equatable, Sendable {
   /// more members that joined.
   public var membersPerRoom = 10_000
   /// The members beyond which a room cannot become private: all but those that entries name are removed at
-  /// once.
-  static let closingMembers = 10_000
+  /// once, each by a lookup and a deletion, for which all other users wait.
+  static let closingMembers = 1_000
 
   public init(
     editsPerEntry: Int = 100, reactionsPerEntry: Int = 50, membersPerRoom: Int = 10_000

@@ -278,15 +278,19 @@ extension Sequencer {
   private mutating func outsiders(
     of room: Int, but sender: String, _ now: Int64, limit: Int, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> [String] {
+    var users = Set(rooms[room].members.keys)
     if rooms[room].otherMembers > 0, let number = rooms[room].number {
-      for user in try store.members(ofRoom: number, limit: limit + 1) {
-        _ = try self.room(rooms[room].name, knowing: user, &store)
-      }
+      users.formUnion(try store.members(ofRoom: number, limit: limit + 1))
     }
     var outsiders: [String] = []
-    for user in rooms[room].members.keys.sorted() {
-      if user == sender, rooms[room].head == 0 { continue }
-      if try !standing(of: user, in: room, &store).isMember(now) { outsiders.append(user) }
+    for user in users.sorted() where user != sender || rooms[room].head > 0 {
+      guard try !standing(of: user, in: room, &store).isMember(now) else { continue }
+      // One who is removed needs no marks.
+      if rooms[room].mustRead(user, batch: batchNumber) {
+        rooms[room].members[user] = MemberMarks()
+        rooms[room].otherMembers -= 1
+      }
+      outsiders.append(user)
     }
     return outsiders
   }
