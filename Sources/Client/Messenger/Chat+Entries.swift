@@ -29,6 +29,7 @@ extension Chat {
     // The relay counts unread entries that have not arrived, but not the mentions among them.
     if entry.kind.isContent { recordMention(entry, in: &conversation) }
     if entry.kind == .delete { conversation.mentions.removeAll { $0 == entry.target } }
+    if let title = entry.settings?.title { conversation.title = title }
     conversations[room] = conversation
     if entry.kind != .react { refind() }
     if readsOn { recount(room, &effects) }
@@ -66,14 +67,15 @@ extension Chat {
   static let detachedLimit = 10_000
 
   private mutating func insert(_ entry: Entry, _ effects: inout [Effect]) {
-    guard entry.kind.isContent else { return change(entry) }
+    guard entry.kind.isContent || entry.kind.isNotice else { return change(entry) }
     guard var timeline = self.timeline else { return }
     self.timeline = nil
     defer { self.timeline = timeline }
     let key = Message.Key(from: entry.from, id: entry.id)
     let isBelow = timeline.scroll != .newest
+    let isNews = entry.from != user && entry.kind.isContent
     if timeline.isDetached {
-      if entry.from != user { timeline.newBelow += 1 }
+      if isNews { timeline.newBelow += 1 }
       return
     }
     let message = self.message(entry, in: timeline, &effects)
@@ -92,8 +94,8 @@ extension Chat {
       return
     }
     timeline.insert(message)
-    if isBelow, entry.from != user { timeline.newBelow += 1 }
-    if timeline.unreadAfter == nil, entry.from != user, isBelow || !isWatched {
+    if isBelow, isNews { timeline.newBelow += 1 }
+    if timeline.unreadAfter == nil, isNews, isBelow || !isWatched {
       timeline.unreadAfter = entry.seq - 1
     }
     if !isBelow, timeline.messages.count > Self.timelineLimit {
@@ -131,6 +133,13 @@ extension Chat {
   func message(
     _ entry: Entry, in timeline: Timeline, _ effects: inout [Effect]
   ) -> Message {
+    if entry.kind.isNotice {
+      var notice = Message(
+        key: .init(from: entry.from, id: entry.id), seq: entry.seq, at: entry.at,
+        text: notices.line(for: entry), isOwn: false)
+      notice.isNotice = true
+      return notice
+    }
     let isOwn = entry.from == user
     var message = Message(
       key: .init(from: entry.from, id: entry.id), seq: entry.seq, at: entry.at,

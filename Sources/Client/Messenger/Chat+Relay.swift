@@ -12,8 +12,13 @@ extension Chat {
       conversations[room]?.isJoinRefused = true
       if timeline?.room == room { timeline?.isLoading = false }
       complain(describe(error))
-    case .left(let room, _):
+    case .left(let room, let departure):
       conversations[room]?.isJoined = false
+      guard let departure, let title = conversations[room]?.title else { return }
+      conversations[room]?.isMember = false
+      conversations[room]?.isJoinRefused = true
+      isListStale = true
+      complain(describe(departure, of: title))
     case .entry(let entry): addEntry(entry, &effects)
     case .acknowledged(let ack): acknowledged(ack, &effects)
     case .refused(let send, let error): refused(send, error, &effects)
@@ -86,6 +91,7 @@ extension Chat {
     let hasGap = joined.after > conversation.latest
     conversation.isJoined = true
     conversation.isMember = true
+    if let title = joined.about?.title { conversation.title = title }
     let isOtherLog = joined.resume == .reset || joined.resume == .diverged
     if isOtherLog { conversation.forget(after: joined.resume == .reset ? 0 : joined.after) }
     let reads = conversation.read

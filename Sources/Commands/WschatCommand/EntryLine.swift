@@ -27,6 +27,8 @@ enum EntryLine {
     case .react:
       guard let (emoji, isOn) = entry.reaction else { return "" }
       return isOn ? "(\(emoji) for \(target))" : "(removes \(emoji) from \(target))"
+    case .settings, .member:
+      return "(\(NoticeText(name: { $0 }, time: { date($0) }).line(for: entry)))"
     default: return "(\(entry.kind.rawValue))"
     }
   }
@@ -54,11 +56,27 @@ enum EntryLine {
 
   /// Local time.
   private static func clock(_ milliseconds: Int64) -> String {
+    guard let time = local(milliseconds) else { return "--:--" }
+    return "\(two(time.hour)):\(two(time.minute))"
+  }
+
+  /// Returns a time that may be far away: `2026-11-27 14:02`.
+  private static func date(_ milliseconds: Int64) -> String {
+    guard let time = local(milliseconds) else { return "a later time" }
+    return "\(time.year)-\(two(time.month))-\(two(time.day)) \(two(time.hour)):\(two(time.minute))"
+  }
+
+  private static func local(
+    _ milliseconds: Int64
+  ) -> (year: Int32, month: Int32, day: Int32, hour: Int32, minute: Int32)? {
     var seconds = time_t(milliseconds / 1000)
     var fields = unsafe tm()
     LocalTime.followZone()
-    guard unsafe localtime_r(&seconds, &fields) != nil else { return "--:--" }
-    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    return unsafe "\(two(fields.tm_hour)):\(two(fields.tm_min))"
+    guard unsafe localtime_r(&seconds, &fields) != nil else { return nil }
+    return unsafe (
+      fields.tm_year + 1900, fields.tm_mon + 1, fields.tm_mday, fields.tm_hour, fields.tm_min
+    )
   }
+
+  private static func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

@@ -33,7 +33,7 @@ public struct AccountLine: Equatable, Sendable {
       throw Malformed(reason: "\"user\" is not a valid user name")
     }
     guard let name = json["name"]?.string,
-      ShownText.isName(name, bytes: AccountSettings.nameBytes)
+      LabelText.isName(name, bytes: AccountSettings.nameBytes)
     else { throw Malformed(reason: "\"name\" is not a name of one line") }
     guard let createdAt = json["created_at"]?.integer else {
       throw Malformed(reason: "\"created_at\" is missing or not a whole number")

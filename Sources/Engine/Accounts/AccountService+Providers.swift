@@ -97,7 +97,7 @@ extension AccountService {
       } else {
         // Users choose both at some providers.
         let name = [person.name, person.login].compactMap { $0 }.first {
-          ShownText.isName($0, bytes: AccountSettings.nameBytes)
+          LabelText.isName($0, bytes: AccountSettings.nameBytes)
         }
         let user = try freeName(person)
         account = Account(

@@ -22,7 +22,7 @@ struct Fields {
   /// Returns a name for people: one line.
   func name(_ field: StaticString, bytes: Int) throws(AccountError) -> String? {
     guard let value = json.member(field) else { return nil }
-    guard let name = value.string, ShownText.isName(name, bytes: bytes) else {
+    guard let name = value.string, LabelText.isName(name, bytes: bytes) else {
       throw .refused(.bad("\(field)", "\"\(field)\" must be one line of 1 to \(bytes) bytes."))
     }
     return name

@@ -50,8 +50,8 @@ extension FieldReader {
     _ key: JSONFields.Key, _ characters: ClosedRange<Int>, _ json: Span<UInt8>
   ) throws(WireError) -> String? {
     guard let text = try optionalString(key, json) else { return nil }
-    guard characters.contains(text.unicodeScalars.count), ShownText.isOneLine(text),
-      characters.lowerBound == 0 || ShownText.isVisible(text)
+    guard characters.contains(text.unicodeScalars.count), LabelText.isOneLine(text),
+      characters.lowerBound == 0 || LabelText.isVisible(text)
     else {
       throw bad(
         key,

@@ -23,7 +23,7 @@ package enum ConfigurationRules {
     "one line of 1 to 200 bytes, without characters that change its direction"
 
   /// Whether a text is a valid display name, as accounts have.
-  package static func isTitle(_ text: String) -> Bool { ShownText.isName(text, bytes: 200) }
+  package static func isTitle(_ text: String) -> Bool { LabelText.isName(text, bytes: 200) }
 
   /// Whether a client could send it as `text`, apart from its length.
   static func isSayable(_ text: String) -> Bool {

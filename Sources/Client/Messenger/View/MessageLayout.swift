@@ -59,14 +59,17 @@ struct MessageLayout {
     let isNewDay = before.map { !Moment.isSameDay(chat.localTime($0.at), day) } ?? true
     let isUnread = isFirstUnread(message, after: before)
     let startsGroup =
-      isNewDay || isUnread || before?.from != message.from
+      isNewDay || isUnread || before?.from != message.from || before?.isNotice != message.isNotice
       || message.at - (before?.at ?? 0) > MessageLayout.groupMilliseconds
     if startsGroup, isRoomy, !isIRC, index > 0 { block.lines.append(Line()) }
     if isNewDay { block.lines.append(rule(chat.moment(message.at).day, theme.faint)) }
     if isUnread { block.lines.append(rule("New", theme.unreadLine)) }
-    let showsName = startsGroup && isRoom && !message.isOwn && !isIRC
+    let showsName = startsGroup && isRoom && !message.isOwn && !isIRC && !message.isNotice
     block.above = block.lines.count + (showsName ? 1 : 0)
-    if isIRC {
+    if message.isNotice {
+      let text = Wrapping.lines(of: ShownText.line(message.text), columns: max(1, columns - 4))
+      block.lines += text.map { centered(String($0), theme.faint) }
+    } else if isIRC {
       appendIRC(message, to: &block)
     } else {
       append(message, named: showsName, to: &block)

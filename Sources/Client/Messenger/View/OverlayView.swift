@@ -7,7 +7,7 @@ extension Chat {
   public func actions(for message: Message) -> [Command] {
     var actions: [Command] = []
     if case .failed = message.state { actions += [.retry, .discard] }
-    if message.isDeleted { return actions }
+    if message.isDeleted || message.isNotice { return actions }
     let isInLog = message.seq != nil
     if isInLog { actions += [.reply, .react] }
     actions.append(.copy)

@@ -1,5 +1,5 @@
 /// Text that people see outside of messages: names of persons, devices and rooms, topics, reasons.
-public enum ShownText {
+public enum LabelText {
   /// Whether a text is one line without control characters and without characters that change the
   /// direction of text: it cannot make what stands beside it look like something else.
   public static func isOneLine(_ text: String) -> Bool {
