@@ -1,4 +1,5 @@
 import ShardWorld
+import Synchronization
 import Testing
 import Wire
 
@@ -162,6 +163,8 @@ import Wire
     let relay = SimulatedRelay {
       unlimited(&$0)
       $0.listed = [("den", "Listed"), ("hall", "Hall")]
+      $0.verifyToken = { token, _ throws(WireError) in Identity(user: token) }
+      $0.isOperator = { $0.user == "ada" }
     }
     let den = Den(relay)
     #expect(try relay.allRooms(den.ada) == ["den", "hall"])
@@ -244,5 +247,102 @@ import Wire
     let work = harness.store.meter.take()
     #expect(work.lookups <= 4 && work.rows <= 2, "\(work)")
     #expect(work.appended <= 4, "\(work)")
+  }
+
+  @Test func `what one member may read does not change what others get`() {
+    let relay = SimulatedRelay(unlimited)
+    let den = Den(relay)
+    var settings = RoomSettings.Change()
+    settings.history = .joined
+    den.ada.send(.send(Send(room: "den", id: "h", settings: settings)))
+    den.set("old", .member)
+    for number in 0..<20 { den.text("\(number)") }
+    den.set("bo", .member)
+    relay.run()
+    let (bo, old) = (relay.connect("bo"), relay.connect("old"))
+    bo.join("den", after: 0)
+    relay.run()
+    #expect(Self.entries(bo.take()) == [24])
+    old.join("den", after: 0)
+    relay.run()
+    let told = old.take()
+    #expect(told.joined.count == 1 && Self.entries(told) == Array(3...24))
+  }
+
+  @Test func `a room whose name the relay chooses leaves nothing owed`() {
+    let relay = SimulatedRelay(unlimited)
+    let ada = relay.connect("ada")
+    var settings = RoomSettings.Change()
+    settings.title = "Den"
+    for id in ["1", "1", "2"] {
+      ada.send(.send(Send(room: "", id: id, settings: settings)))
+      relay.run()
+    }
+    #expect(ada.take().acks.map(\.duplicate) == [false, true, false])
+    #expect(relay.shard { $0.sessions[ada.session.slot].owedBytes } == 0)
+  }
+
+  @Test func `a listed room is no user's`() {
+    let relay = SimulatedRelay {
+      unlimited(&$0)
+      $0.listed = [("hall", "Hall")]
+    }
+    let eve = relay.connect("eve")
+    var settings = RoomSettings.Change()
+    settings.access = .private
+    eve.send(.send(Send(room: "hall", id: "1", settings: settings)))
+    relay.run()
+    #expect(eve.take().errors.map(\.code) == [.forbidden])
+    let ada = relay.connect("ada")
+    ada.join("hall")
+    relay.run()
+    #expect(ada.take().joined.count == 1)
+  }
+
+  @Test func `a muted user does not speak by leaving, by coming back, or by reasons`() {
+    let relay = SimulatedRelay(unlimited)
+    let den = Den(relay, members: ["bo"], access: .open)
+    den.set("bo", .muted)
+    relay.run()
+    let bo = relay.connect("bo")
+    func say(_ role: Role, _ id: String, reason: String? = nil) -> [ErrorCode] {
+      let change = MemberChange(user: "bo", role: role, reason: reason)
+      bo.send(.send(Send(room: "den", id: id, member: change)))
+      relay.run()
+      return bo.take().errors.map(\.code)
+    }
+    #expect(say(.member, "1", reason: "buy") == [.forbidden])
+    #expect(say(.none, "2", reason: "buy") == [.forbidden])
+    #expect(say(.none, "3") == [])
+    #expect(say(.none, "4") == [.forbidden])
+    bo.join("den")
+    den.text("hello", from: bo)
+    relay.run()
+    let told = bo.take()
+    #expect(told.joined.count == 1 && told.errors.map(\.code) == [.forbidden])
+  }
+
+  @Test func `an operator reads a private room only as long as they are one`() throws {
+    let isOperator = Atomic(true)
+    let relay = SimulatedRelay {
+      unlimited(&$0)
+      $0.verifyToken = { token, _ throws(WireError) in Identity(user: token) }
+      $0.isOperator = { $0.user == "root" && isOperator.load(ordering: .relaxed) }
+    }
+    let den = Den(relay)
+    let root = relay.connect("root")
+    root.join("den", after: 0)
+    den.text("hello", from: root)
+    relay.run()
+    #expect(Self.entries(root.take()) == [1, 2])
+    // They belong to it for none of that.
+    #expect(try relay.allRooms(root).isEmpty)
+    isOperator.store(false, ordering: .relaxed)
+    relay.shard { $0.updateOperators() }
+    den.text("secret")
+    relay.run(forMilliseconds: 2000)
+    let told = root.take()
+    #expect(Self.entries(told).isEmpty && told.activity.isEmpty)
+    #expect(told.errors.map(\.code) == [.noSuchRoom])
   }
 }

@@ -175,5 +175,17 @@ import Wire
     bo.join("d")
     relay.run()
     #expect(bo.take().errors.map(\.field) == ["rooms_per_user"])
+    settings.access = .open
+    ada.send(.send(.init(room: "den", id: "5", settings: settings)))
+    // Nor does an entry of one's own lead around it.
+    let cy = relay.connect("cy")
+    for room in ["a", "b", "c"] { cy.post(room, "1") }
+    relay.run()
+    _ = cy.take()
+    ada.send(.send(.init(room: "den", id: "6", member: .init(user: "cy", role: .none))))
+    relay.run()
+    cy.send(.send(.init(room: "den", id: "1", member: .init(user: "cy", role: .member))))
+    relay.run()
+    #expect(cy.take().errors.map(\.field) == ["rooms_per_user"])
   }
 }

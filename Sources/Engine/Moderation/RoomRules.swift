@@ -130,7 +130,7 @@ public struct RoomRules: Equatable, Sendable {
     let role = actor.role(now)
     if role.rank >= Role.moderator.rank { return }
     if case .deletion = deed { return }
-    if role == .muted {
+    if actor.standing.isMuted(now) {
       throw .forbidden(until: actor.standing.until(now), reason: .muted)
     }
     if case .change = deed { return }
@@ -183,12 +183,13 @@ public struct RoomRules: Equatable, Sendable {
   /// Applies a `member` entry, if its sender may send it.
   /// - Parameters:
   ///   - target: the standing of the user that it names: that of `actor`, if they name themselves.
+  ///   - takesPart: whether that user belongs to the room, by an entry or by joining it.
   ///   - limit: how many members the room may have, and how many banned users; 0 = no limit.
   ///   - seq: of the entry.
   /// - Returns: the standing of that user after it.
   public mutating func setRole(
     of user: String, _ target: Standing, to role: Role, _ term: Standing.Term = Standing.Term(),
-    by actor: Actor, limit: Int = 0, at seq: Int64, now: Int64
+    by actor: Actor, takesPart: Bool = true, limit: Int = 0, at seq: Int64, now: Int64
   ) throws(Refusal) -> Standing {
     try checkReading(by: actor, now: now)
     let byThemselves = user == actor.user
@@ -207,6 +208,11 @@ public struct RoomRules: Equatable, Sendable {
     }
     let after = target.changed(
       to: role, term, by: byThemselves ? nil : actor.user, at: seq, now)
+    // Such an entry would only be a text, for users who may send none.
+    let changes = after.role(now) != before || (role == .none && takesPart)
+    guard !byThemselves || own == .owner || changes else {
+      throw .forbidden(until: actor.standing.until(now), reason: .ownRole)
+    }
     var counts = counts
     counts.count(target, -1)
     counts.count(after, 1)

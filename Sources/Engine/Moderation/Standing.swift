@@ -60,9 +60,15 @@ public struct Standing: Equatable, Sendable {
   public func until(_ now: Int64) -> Int64? {
     switch role(now) {
     case .banned: ban?.until
-    case .muted: mute?.until
+    case .muted, .none: isMuted(now) ? mute?.until : nil
     default: nil
     }
+  }
+
+  /// Whether a mute holds: in an open room also for one who has left since.
+  public func isMuted(_ now: Int64) -> Bool {
+    guard base == .member || base == .none, let mute else { return false }
+    return !mute.isOver(now)
   }
 
   /// Whether the user is let in. In an open room everyone else may read, too.

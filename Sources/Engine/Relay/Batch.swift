@@ -116,7 +116,7 @@ package struct Batch {
   var evicted: [Sequencer.MemberKey] = []
   var departures: [Commit.Departure] = []
   /// Rooms that became private, with the entries that made them so.
-  var closings: [(room: Int, departure: ServerMessage.Departure)] = []
+  var closings: [Int: ServerMessage.Departure] = [:]
   var typing: [Commit.TypingChange] = []
   var audienceRooms: Set<Int> = []
   var audiences: [Commit.AudienceChange] = []

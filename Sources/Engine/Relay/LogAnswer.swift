@@ -41,10 +41,13 @@ public enum LogAnswer: Sendable {
     /// The message to send.
     public var joined: ServerMessage.Joined
     public var user: String
+    /// The oldest `seq` of the room that is kept: `joined.first` is the oldest that this user may read.
+    public var firstKept: Int64
 
-    public init(joined: ServerMessage.Joined, user: String) {
+    public init(joined: ServerMessage.Joined, user: String, firstKept: Int64? = nil) {
       self.joined = joined
       self.user = user
+      self.firstKept = firstKept ?? joined.first
     }
   }
 

@@ -88,6 +88,8 @@ public enum LogRequest: Sendable {
     public let mayCreate: Bool
     /// Whether the user is an operator of the relay.
     public let isOperator: Bool
+    /// Of `settings`: whether the operators show the room to every user.
+    public let isListed: Bool
     /// As in `ClientRequest`.
     public let ref: String?
     /// When it was received, in microseconds of the monotonic clock.
@@ -96,7 +98,7 @@ public enum LogRequest: Sendable {
     public init(
       session: SessionID, room: String, user: String, id: String, kind: EntryKind, body: [UInt8],
       reference: ClientMessage.Reference? = nil, mayCreate: Bool, isOperator: Bool = false,
-      ref: String? = nil, receivedAt: Int64 = 0
+      isListed: Bool = false, ref: String? = nil, receivedAt: Int64 = 0
     ) {
       self.session = session
       self.room = room
@@ -107,6 +109,7 @@ public enum LogRequest: Sendable {
       self.reference = reference
       self.mayCreate = mayCreate
       self.isOperator = isOperator
+      self.isListed = isListed
       self.ref = ref
       self.receivedAt = receivedAt
     }

@@ -148,8 +148,7 @@ extension ReadRequest {
     var glimpses: [LogAnswer.Glimpse] = []
     var bytes = 0
     for place in places {
-      let glimpse =
-        (try? glimpse(place.room, place.seq, by: asker, &reader)) ?? LogAnswer.Glimpse()
+      let glimpse = glimpse(place.room, place.seq, by: asker, &reader)
       bytes += glimpse.last?.count ?? 0
       if bytes > glimpsesLimitBytes, !glimpses.isEmpty { break }
       glimpses.append(glimpse)
@@ -159,14 +158,21 @@ extension ReadRequest {
 
   private static func glimpse(
     _ name: String, _ seq: Int64, by asker: Asker, _ reader: inout some EntryReader
-  ) throws(StoreFailure) -> LogAnswer.Glimpse {
+  ) -> LogAnswer.Glimpse {
     var glimpse = LogAnswer.Glimpse()
-    guard let view = try view(of: name, for: asker, re: .rooms, &reader) else {
-      glimpse.isHidden = try reader.room(name) != nil
-      return glimpse
+    do throws(StoreFailure) {
+      guard let view = try view(of: name, for: asker, re: .rooms, &reader) else {
+        glimpse.isHidden = try reader.room(name) != nil
+        return glimpse
+      }
+      glimpse.about = view.about
+      if view.refusal == nil {
+        glimpse.last = (try? last(name, seq, in: view.room, &reader)) ?? nil
+      }
+    } catch {
+      // Whether the user may know of it cannot be read.
+      glimpse.isHidden = true
     }
-    glimpse.about = view.about
-    if view.refusal == nil { glimpse.last = try last(name, seq, in: view.room, &reader) }
     return glimpse
   }
 

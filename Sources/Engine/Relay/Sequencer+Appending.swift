@@ -31,7 +31,10 @@ extension Sequencer {
     let member = rooms[room].members.place(of: append.user)
     // An operator who acts on a room takes no part in it for that.
     let acts = isNotice || append.isOperator && append.kind == .delete
-    let becomesMember = member == nil && (!acts || rooms[room].head == 0)
+    var becomesMember = member == nil && (!acts || rooms[room].head == 0)
+    if becomesMember, rooms[room].isGoverned {
+      becomesMember = try mayJoin(append.user, room, batch.now, &store)
+    }
     if becomesMember || rooms[room].isGoverned && !acts,
       try !mayBelong(append.user, to: room, &batch, &store)
     {

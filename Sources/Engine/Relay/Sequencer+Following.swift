@@ -38,6 +38,7 @@ extension Sequencer {
     }
     for key in batch.dirtyMembers { name(key.room) }
     for room in batch.ruled { name(room) }
+    for key in batch.judged { name(key.room) }
     for key in batch.formerMembers { name(key.room) }
     for room in batch.trimmed { name(room) }
     for key in batch.marked where rooms[key.room].number != nil {
@@ -169,7 +170,11 @@ extension Sequencer {
       guard let room = indices[new.entry.room] else { continue }
       if !loaded.contains(room) { applyEntry(new, to: room) }
       batch.appendFollowed(new, room: room)
-      if new.change?.target == 0 { recordDeparture(of: new.entry, in: room, &batch) }
+      if let member = new.entry.member {
+        recordDeparture(member, by: new.entry.from, at: new.entry.seq, in: room, &batch)
+      } else if new.entry.settings?.access == .private, !isPrivate(room) {
+        batch.closings[room] = .init(seq: new.entry.seq, by: new.entry.from)
+      }
     }
     /// Returns the index of a room whose state in memory is that before the batch.
     func index(of number: Int64) -> Int? {
@@ -207,6 +212,7 @@ extension Sequencer {
     }
     for (name, user, belongs) in followed.memberships {
       membershipCounts[user] = nil
+      if !belongs { _ = retries.take(.init(room: name, user: user)) }
       batch.membershipChanges.append(
         Commit.MembershipChange(room: name, user: user, belongs: belongs))
     }
@@ -233,15 +239,8 @@ extension Sequencer {
     if let change = new.change { rooms[room].changes = change.number }
     rooms[room].recordSend(by: entry.from)
     if rooms[room].isGoverned, entry.kind == .text {
-      governed[new.room]?.recordText(of: entry.from, at: entry.at)
+      recordText(of: entry.from, at: entry.at, inRoom: new.room)
     }
-  }
-
-  private func recordDeparture(of entry: Entry, in room: Int, _ batch: inout Batch) {
-    let reference =
-      entry.member.map(ClientMessage.Reference.member)
-      ?? entry.settings.map(ClientMessage.Reference.settings)
-    recordDeparture(reference, by: entry.from, at: entry.seq, in: room, &batch)
   }
 
   /// Another sequencer has stored a room that this one has in memory only. Its members here are stored

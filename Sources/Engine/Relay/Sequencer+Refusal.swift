@@ -103,7 +103,7 @@ extension Sequencer {
       // A room that is not stored has lost nothing; one that has become private has only those members
       // that entries have let in.
       guard rooms[room].number != nil,
-        (try? mayBecomeMember(member.user, of: room, batch.now, &store)) == true
+        (try? mayJoin(member.user, room, batch.now, &store)) == true
       else { continue }
       batch.retried[member] = retry
       if retry.belongs {

@@ -134,7 +134,8 @@ extension Sequencer {
     if let refusal = try readingRefusal(
       of: request.user, request.isOperator, in: room, re: .join, batch.now, &store)
     {
-      refuse(refusal)
+      let isHidden = refusal.code == .noSuchRoom && !request.mayCreate
+      refuse(isHidden ? Self.noSuchRoom(re: .join, request.room) : refusal)
       return
     }
     guard try mayBelong(request.user, to: room, &batch, &store) else {
@@ -146,7 +147,9 @@ extension Sequencer {
     if rooms[room].members.count >= SequencedRoom.unstoredMembersLimit {
       _ = try makeStorable(room, &batch, &store)
     }
-    addMember(request.user, to: room, &batch)
+    if try mayJoin(request.user, room, batch.now, &store) {
+      addMember(request.user, to: room, &batch)
+    }
     if rooms[room].subscribers.isEmpty { subscribedRooms += 1 }
     rooms[room].subscribers.add(request.user)
     batch.audienceRooms.insert(room)

@@ -9,22 +9,13 @@ struct Governance {
   /// When users have sent their last texts to a slow room, in milliseconds since 1970.
   var lastTexts: [String: Int64] = [:]
 
-  /// Beyond it, users are looked up again. Twice the members that a room may have.
-  static let usersLimit = 20_000
+  /// The number of users in memory, over all rooms, beyond which all are looked up again.
+  static let usersLimit = 100_000
 
   init(rules: RoomRules) { self.rules = rules }
 
-  /// Records a text. If there are very many, those that no longer count are forgotten, or all: then some
-  /// users may send their next text early.
-  mutating func recordText(of user: String, at: Int64) {
-    let interval = rules.settings.slowSeconds * 1000
-    guard interval > 0 else { return }
-    if lastTexts.count >= Self.usersLimit {
-      lastTexts = lastTexts.filter { $0.value + interval > at }
-      if lastTexts.count >= Self.usersLimit { lastTexts = [:] }
-    }
-    lastTexts[user] = at
-  }
+  /// Forgets what can be looked up again. A user of a slow room may send the next text early then.
+  mutating func forgetUsers() { (standings, lastTexts) = ([:], [:]) }
 }
 
 /// What a `settings` or `member` entry makes of its room, decided before the entry has its place.
@@ -32,7 +23,9 @@ struct Verdict {
   var rules: RoomRules
   /// The user who is named, and what they are then.
   var named: (user: String, standing: Standing)?
-  /// The members who are none in a room that becomes private.
+  /// Whether the room becomes private.
+  var closes = false
+  /// The members who are none then.
   var outsiders: [String] = []
 }
 
@@ -42,6 +35,8 @@ extension Sequencer {
     guard rooms[room].isGoverned, let number = rooms[room].number else { return nil }
     return governed[number]?.rules
   }
+
+  func isPrivate(_ room: Int) -> Bool { rules(of: room)?.settings.access == .private }
 
   /// The time of the next entry of a room.
   private func time(in room: Int, _ now: Int64) -> Int64 { max(now, rooms[room].lastAt) }
@@ -53,13 +48,23 @@ extension Sequencer {
     guard rooms[room].isGoverned, let number = rooms[room].number else { return .unnamed }
     if let known = governed[number]?.standings[user] { return known }
     let standing = try store.standing(of: user, inRoom: number)
-    if let count = governed[number]?.standings.count, count >= Governance.usersLimit,
-      rooms[room].touchedIn != batchNumber
-    {
-      governed[number]?.standings = [:]
-    }
     governed[number]?.standings[user] = standing
+    governedUsers += 1
     return standing
+  }
+
+  /// Bounds the memory for users, between batches.
+  mutating func forgetGovernedUsers() {
+    guard governedUsers > Governance.usersLimit else { return }
+    governedUsers = 0
+    for number in Array(governed.keys) { governed[number]?.forgetUsers() }
+  }
+
+  /// Records a text in a room with rules, if it is slow.
+  mutating func recordText(of user: String, at: Int64, inRoom number: Int64) {
+    guard let slow = governed[number]?.rules.settings.slowSeconds, slow > 0 else { return }
+    governed[number]?.lastTexts[user] = at
+    governedUsers += 1
   }
 
   private mutating func actor(
@@ -86,9 +91,10 @@ extension Sequencer {
     }
   }
 
-  /// Whether a join, or a text, makes a user a member of a room.
-  mutating func mayBecomeMember(
-    _ user: String, of room: Int, _ now: Int64, _ store: inout some EntryLookup
+  /// Whether a join or a send makes a user a member of a room, who may read it. An operator is none of a
+  /// private room: the membership would outlast the right.
+  mutating func mayJoin(
+    _ user: String, _ room: Int, _ now: Int64, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Bool {
     try readingRefusal(of: user, false, in: room, re: .join, now, &store) == nil
   }
@@ -107,16 +113,17 @@ extension Sequencer {
   mutating func view(
     of room: Int, for request: LogRequest.Subscribe, _ now: Int64,
     _ store: inout some EntryLookup
-  ) -> (firstReadable: Int64, about: ServerMessage.RoomDescription?) {
-    guard let rules = rules(of: room) else { return (1, nil) }
+  ) -> (firstReadable: Int64, about: ServerMessage.RoomDescription?, joins: Bool) {
+    guard let rules = rules(of: room) else { return (1, nil, true) }
     let now = time(in: room, now)
     guard let actor = try? actor(request.user, request.isOperator, in: room, &store) else {
       // The join has just read it: it fails now only if the store does, and then the log has none to show.
-      return (rooms[room].head + 1, nil)
+      return (rooms[room].head + 1, nil, false)
     }
     return (
       rules.firstReadable(by: actor, now: now) ?? rooms[room].head + 1,
-      rules.description(for: actor, now)
+      rules.description(for: actor, now),
+      rules.settings.access == .open || actor.standing.isMember(now)
     )
   }
 
@@ -235,6 +242,8 @@ extension Sequencer {
     let text: String
     if !Self.takesNotices(append.room) {
       text = "Room \(append.room) has neither settings nor roles."
+    } else if append.isListed, rules(of: room)?.counts.owners ?? 0 == 0, !actor.isOperator {
+      text = "Room \(append.room) is listed, and belongs to the operators of the relay."
     } else if rules(of: room) == nil, rooms[room].head > 0, !actor.isOperator {
       text = "Room \(append.room) has no owner: only an operator of the relay may change it."
     } else {
@@ -268,6 +277,7 @@ extension Sequencer {
           "Room \(append.room) has more than \(limit) members, and cannot become private.",
           re: .send, room: append.room, field: "members_per_room")
       }
+      verdict.closes = true
       verdict.outsiders = try outsiders(of: room, but: append.user, now, limit: limit, &store)
     }
     batch.verdict = verdict
@@ -284,13 +294,7 @@ extension Sequencer {
     }
     var outsiders: [String] = []
     for user in users.sorted() where user != sender || rooms[room].head > 0 {
-      guard try !standing(of: user, in: room, &store).isMember(now) else { continue }
-      // One who is removed needs no marks.
-      if rooms[room].mustRead(user, batch: batchNumber) {
-        rooms[room].members[user] = MemberMarks()
-        rooms[room].otherMembers -= 1
-      }
-      outsiders.append(user)
+      if try !standing(of: user, in: room, &store).isMember(now) { outsiders.append(user) }
     }
     return outsiders
   }
@@ -309,9 +313,15 @@ extension Sequencer {
     _ = try self.room(append.room, knowing: change.user, &store)
     let target = try standing(of: change.user, in: room, &store)
     var verdict = Verdict(rules: rules(of: room) ?? RoomRules())
+    let lastTextAt = rooms[room].number.flatMap { governed[$0]?.lastTexts[append.user] }
     do throws(RoomRules.Refusal) {
+      if change.user == append.user, change.reason != nil {
+        // It is shown as a text is.
+        try verdict.rules.checkSending(.text, by: actor, lastTextAt: lastTextAt, now: now)
+      }
       let standing = try verdict.rules.setRole(
         of: change.user, target, to: change.role, Standing.Term(until: change.until), by: actor,
+        takesPart: rooms[room].members[change.user] != nil,
         limit: limits.membersPerRoom, at: rooms[room].head + 1, now: now)
       // One who takes part already is not invited.
       let takesPart = rooms[room].members[change.user] != nil && target.inviter == nil
@@ -319,10 +329,14 @@ extension Sequencer {
     } catch {
       return error.wireError(re: .send, room: append.room)
     }
-    if let inviter = verdict.named?.standing.inviter, target.inviter == nil,
-      try !mayInvite(inviter, &batch, &store)
+    if let inviter = verdict.named?.standing.inviter {
+      if target.inviter == nil, try !mayInvite(inviter, &batch, &store) {
+        return roomsPerUserReached(inviter, re: .send, room: append.room)
+      }
+    } else if verdict.named?.standing.isMember(now) == true,
+      try !mayBelong(change.user, to: room, &batch, &store)
     {
-      return roomsPerUserReached(inviter, re: .send, room: append.room)
+      return roomsPerUserReached(change.user, re: .send, room: append.room)
     }
     batch.verdict = verdict
     return nil
@@ -348,7 +362,7 @@ extension Sequencer {
   ) {
     guard let number = rooms[room].number else { return }
     guard append.isNotice else {
-      if append.kind == .text { governed[number]?.recordText(of: append.user, at: entry.at) }
+      if append.kind == .text { recordText(of: append.user, at: entry.at, inRoom: number) }
       return
     }
     guard let verdict = batch.verdict else { preconditionFailure("a notice has been judged") }
@@ -363,16 +377,25 @@ extension Sequencer {
       setMember(user, standing.isMember(entry.at), in: room, invitedBy: inviter, &batch)
     }
     for user in verdict.outsiders {
+      // One who is removed needs no marks.
+      if rooms[room].mustRead(user, batch: batch.number) {
+        rooms[room].members[user] = MemberMarks()
+        rooms[room].otherMembers -= 1
+      }
       if batch.newRooms.contains(room) { batch.evicted.append(MemberKey(room: room, user: user)) }
       setMember(user, false, in: room, &batch)
     }
-    recordDeparture(append.reference, by: append.user, at: entry.seq, in: room, &batch)
+    if case .member(let change)? = append.reference {
+      recordDeparture(change, by: append.user, at: entry.seq, in: room, &batch)
+    }
+    if verdict.closes { batch.closings[room] = .init(seq: entry.seq, by: append.user) }
   }
 
   private mutating func setMember(
     _ user: String, _ isMember: Bool, in room: Int, invitedBy inviter: String? = nil,
     _ batch: inout Batch
   ) {
+    if !isMember { _ = retries.take(.init(room: rooms[room].name, user: user)) }
     guard (rooms[room].members[user] != nil) != isMember else { return }
     batch.byEntry.insert(MemberKey(room: room, user: user))
     if isMember {
@@ -382,22 +405,16 @@ extension Sequencer {
     }
   }
 
-  /// Records whose subscriptions an entry ends.
+  /// Records that an entry ends the subscriptions of a user, if it does.
   func recordDeparture(
-    _ reference: ClientMessage.Reference?, by sender: String, at seq: Int64, in room: Int,
-    _ batch: inout Batch
+    _ change: MemberChange, by sender: String, at seq: Int64, in room: Int, _ batch: inout Batch
   ) {
-    switch reference {
-    case .member(let change) where change.role == .none || change.role == .banned:
-      batch.departures.append(
-        Commit.Departure(
-          room: rooms[room].name, user: change.user,
-          entry: ServerMessage.Departure(
-            seq: seq, by: sender, role: change.role, reason: change.reason)))
-    case .settings(let change) where change.access == .private:
-      batch.closings.append((room, ServerMessage.Departure(seq: seq, by: sender)))
-    default: break
-    }
+    guard change.role == .none || change.role == .banned else { return }
+    batch.departures.append(
+      Commit.Departure(
+        room: rooms[room].name, user: change.user,
+        entry: ServerMessage.Departure(
+          seq: seq, by: sender, role: change.role, reason: change.reason)))
   }
 
   // MARK: - Outcomes
@@ -428,7 +445,7 @@ extension Sequencer {
     of batch: Batch, _ store: inout some EntryLookup
   ) -> [Commit.Departure] {
     var departures = batch.departures
-    for (room, departure) in batch.closings {
+    for (room, departure) in batch.closings.sorted(by: { $0.key < $1.key }) {
       guard rules(of: room)?.settings.access == .private else { continue }
       for user in rooms[room].subscribers.users.sorted() {
         // Operators are not told apart here: they join again.
@@ -462,6 +479,9 @@ extension LogRequest.Append {
     default: .content
     }
   }
+
+  /// The length of a name that the relay chooses.
+  static let chosenNameBytes = 34
 
   /// Returns the same for a room whose name the relay chooses: the same one for the same user and id,
   /// and one that no other user can guess.

@@ -25,9 +25,10 @@ extension Sequencer {
     _ request: LogRequest.Trace, _ store: inout some EntryLookup
   ) -> TraceResult {
     do throws(StoreFailure) {
-      guard try exists(request, &store), let seq = try seq(of: request, &store) else {
-        return Self.missing(request)
+      guard try exists(request, &store) else {
+        return request.mayRead ? Self.missing(request) : Self.forbidden(request)
       }
+      guard let seq = try seq(of: request, &store) else { return Self.missing(request) }
       // An id is looked up among the user's own.
       let isOwn = if case .id = request.entry { true } else { false }
       guard let place = history.find(seq, inRoom: request.room) else {

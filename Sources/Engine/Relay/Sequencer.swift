@@ -44,6 +44,8 @@ public struct Sequencer {
   var sweep = 0
   /// The rules of rooms in memory, by number.
   var governed: [Int64: Governance] = [:]
+  /// How many users were added to them since they were forgotten.
+  var governedUsers = 0
   var unstored = UnstoredRooms()
   var nextRoomNumber: Int64?
   /// The number of rooms that users belong to, filled on demand; see `membershipCount`.
@@ -115,6 +117,7 @@ public struct Sequencer {
     store: inout some EntryLookup, now: Int64
   ) -> Batch {
     forgetRooms()
+    forgetGovernedUsers()
     holds.evictOver(now: now)
     if membershipCounts.count > Self.membershipCountsLimit { membershipCounts = [:] }
     batchNumber += 1
@@ -260,7 +263,7 @@ public struct Sequencer {
     room.first = max(room.first, min(view.firstReadable, room.head + 1))
     let marks = room.members[subscribing.request.user] ?? room.firstMarks
     // If the batch was refused, the store does not have the new member yet.
-    if room.members[subscribing.request.user] == nil {
+    if room.members[subscribing.request.user] == nil, view.joins {
       room.members[subscribing.request.user] = marks
     }
     var resumption = subscribing.resumption
@@ -284,6 +287,7 @@ public struct Sequencer {
       joined.about = about
       joined.members = joined.members.map { roles(of: $0, in: subscribing.room, now, &store) }
     }
-    return LogAnswer.Subscribed(joined: joined, user: subscribing.request.user)
+    return LogAnswer.Subscribed(
+      joined: joined, user: subscribing.request.user, firstKept: rooms[subscribing.room].first)
   }
 }

@@ -223,7 +223,7 @@ extension Shard {
         return
       }
       grant.identity = identity
-      grant.isOperator = configuration.isOperator(identity)
+      updateOperator(session, grant)
       scheduleExpiry(of: grant, sessions.id(of: session), now)
       reply(
         .renewed(
@@ -350,8 +350,19 @@ extension Shard {
   /// The list of the relay's operators has changed.
   public mutating func updateOperators() {
     for session in sessions.slots {
-      guard let grant = sessions[session].grant else { continue }
-      grant.isOperator = configuration.isOperator(grant.identity)
+      if let grant = sessions[session].grant { updateOperator(session, grant) }
+    }
+  }
+
+  /// If the user is no operator any more, the log decides again what the session may read.
+  private mutating func updateOperator(_ session: Slot<Session>, _ grant: Grant) {
+    let wasOperator = grant.isOperator
+    grant.isOperator = configuration.isOperator(grant.identity)
+    guard wasOperator, !grant.isOperator else { return }
+    let chain = sessions[session].firstSubscription
+    for index in subscriptions.slots(in: chain, where: { $0.isSubscribed && !$0.isEnding }) {
+      sessions[session].lagging.removeAll { $0 == index }
+      resubscribe(index)
     }
   }
 

@@ -61,8 +61,9 @@ extension Shard {
     }
   }
 
-  /// Retention has overtaken the cursor: subscribes to the room again, and tells the client.
-  private mutating func resubscribe(_ index: Slot<Subscription>) {
+  /// Subscribes to the room again, and tells the client: retention has overtaken the cursor, or the user has
+  /// lost a right.
+  mutating func resubscribe(_ index: Slot<Subscription>) {
     let subscription = subscriptions[index]
     let session = subscription.session
     let room = rooms[subscription.room].name

@@ -54,7 +54,9 @@ extension Shard {
   }
 
   static func owedBytes(room: String, id: String?) -> Int {
-    answerBytes + 2 * room.utf8.count + (id?.utf8.count ?? 0)
+    // The relay answers with the name that it has chosen.
+    let nameBytes = room.isEmpty ? LogRequest.Append.chosenNameBytes : room.utf8.count
+    return answerBytes + 2 * nameBytes + (id?.utf8.count ?? 0)
   }
 
   /// The log has answered: returns the reserved bytes, which the answer takes or does not need.

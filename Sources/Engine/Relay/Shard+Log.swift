@@ -194,7 +194,7 @@ extension Shard {
       return
     }
     rooms[room].head = max(rooms[room].head, joined.head)
-    rooms[room].firstKept = max(rooms[room].firstKept, joined.first)
+    rooms[room].firstKept = max(rooms[room].firstKept, subscribed.firstKept)
     subscriptions[index].cursor =
       sessions[session].skipsEntries ? rooms[room].head : joined.after
     diagnostics.debug(

@@ -120,8 +120,14 @@ extension Shard {
       LogRequest.Append(
         session: sessions.id(of: session), room: send.room, user: sessions[session].user,
         id: send.id, kind: send.kind, body: send.body, reference: send.reference,
-        mayCreate: mayCreate(send.room), isOperator: sessions[session].isOperator, ref: ref,
+        mayCreate: mayCreate(send.room), isOperator: sessions[session].isOperator,
+        isListed: isListed(send), ref: ref,
         receivedAt: now.microseconds))
+  }
+
+  private func isListed(_ send: ClientMessage.Send) -> Bool {
+    guard case .settings? = send.reference else { return false }
+    return listedTitles[send.room] != nil
   }
 
   /// The sender must be allowed to read what it forwards.

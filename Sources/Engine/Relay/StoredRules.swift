@@ -3,9 +3,15 @@ internal import Wire
 
 /// Rules and standings as stores and exports keep them.
 extension RoomRules {
-  /// Creates the rules from settings as JSON members without braces; `nil` if they are none.
+  /// Creates the rules from settings as `settingsBody` has them; `nil` if there is anything else in them, so
+  /// that no room is open because a word is not known, or if the counts are in no sensible range.
   package init?(settings body: [UInt8], _ counts: Counts) {
-    guard let change = RoomSettings.Change(body: body) else { return nil }
+    guard let change = RoomSettings.Change(body: body), change.body == body,
+      (0...3600).contains(change.slowSeconds ?? -1),
+      [counts.owners, counts.members, counts.barred].allSatisfy({
+        (0...Int(Entry.sequenceLimit)).contains($0)
+      })
+    else { return nil }
     var settings = RoomSettings()
     settings.apply(change)
     self.init(settings, counts)

@@ -73,7 +73,13 @@ struct CommitCalls {
   }
 
   private mutating func addRules(_ changes: StoreChanges) {
-    let (rules, standings) = (changes.rules, changes.standings)
+    let rules = changes.rules
+    let standings = changes.standings.filter { $0.standing != .unnamed }
+    let former = changes.standings.filter { $0.standing == .unnamed }
+    if !former.isEmpty {
+      calls.append(
+        Statements.deleteStandings(.ints(former.map(\.room)), .texts(former.map(\.user))))
+    }
     if !rules.isEmpty {
       calls.append(
         Statements.insertRules(

@@ -325,6 +325,12 @@ enum Statements {
     ON CONFLICT (room) DO UPDATE SET settings = EXCLUDED.settings, owners = EXCLUDED.owners,
       members = EXCLUDED.members, barred = EXCLUDED.barred
     """)
+  static let deleteStandings = PostgresStatement(
+    "delete_standings",
+    """
+    DELETE FROM standings USING unnest($1::bigint[], $2::text[]) AS former (room, username)
+    WHERE standings.room = former.room AND standings.username = former.username
+    """)
   static let insertStandings = PostgresStatement(
     "insert_standings",
     """

@@ -171,14 +171,13 @@ struct RoomPages {
     let id = audience.id(of: session)
     guard let asker = askers[id], var paging = asker.paging else { return }
     var included: [ServerMessage.RoomSummary] = []
-    var answered = 0
+    var last: Slot<WatchedRoom>?
     var bytes = 0
     for (place, summary) in asker.summaries.enumerated() {
       var summary = summary
       let glimpse = place < glimpses.count ? glimpses[place] : nil
       if glimpse?.isHidden == true {
         // A listed room that has become private.
-        answered = place + 1
         continue
       }
       summary.about = glimpse?.about
@@ -191,14 +190,13 @@ struct RoomPages {
         break
       }
       included.append(summary)
-      answered = place + 1
+      last = paging.page[place] ?? last
     }
     for row in included {
       if let peer = row.peer {
         presence.watch(peer, lastSeen: row.lastSeen, session, in: audience)
       }
     }
-    let last = paging.page.prefix(answered).compactMap { $0 }.last
     paging.page = []
     askers[id]?.summaries = []
     var next: String?
@@ -208,7 +206,7 @@ struct RoomPages {
       paging.number = max(1, random.next() >> 11)
       askers[id]?.paging = paging
       let cursor = RoomsCursor(
-        number: paging.number, lastAt: last.map { table.rooms[$0].lastAt } ?? 0,
+        number: paging.number, lastAt: last.map { table.rooms[$0].lastAt } ?? Entry.sequenceLimit,
         room: included.last?.room ?? "-")
       next = cursor.text
     }
