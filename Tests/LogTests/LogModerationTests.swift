@@ -209,6 +209,23 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
+  func `the first entry of a batch that excludes a user ends the subscription`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { harness in
+      let room = Room(harness)
+      _ = await room.accept(room.settings("ada") { $0.title = "Den" })
+      for user in ["bo", "cy"] { _ = await room.joined(user, after: 0) }
+      let batch = await room.accept(
+        room.settings("ada", Self.private), room.text("ada", "secret"),
+        room.member("ada", "bo", .banned), room.member("ada", "cy", .member))
+      let departures = try #require(batch.commit?.departures)
+      #expect(departures.first { $0.user == "bo" }?.entry.seq == 2)
+      #expect(departures.first { $0.user == "cy" }?.entry.seq == 2)
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
   func `a name that was only joined is free`(_ conformer: Conformer) async throws {
     try await conformer.run { harness in
       let room = Room(harness)

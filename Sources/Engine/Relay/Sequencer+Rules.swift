@@ -440,7 +440,8 @@ extension Sequencer {
     }
   }
 
-  /// Returns the users whose subscriptions end with entries of a batch.
+  /// Returns the users whose subscriptions end with entries of a batch: for each, the first such entry of a
+  /// room counts.
   mutating func departures(
     of batch: Batch, _ store: inout some EntryLookup
   ) -> [Commit.Departure] {
@@ -450,7 +451,7 @@ extension Sequencer {
       for user in rooms[room].subscribers.users.sorted() {
         // Operators are not told apart here: they join again.
         if let standing = try? standing(of: user, in: room, &store),
-          standing.isMember(rooms[room].lastAt)
+          standing.isMember(rooms[room].lastAt), standing.since <= departure.seq
         {
           continue
         }
@@ -458,7 +459,7 @@ extension Sequencer {
           Commit.Departure(room: rooms[room].name, user: user, entry: departure))
       }
     }
-    return departures
+    return departures.sorted { $0.entry.seq < $1.entry.seq }
   }
 
   static func named(_ user: String, _ room: String) -> ServerMessage {
