@@ -75,7 +75,7 @@ test("it has no dependencies", () => {
 });
 
 test("it is small, as the document says", (t) => {
-  const limits = { "client.js": 8 * 1024, "relay-client.js": 14 * 1024, "shared.js": 16 * 1024 };
+  const limits = { "client.js": 8 * 1024, "relay-client.js": 15 * 1024, "shared.js": 17 * 1024 };
   for (const [name, limit] of Object.entries(limits)) {
     const { size } = bundle(name);
     t.diagnostic(`${name}: ${size} bytes`);

@@ -284,7 +284,8 @@ export class Client {
       case "ack":
         return this.#outbox.answer(message);
       case "left":
-        return; // it was asked for, or follows an error
+        // Without an entry it was asked for, or follows an error.
+        return message.seq === undefined ? undefined : this.#departed(message);
       case "subscribers":
         return this.#members.renew(message.room);
       case "error":
@@ -316,6 +317,11 @@ export class Client {
     if (received < after) this.#mark(room, after);
   }
 
+  /** An entry has ended the subscription: the store keeps what has arrived. @param {Wire} left */
+  #departed(left) {
+    if (this.#rooms.delete(left.room)) this.#journal.add({}, left); // after that entry
+  }
+
   /** @param {Entry} entry */
   #entry(entry) {
     const { room, seq, id, from, at } = entry;
@@ -330,7 +336,7 @@ export class Client {
     );
     // As good as its ack. Others may use the same id.
     if (from === this.user) this.#outbox.settle(room, id, { ack: { seq, at } });
-    this.#members.wrote(room, from);
+    this.#members.arrived(entry);
     this.#mark(room, seq);
   }
 

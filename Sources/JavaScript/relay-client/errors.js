@@ -27,6 +27,8 @@ export class RelayError extends Error {
     this.resetAt = answer.reset_at === undefined ? undefined : new Date(answer.reset_at);
     /** @type {string | undefined} */
     this.field = answer.field;
+    /** When what forbids it ends. */
+    this.until = answer.until === undefined ? undefined : new Date(answer.until);
     /** @type {number | undefined} */
     this.seq = answer.seq;
     /** @type {string | undefined} */
@@ -35,9 +37,9 @@ export class RelayError extends Error {
 
   /** The fields from which `from` makes it again, elsewhere. */
   get answer() {
-    const { code, message, retryAfterMs, resetAt, field, seq, support } = this;
-    const [retry_after_ms, reset_at] = [retryAfterMs, resetAt?.getTime()];
-    return { code, message, retry_after_ms, reset_at, field, seq, support };
+    const { code, message, retryAfterMs: retry_after_ms, field, seq, support } = this;
+    const [reset_at, until] = [this.resetAt?.getTime(), this.until?.getTime()];
+    return { code, message, retry_after_ms, reset_at, field, until, seq, support };
   }
 
   /** @param {Record<string, any>} answer an `error` of relay.v1 */

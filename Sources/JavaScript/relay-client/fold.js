@@ -1,27 +1,38 @@
 // Folding: edits, deletions and reactions are applied to the message that they name.
+import { memberOf, settingsOf } from "./membership.js";
+
 /** @import { Entry, Message, Pending } from "./types.js" */
 
-/** @param {Entry} entry */
-export const isShown = ({ kind }) => kind === "text" || kind === "data";
+/** Whether an entry, or a message, is one to read: it counts as unread. @param {{kind: string}} entry */
+export const isContent = ({ kind }) => kind === "text" || kind === "data";
+
+/** Whether it tells that the room or its members have changed. @param {{kind: string}} entry */
+export const isNotice = ({ kind }) => kind === "settings" || kind === "member";
+
+/** Whether an entry is a message of its own. @param {Entry} entry */
+export const isShown = (entry) => isContent(entry) || isNotice(entry);
 
 /**
- * The message that an entry of kind `text` or `data` is, folded or not.
+ * The message that an entry is, folded or not.
  * @param {Entry} entry
  * @returns {Message}
  */
 export function messageOf(entry) {
-  const { room, seq, id, from, at, text, data, forward, deleted } = entry;
+  const { room, seq, id, from, at, kind, text, data, forward, deleted } = entry;
   return {
     room,
     seq,
     id,
     from,
     at,
-    kind: entry.kind === "data" ? "data" : "text",
+    kind: /** @type {Message["kind"]} */ (kind),
     text,
     data,
+    settings: kind === "settings" ? settingsOf(entry) : undefined,
+    member: kind === "member" ? memberOf(entry) : undefined,
     forward,
     deleted,
+    deletedBy: entry.deleted_by,
     replyTo: entry.reply_to,
     editedAt: entry.edited_at,
     reactions: new Map(Object.entries(entry.reactions ?? {})),
@@ -45,6 +56,7 @@ export function fold(message, entry) {
     ...message,
     ...content,
     deleted: true,
+    deletedBy: entry.from === message.from ? undefined : entry.from,
     reactions: new Map(),
     replyTo: undefined,
     forward: undefined,

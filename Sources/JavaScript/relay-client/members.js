@@ -1,13 +1,13 @@
 // Who is in the rooms in which members see each other's marks.
 
-/** @import { Wire } from "./types.js" */
+/** @import { Entry, Wire } from "./types.js" */
 
 /** How long after a change a room is asked for its members. */
 const pauseMs = 500;
 
 /**
- * The members of small rooms, as `joined` tells them. Nothing tells a membership later: it begins
- * with a subscription or an entry, and may end with a subscription. So the room is joined again.
+ * The members of small rooms, as `joined` tells them. Nothing tells all of a membership later: it
+ * begins with a subscription or an entry, and may end with a subscription. So the room is joined again.
  */
 export class Members {
   /** @type {Map<string, Set<string>>} users by room */
@@ -33,9 +33,10 @@ export class Members {
     else this.#rooms.delete(room);
   }
 
-  /** @param {string} room @param {string} from who has written there */
-  wrote(room, from) {
-    if (this.#rooms.get(room)?.has(from) === false) this.renew(room);
+  /** @param {Entry} entry it may be the first of a member, or change one, whose marks are not known */
+  arrived({ room, from, kind }) {
+    const users = this.#rooms.get(room);
+    if (users && (kind === "member" || !users.has(from))) this.renew(room);
   }
 
   /** The members may be others. @param {string} room */

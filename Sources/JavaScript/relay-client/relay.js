@@ -4,10 +4,12 @@ import { Directory, PresenceMap } from "./directory.js";
 import { abortable, Emitter } from "./emitter.js";
 import { RelayError, toldBy } from "./errors.js";
 import { Liveness } from "./liveness.js";
+import { settingsFields } from "./membership.js";
 import { Room } from "./room.js";
 import { RoomList } from "./room-list.js";
-import { Sender } from "./sender.js";
-/** @import { Event, Health, Link, Options, Presence, RoomOptions, Wire } from "./types.js" */
+import { newId, Sender } from "./sender.js";
+/** @import { Event, Health, Link, Options, Presence, RoomOptions, RoomSettings } from "./types.js" */
+/** @import { Wire } from "./types.js" */
 
 /**
  * @extends {Emitter<{health: Health, ended: RelayError, error: RelayError, presence: Presence,
@@ -77,12 +79,27 @@ export class Relay extends Emitter {
    */
   room(name, options = {}) {
     const known = this.#rooms.get(checkedRoom(name));
-    if (known) return known;
-    const room = new Room(this.#link, this.#sender, name, () => this.#rooms.delete(name));
+    if (known && known.state !== "refused") return known;
+    const room = new Room(this.#link, this.#sender, name, () => {
+      if (this.#rooms.get(name) === room) this.#rooms.delete(name);
+    });
     room.on("marks", ({ user, read }) => user === this.user && this.rooms.read(name, read));
     this.#rooms.set(name, room);
     this.#link.open(name, options);
     return room;
+  }
+
+  /**
+   * Makes a room of which the user is the owner. Resolves with it once that is durable.
+   * @param {RoomSettings} settings
+   * @param {{name?: string, signal?: AbortSignal}} [options] without a name the relay chooses one
+   *   that no one can guess
+   */
+  async createRoom(settings, { name = "", signal } = {}) {
+    const fields = settingsFields(settings);
+    const room = name && checkedRoom(name);
+    const ack = await this.request({ type: "send", room, id: newId(), ...fields }, { signal });
+    return this.room(ack.room);
   }
 
   /** Any request of relay.v1. @param {Wire} message @param {{signal?: AbortSignal}} [options] */

@@ -1,6 +1,6 @@
 // The rooms of the user and the listed ones, the latest message first, as they change.
 import { abortable, Emitter } from "./emitter.js";
-import { fold, isShown, messageOf } from "./fold.js";
+import { fold, isContent, isNotice, messageOf } from "./fold.js";
 import { whileVisible } from "./visible.js";
 
 /** @import { Event, Link, Message, PageOptions, Presence, RoomRow, Wire } from "./types.js" */
@@ -155,6 +155,7 @@ export class RoomList extends Emitter {
     if (!this.#isUsed) return;
     const row = this.#rows.get(event.room);
     if (event.type === "activity") this.#activity(event, row);
+    else if (event.type === "left") this.#remove(row);
     else if (row && event.type === "entries") this.#entries(event, row);
     else if (row && event.type === "receipt" && event.user === this.#link.user)
       this.#read(event.read, row);
@@ -171,6 +172,14 @@ export class RoomList extends Emitter {
       { ...row, room, head, unread, unreadMore, last: last ? latest(row.last, last) : row.last },
       true,
     );
+    if (last && isNotice(last)) this.#outdate();
+  }
+
+  /** The user is no member any more. @param {RoomRow} [row] */
+  #remove(row) {
+    if (!row || row.listed) return;
+    this.#rows.delete(row.room);
+    this.#changed();
   }
 
   /**
@@ -185,17 +194,18 @@ export class RoomList extends Emitter {
       const isOwn = entry.from === this.#link.user;
       if (isOwn && read === head) read = entry.seq;
       head = entry.seq;
-      if (isShown(entry) && !isOwn) unread += 1;
+      if (isContent(entry) && !isOwn) unread += 1;
       last = latest(last, entry);
     }
     if (head > row.head) this.#put({ ...row, head, read, unread, last }, true);
+    if (entries.some(isNotice)) this.#outdate(); // it may have another title
   }
 
   /** @param {number} read @param {RoomRow} row */
   #read(read, row) {
     if (read <= row.read) return;
     const messages = this.#roomOf(row.room)?.latest.filter(
-      ({ seq, from }) => seq > read && from !== this.#link.user,
+      (message) => message.seq > read && message.from !== this.#link.user && isContent(message),
     );
     const unread = read >= row.head ? 0 : Math.min(row.unread, messages?.length ?? row.unread);
     this.#put({ ...row, read, unread, unreadMore: unread > 0 && row.unreadMore }, false);
@@ -242,6 +252,9 @@ const byLast = (a, b) => (b.last?.at ?? 0) - (a.last?.at ?? 0);
 function rowOf({
   room,
   title,
+  topic,
+  access,
+  role,
   head,
   read,
   unread,
@@ -254,6 +267,9 @@ function rowOf({
   return {
     room,
     title,
+    topic,
+    access,
+    role,
     head,
     read,
     unread,
@@ -271,6 +287,6 @@ function rowOf({
  * @param {any} entry
  */
 function latest(last, entry) {
-  if (isShown(entry)) return messageOf(entry);
+  if (isContent(entry)) return messageOf(entry);
   return last?.seq === entry.target ? fold(/** @type {Message} */ (last), entry) : last;
 }

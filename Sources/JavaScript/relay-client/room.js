@@ -1,22 +1,23 @@
 // A room as a view sees it.
 import { checkedContent, checkedEmoji, checkedText } from "./check.js";
-import { Emitter } from "./emitter.js";
 import { RelayError } from "./errors.js";
 import { History } from "./history.js";
+import { MemberRoom } from "./member-room.js";
+import { isOut } from "./membership.js";
 import { Timeline } from "./timeline.js";
 
 /** @import { Sender } from "./sender.js" */
-/** @import { Content, Entry, Event, Link, Marks, Message } from "./types.js" */
+/** @import { Content, Departure, Entry, Event, Link, Marks, Message } from "./types.js" */
 /** @import { PageOptions, Pending, SendOptions, Settled } from "./types.js" */
 
 const typingPauseMs = 3000;
 
 /**
- * @extends {Emitter<{messages: Message[], changes: Message[], pending: void, state: void,
+ * @extends {MemberRoom<{messages: Message[], changes: Message[], pending: void, state: void,
  *   reset: {reason: string, after: number}, marks: {user: string} & Marks,
- *   typing: {user: string, on: boolean}}>}
+ *   typing: {user: string, on: boolean}, membership: void, departure: Departure}>}
  */
-export class Room extends Emitter {
+export class Room extends MemberRoom {
   /** @type {"opening" | "live" | "refused" | "closed"} */
   state = "opening";
   /** @type {RelayError | undefined} */
@@ -53,8 +54,7 @@ export class Room extends Emitter {
    * @param {() => void} forgotten
    */
   constructor(link, sender, name, forgotten) {
-    super();
-    this.name = name;
+    super(link, name);
     this.#link = link;
     this.#sender = sender;
     this.#forgotten = forgotten;
@@ -225,6 +225,8 @@ export class Room extends Emitter {
         return this.#type(event.user, event.on);
       case "refused":
         return this.finish("refused", event.error);
+      case "left":
+        return this.#departed(event);
     }
   }
 
@@ -235,6 +237,7 @@ export class Room extends Emitter {
     if (reason === "opened" && this.last !== undefined && floor <= this.last)
       return this.#entries(entries);
     this.#start ??= last;
+    this.#govern(entries);
     this.last = last;
     this.#dropStored(reason === "diverged" || reason === "reset" ? Infinity : (last ?? 0));
     this.#timeline.reset(entries, floor);
@@ -242,7 +245,9 @@ export class Room extends Emitter {
   }
 
   /** @param {Event} joined */
-  #joined({ first, head, after, resume, members, read, received }) {
+  #joined(joined) {
+    const { first, head, after, resume, members, read, received } = joined;
+    this.membership.join(joined);
     this.first = first;
     this.head = Math.max(head, after);
     this.#start ??= after;
@@ -261,6 +266,24 @@ export class Room extends Emitter {
     for (const { user, ...marks } of members ?? []) this.#mark(user, marks);
     if (this.#link.user !== undefined) this.#mark(this.#link.user, { read, received });
     this.#become("live");
+    this.emit("membership", undefined);
+  }
+
+  /** @param {Event} left */
+  #departed(left) {
+    this.error = this.depart(left);
+    // It is not forgotten: what waits to be sent has an outcome yet.
+    this.#end.abort();
+    this.#dropStored(Infinity);
+    this.#become("refused");
+    this.emit("departure", /** @type {Departure} */ (this.departure));
+  }
+
+  /** @param {Entry[]} entries */
+  #govern(entries) {
+    for (const { kind, user, role, seq } of entries)
+      if (kind === "member" && isOut(role) && seq > (this.last ?? 0)) this.marks.delete(user);
+    if (this.membership.take(entries, this.#link.user)) this.emit("membership", undefined);
   }
 
   /** A new connection, which tells who types. */
@@ -272,6 +295,7 @@ export class Room extends Emitter {
   #entries(entries) {
     const fresh = entries.filter(({ seq }) => seq > (this.last ?? -1));
     if (fresh.length === 0) return;
+    this.#govern(fresh);
     const own = new Set();
     for (const { from, id, seq } of fresh) {
       this.last = seq;

@@ -8,7 +8,7 @@ import { RelayError, toldBy } from "./errors.js";
 const crypto = globalThis.crypto ?? (await import("node:crypto")).webcrypto;
 
 /** An id that nobody can guess: 128 random bits. Also on pages without `crypto.randomUUID`. */
-function newId() {
+export function newId() {
   const bits = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bits, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

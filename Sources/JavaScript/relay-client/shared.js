@@ -285,7 +285,7 @@ class SharedLink {
     if (event.type === "store" || event.error?.code === "store_failed")
       this.#storeError = event.error;
     if (event.type === "settled") for (const { id } of event.outcomes) this.#lines.delete(id);
-    if (event.type === "refused") this.#rooms.delete(event.room);
+    if (event.type === "refused" || event.type === "left") this.#rooms.delete(event.room);
     if (event.type === "welcome") {
       this.#welcome = event;
       this.user = event.user;

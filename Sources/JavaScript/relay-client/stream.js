@@ -109,7 +109,8 @@ class StreamTransport extends HTTPTransport {
     if (message.type === "message" && place) place.after = message.seq;
     if (message.type === "joined" && place)
       Object.assign(place, { after: message.after, lineage: message.lineage });
-    if (message.type === "error" && message.re === "join") this.places.delete(message.room);
+    if (message.type === "left" || (message.type === "error" && message.re === "join"))
+      this.places.delete(message.room);
     this.receive(message);
     if (message.type === "error" && message.code === "token_expired")
       this.fail(4401, message.message);

@@ -50,13 +50,17 @@
  * @property {string} id
  * @property {string} from
  * @property {number} at when the relay accepted it, in milliseconds since 1970
- * @property {"text" | "data"} kind
+ * @property {"text" | "data" | "settings" | "member"} kind the last two tell that the room has
+ *   changed, or a member of it
  * @property {string} [text] `""` if it was deleted
  * @property {any} [data]
+ * @property {RoomSettings} [settings] of kind `settings`: those that it has changed
+ * @property {MemberChange} [member] of kind `member`
  * @property {number} [replyTo] the `seq` of the message to which it replies
  * @property {{room: string, seq: number, from: string}} [forward] the origin of a forwarded text
  * @property {number} [editedAt]
  * @property {boolean} [deleted]
+ * @property {string} [deletedBy] the moderator who has deleted it; absent if that is its sender
  * @property {Map<string, string[]>} reactions users by emoji
  * @property {Map<string, number>} [reactionsMore] how many further users, by emoji
  * @property {Pending[]} [pending] own edits, deletions and reactions that are shown already, and are
@@ -118,9 +122,39 @@
 /** @typedef {{read: number, received: number}} Marks */
 
 /**
+ * `none`: has left, or was removed; `muted`: a member who may read, and not send.
+ * @typedef {"owner" | "moderator" | "member" | "muted" | "none" | "banned"} Role
+ */
+
+/**
+ * @typedef {object} RoomSettings
+ * @property {string} [title] 1 to 100 characters
+ * @property {string} [topic] up to 1,000 characters
+ * @property {"open" | "private"} [access]
+ * @property {"all" | "joined"} [history] what members may read: all, or what came since they joined
+ * @property {"everyone" | "moderators"} [post] who may send
+ * @property {number} [slowSeconds] between two texts of a member; 0 to 3,600
+ */
+
+/**
+ * @typedef {{user: string, role: Role, until?: number, reason?: string}} MemberChange `until` is in
+ *   milliseconds since 1970
+ */
+/** @typedef {{until?: Date | number, reason?: string, signal?: AbortSignal}} MemberOptions */
+
+/**
+ * The entry that has ended a membership.
+ * @typedef {{seq: number, by: string, role?: Role, reason?: string}} Departure without a role the
+ *   room has become private
+ */
+
+/**
  * @typedef {object} RoomRow
  * @property {string} room
  * @property {string} title
+ * @property {string} [topic]
+ * @property {"open" | "private"} [access] absent for a room without settings
+ * @property {Role} [role] of the user
  * @property {number} head
  * @property {number} read
  * @property {number} unread

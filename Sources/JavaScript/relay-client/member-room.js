@@ -1,0 +1,92 @@
+// The settings and members of a room, and what changes them.
+import { Emitter } from "./emitter.js";
+import { RelayError } from "./errors.js";
+import { Membership, settingsFields } from "./membership.js";
+import { newId } from "./sender.js";
+
+/** @import { Ack, Departure, Event, Link, MemberOptions, Role } from "./types.js" */
+/** @import { RoomSettings } from "./types.js" */
+
+/**
+ * What `Room` is built on.
+ * @template {Record<string, any>} Events
+ * @extends {Emitter<Events>}
+ */
+export class MemberRoom extends Emitter {
+  /** The entry that has ended the membership. @type {Departure | undefined} */
+  departure;
+  /** For `Room`. */
+  membership = new Membership();
+  #link;
+
+  /** @param {Link} link @param {string} name */
+  constructor(link, name) {
+    super();
+    this.#link = link;
+    this.name = name;
+  }
+
+  /** `undefined` for a room without. */
+  get settings() {
+    return this.membership.settings;
+  }
+
+  /** What the user is in the room. */
+  get role() {
+    return this.membership.role;
+  }
+
+  /** The roles of the members, of a room of at most 50. */
+  get members() {
+    return this.membership.members;
+  }
+
+  /** @param {RoomSettings} settings those that are to be others @param {MemberOptions} [options] */
+  change(settings, options) {
+    return this.#notify(settingsFields(settings), options);
+  }
+
+  /** @param {string} user @param {MemberOptions & {role?: Role}} [options] */
+  invite(user, { role = "member", ...options } = {}) {
+    return this.setRole(user, role, options);
+  }
+
+  /** @param {string} user @param {MemberOptions} [options] */
+  remove(user, options) {
+    return this.setRole(user, "none", options);
+  }
+
+  /** @param {string} user @param {MemberOptions} [options] */
+  ban(user, options) {
+    return this.setRole(user, "banned", options);
+  }
+
+  /** @param {string} user @param {MemberOptions} [options] */
+  mute(user, options) {
+    return this.setRole(user, "muted", options);
+  }
+
+  /** @param {string} user @param {Role} role @param {MemberOptions} [options] */
+  setRole(user, role, { until, reason, signal } = {}) {
+    const end = until === undefined ? {} : { until: Number(until) };
+    return this.#notify({ kind: "member", user, role, ...end, reason }, { signal });
+  }
+
+  /**
+   * Sends an entry that the program does not keep: a person waits for its outcome.
+   * @param {Record<string, any>} fields @param {MemberOptions} [options]
+   * @returns {Promise<Ack>}
+   */
+  async #notify(fields, { signal } = {}) {
+    const send = { type: "send", room: this.name, id: newId(), ...fields };
+    const { seq, at } = await this.#link.request(send, signal);
+    return { seq, at };
+  }
+
+  /** For `Room`: an entry has ended the membership. @param {Event} left */
+  depart({ seq, by, role, reason }) {
+    this.departure = { seq, by, role, reason };
+    const what = role === undefined ? "made the room private" : `ended your membership (${role})`;
+    return new RelayError("departed", `${by} has ${what}${reason ? `: ${reason}` : "."}`);
+  }
+}
