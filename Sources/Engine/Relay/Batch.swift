@@ -115,7 +115,7 @@ package struct Batch {
   /// Those of them who were members of a room before its first entry.
   var evicted: [Sequencer.MemberKey] = []
   var departures: [Commit.Departure] = []
-  /// Rooms that became private, with the entries that made them so.
+  /// Rooms that became private, each with the first entry that made it so.
   var closings: [Int: ServerMessage.Departure] = [:]
   var typing: [Commit.TypingChange] = []
   var audienceRooms: Set<Int> = []

@@ -172,7 +172,9 @@ extension Sequencer {
       batch.appendFollowed(new, room: room)
       if let member = new.entry.member {
         recordDeparture(member, by: new.entry.from, at: new.entry.seq, in: room, &batch)
-      } else if new.entry.settings?.access == .private, !isPrivate(room) {
+      } else if new.entry.settings?.access == .private, !isPrivate(room),
+        batch.closings[room] == nil
+      {
         batch.closings[room] = .init(seq: new.entry.seq, by: new.entry.from)
       }
     }

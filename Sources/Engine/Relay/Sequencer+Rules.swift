@@ -388,7 +388,9 @@ extension Sequencer {
     if case .member(let change)? = append.reference {
       recordDeparture(change, by: append.user, at: entry.seq, in: room, &batch)
     }
-    if verdict.closes { batch.closings[room] = .init(seq: entry.seq, by: append.user) }
+    if verdict.closes, batch.closings[room] == nil {
+      batch.closings[room] = .init(seq: entry.seq, by: append.user)
+    }
   }
 
   private mutating func setMember(
@@ -447,7 +449,6 @@ extension Sequencer {
   ) -> [Commit.Departure] {
     var departures = batch.departures
     for (room, departure) in batch.closings.sorted(by: { $0.key < $1.key }) {
-      guard rules(of: room)?.settings.access == .private else { continue }
       for user in rooms[room].subscribers.users.sorted() {
         // Operators are not told apart here: they join again.
         if let standing = try? standing(of: user, in: room, &store),

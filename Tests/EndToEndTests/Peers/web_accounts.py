@@ -160,7 +160,7 @@ def inviting(browser, folder):
         edge = "".join(rows[:4] + rows[-4:] + [row[:4] + row[-4:] for row in rows])
         check(set(edge) == {"0"} and inner == made(relay, link), "another picture")
         check(page.evaluate("document.querySelector('dialog .qr').getAttribute('aria-label')") == f"QR code of {link}", "a text")
-    check(page.evaluate("document.querySelector('.devices b').textContent") == "Not used yet", "the list")
+    page.wait("document.querySelector('.devices b')?.textContent === 'Not used yet'")
     other = elsewhere(browser, link)
     other.wait("document.querySelector('h1')?.textContent === 'Ada invites you'")
     shown(other, "Join #general and #team on 127.0.0.1")

@@ -84,6 +84,11 @@ public struct Tally: Sendable {
     case deleted = "deletions"
     case referred = "replies and forwards"
     case changeRefused = "sends refused because of their target"
+    case ruled = "settings and roles"
+    case deletedByOthers = "deletions by moderators"
+    case departed = "subscriptions that an entry ended"
+    case hidden = "rooms that did not exist for a user"
+    case forbidden = "requests that a room's rules refused"
     case conflictTold = "sends refused because their id has other content"
     case closingTold = "announcements of a restart"
     case botTold = "entries delivered to a bot"
@@ -151,7 +156,7 @@ public struct Tally: Sendable {
         && (event.isOfCluster
           || [
             .entryShown, .acknowledged, .duplicateAcknowledged, .refusedUnavailable, .resumedOK,
-            .resumedDiverged, .resumedReset,
+            .resumedDiverged, .resumedReset, .ruled,
           ].contains(event))
     }
     switch event {
@@ -186,6 +191,8 @@ public struct Tally: Sendable {
   mutating func count(_ entry: Entry) {
     if entry.kind == .delete {
       count(.deleted)
+    } else if entry.kind.isNotice {
+      count(.ruled)
     } else if !entry.kind.isContent {
       count(.changed)
     } else if entry.replyTo != nil || entry.forward != nil {

@@ -37,7 +37,9 @@ final class Plot {
     let users = [user, "u0", "u1", "nobody"]
     grammar = HostileGrammar(
       name: user,
-      rooms: Simulation.rooms + ["x-\(user)", "dm:\(user):u0", "dm:\(user):u1", "x-none"],
+      rooms: Simulation.rooms + Simulation.dens + [
+        "x-\(user)", "dm:\(user):u0", "dm:\(user):u1", "x-none",
+      ],
       users: users)
   }
 

@@ -107,7 +107,9 @@ final class HTTPAdversary: Participant {
     world.referee.recordSent(send, by: user)
   }
 
-  private var rooms: [String] { Simulation.rooms + ["x-\(user)", "dm:\(user):u0", "x-none"] }
+  private var rooms: [String] {
+    Simulation.rooms + Simulation.dens + ["x-\(user)", "dm:\(user):u0", "x-none"]
+  }
 
   private func target(_ link: Link) -> String {
     let room = pick(rooms + ["", "..", "%2e%2e", "%00", String(repeating: "a", count: 300)])

@@ -12,7 +12,8 @@ final class PosterParticipant: Participant {
     case post(ClientMessage.Send)
     /// The same id as an accepted line, possibly with another text.
     case again(ClientMessage.Send)
-    case history
+    /// With the head of the room at that time.
+    case history(String, head: Int64)
     case people
     case readiness
   }
@@ -127,10 +128,10 @@ final class PosterParticipant: Participant {
       post(line, over: http)
       expect(.again(line))
     case 1:
-      let room = room(in: Simulation.rooms, using: &world.random)
+      let room = room(in: Simulation.rooms + Simulation.dens, using: &world.random)
       http.request(
         method, "/v1/rooms/\(Self.escaped(room))/messages?\(http.link.query)&limit=5&fold")
-      expect(.history)
+      expect(.history(room, head: world.referee.ledger.room(room).head))
     case 2:
       http.request(method, "/v1/people?\(http.link.query)&limit=3")
       expect(.people)
@@ -192,9 +193,14 @@ final class PosterParticipant: Participant {
       } else {
         fault(response, "a post of a known id to \(send.room)")
       }
-    case .history, .people:
-      // A room may not exist any more after a store was wiped.
+    case .history(let room, let head):
+      // A room may not exist any more after a store was wiped, or for this user.
       if response.status == 404 || isForNow { break }
+      if response.status == 403, Simulation.dens.contains(room) { break }
+      guard response.status == 200 else { return fault(response, "a question") }
+      check(response, of: room, since: head, link)
+    case .people:
+      if isForNow { break }
       guard response.status == 200 else { return fault(response, "a question") }
       if !response.body.isEmpty, (try? ServerMessage(decoding: response.body.span)) == nil {
         fault(response, "a question, answered with something that is not a message")
@@ -204,6 +210,22 @@ final class PosterParticipant: Participant {
       if response.status != 200, !isForNow { fault(response, "/readyz") }
     }
     if isForNow { drop() }
+  }
+
+  /// Checks that the user may read what a page of history has.
+  private func check(
+    _ response: HTTPEnd.Response, of room: String, since head: Int64, _ link: Link
+  ) {
+    if response.body.isEmpty { return }
+    guard case .history(let page)? = try? ServerMessage(decoding: response.body.span) else {
+      return fault(response, "a question, answered with something that is not a page")
+    }
+    guard link.life == world.life else { return }
+    let rights = world.referee.ledger.room(room).rights
+    for entry in page.entries
+    where !rights.mayRead(entry.seq, by: user, since: head, world.referee.latestWall) {
+      fault(response, "a question for \(room) \(entry.seq), which the user may not read")
+    }
   }
 
   private func fault(_ response: HTTPEnd.Response, _ what: String) {

@@ -36,6 +36,10 @@ final class ProbeParticipant: Participant {
   private var joined: Set<String> = []
   private var epochs: [String] = ["never"]
 
+  private static let rooms = Simulation.rooms + Simulation.dens + Simulation.dens
+  /// The users that it makes something in a room.
+  private static let users = ["u0", "u1", "u1", "u2", "u2", "u3", "mallory1"]
+
   init(_ name: String, user: String, _ world: Simulation) {
     self.name = name
     self.user = user
@@ -112,6 +116,7 @@ final class ProbeParticipant: Participant {
     switch message {
     case .welcome:
       isOpen = true
+      for den in Simulation.dens where world.referee.ledger.room(den).head == 0 { govern(den) }
       for room in positions.keys.sorted() where world.chance(70) { join(room) }
     case .joined(let told):
       joined.insert(told.room)
@@ -133,8 +138,8 @@ final class ProbeParticipant: Participant {
       if error.re == .send, error.retryAfterMilliseconds == nil {
         outbox[room]?.removeAll { $0.send.id == error.id }
       }
-      guard let wait = error.retryAfterMilliseconds else { return }
       if error.re == .join { joined.remove(room) }
+      guard let wait = error.retryAfterMilliseconds else { return }
       guard error.re == .send, let id = error.id else { return }
       waitUntil[room] = max(waitUntil[room] ?? 0, world.now.monotonic + wait)
       if let line = outbox[room]?.firstIndex(where: { $0.send.id == id && $0.isInFlight }) {
@@ -148,7 +153,11 @@ final class ProbeParticipant: Participant {
 
   private func act() {
     guard let end else { return }
-    let room = room(in: Simulation.rooms, using: &world.random)
+    let room = room(in: Self.rooms, using: &world.random)
+    if Simulation.dens.contains(room) {
+      let governs = world.referee.ledger.room(room).rights.governs(user)
+      if world.chance(governs ? 50 : 5) { govern(room) }
+    }
     switch Int.random(in: 0..<40, using: &world.random) {
     case 0..<14 where outbox[room, default: []].count < 20:
       for _ in 0...Int.random(in: 0...2, using: &world.random) {
@@ -163,7 +172,9 @@ final class ProbeParticipant: Participant {
     case 14..<20: join(room)
     case 20..<22: end.send(.join(anyJoin(of: room)))
     case 22:
-      let rooms = Simulation.rooms.filter { RoomName.isOpen($0, to: user) && world.chance(60) }
+      let rooms = Set(Self.rooms).sorted().filter {
+        RoomName.isOpen($0, to: user) && world.chance(60)
+      }
       if !rooms.isEmpty { end.send(.joinRooms(rooms.map { .success(anyJoin(of: $0)) })) }
     case 23..<25: end.send(.leave(room: room, forget: world.chance(20)))
     case 25: sendAgain()
@@ -195,13 +206,44 @@ final class ProbeParticipant: Participant {
     switch Int.random(in: 0..<10, using: &world.random) {
     case 0..<3: send = .init(room: room, id: id, edit: target, text: "\(name) meant \(sent)")
     case 3..<5: send = .init(room: room, id: id, delete: target)
+    case 5 where world.referee.ledger.room(room).rights.governs(user):
+      send = .init(room: room, id: id, delete: world.pick(max(0, last - 12)...last + 1))
     case 5..<7:
       send = .init(room: room, id: id, react: target, emoji: "👍", isOn: world.chance(70))
     case 7..<9: send = .init(room: room, id: id, text: "\(name) \(sent)", replyTo: target)
     default:
-      let source = self.room(in: Simulation.rooms, using: &world.random)
+      let source = self.room(in: Self.rooms, using: &world.random)
       let seq = world.pick(1...20)
       send = .init(room: room, id: id, forward: Forward(room: source, seq: seq))
+    }
+    outbox[room, default: []].append(Line(send: send))
+  }
+
+  /// Changes who may do what in a room, or makes it; it may not be this user's to change.
+  private func govern(_ room: String) {
+    sent += 1
+    let id = "\(name)-\(sent)"
+    let isNew = world.referee.ledger.room(room).head == 0
+    let send: ClientMessage.Send
+    if isNew || world.chance(20) {
+      var change = RoomSettings.Change()
+      if isNew || world.chance(50) { change.access = world.chance(60) ? .private : .open }
+      if isNew || world.chance(30) { change.history = world.chance(50) ? .all : .joined }
+      if change.isEmpty { change.posting = world.chance(70) ? .everyone : .moderators }
+      send = .init(room: room, id: id, settings: change)
+    } else {
+      let user = Self.users.randomElement(using: &world.random) ?? user
+      let isHonest = user.hasPrefix("u")
+      let roles: [Wire.Role] =
+        isHonest
+        ? [.owner, .moderator, .member, .member, .member, .muted, .none, .none, .banned]
+        : [.member, .member, .none, .banned]
+      var change = MemberChange(
+        user: user, role: roles.randomElement(using: &world.random) ?? .member)
+      if [.muted, .banned].contains(change.role), world.chance(70) {
+        change.until = world.now.wall + world.pick(1...4000)
+      }
+      send = .init(room: room, id: id, member: change)
     }
     outbox[room, default: []].append(Line(send: send))
   }

@@ -16,6 +16,8 @@ final class StreamParticipant: Participant {
   private unowned let world: Simulation
   private let index: Int
   private let rooms: [String]
+  /// Whether the rooms have members, among which the user may not be.
+  private let readsDens: Bool
   /// What it has of each room, and what it had when it got `lastID`.
   private var places: [Place]
   private var resumable: [Place]
@@ -29,13 +31,17 @@ final class StreamParticipant: Participant {
   /// Longer than the relay is silent, in milliseconds.
   private static let patienceMilliseconds: Int64 = 18_000
 
-  init(_ name: String, user: String, _ world: Simulation) {
+  init(_ name: String, user: String, _ world: Simulation, readsDens: Bool = false) {
     self.name = name
     self.user = user
     self.world = world
     index = world.clients.count
+    self.readsDens = readsDens
     let open = Simulation.rooms.filter { RoomName.isOpen($0, to: user) }
-    rooms = open.shuffled(using: &world.random).dropLast(Int(world.pick(0...2)))
+    rooms =
+      readsDens
+      ? Simulation.dens.shuffled(using: &world.random).dropLast()
+      : open.shuffled(using: &world.random).dropLast(Int(world.pick(0...2)))
     let fromStart = world.chance(70)
     places = rooms.map { _ in Place(seq: fromStart ? 0 : nil) }
     resumable = places
@@ -100,7 +106,10 @@ final class StreamParticipant: Participant {
         lastID = id
         resumable = places
       case .refused(let status):
-        if status != 503, status != 429 { world.referee.fault("\(name): refused with \(status)") }
+        let isHidden = readsDens && (status == 403 || status == 404)
+        if status != 503, status != 429, !isHidden {
+          world.referee.fault("\(name): refused with \(status)")
+        }
         drop()
       case .lost: drop()
       }
@@ -117,6 +126,7 @@ final class StreamParticipant: Participant {
       world.referee.tally.count(.streamed)
       set(entry.room, Place(seq: entry.seq, epoch: place(of: entry.room)?.epoch))
     case .error(let error) where error.re == .join: drop()
+    case .left: drop()
     default: break
     }
   }
@@ -142,6 +152,7 @@ final class StreamParticipant: Participant {
   }
 
   var isIdle: Bool {
+    if readsDens { return true }
     guard let stream, stream.link.life == world.life else { return false }
     return rooms.allSatisfy {
       joined.contains($0) && place(of: $0)?.seq == world.referee.ledger.room($0).head
@@ -149,6 +160,7 @@ final class StreamParticipant: Participant {
   }
 
   func checkIdle() {
+    if readsDens { return }
     for room in rooms where place(of: room)?.seq != world.referee.ledger.room(room).head {
       world.referee.fault(
         "\(name): the stream of \(room) ends at \(place(of: room)?.seq ?? -1), not "

@@ -57,6 +57,7 @@ final class ClusterClient: CustomStringConvertible {
     case ..<5: write()
     case 5: type()
     case 6: mark()
+    case 7, 8: govern()
     default: goOn()
     }
   }
@@ -116,6 +117,32 @@ final class ClusterClient: CustomStringConvertible {
     guard let view = views["a"], view.isJoined, view.cursor > 0 else { return }
     node?.submit(
       .mark(room: "a", Marks(user: user, read: view.cursor, received: view.cursor)))
+  }
+
+  /// Changes who may do what in the room with members, or sends there, whether it may or not.
+  private func govern() {
+    lines += 1
+    let (room, id) = (ClusterSimulation.den, "\(lines)")
+    let send: ClientMessage.Send
+    let isNew = world.list(room, in: world.database.current).isEmpty
+    switch isNew ? 4 : Int.random(in: 0..<10, using: &world.random) {
+    case ..<4: send = .init(room: room, id: id, text: "\(user) \(id)")
+    case 4:
+      var change = RoomSettings.Change()
+      change.access = world.chance(70) ? .private : .open
+      send = .init(room: room, id: id, settings: change)
+    default:
+      let roles: [Wire.Role] = [.owner, .moderator, .member, .member, .muted, .none, .banned]
+      guard let named = world.clients.randomElement(using: &world.random)?.user,
+        let role = roles.randomElement(using: &world.random)
+      else { return }
+      send = .init(room: room, id: id, member: MemberChange(user: named, role: role))
+    }
+    node?.submit(
+      .append(
+        LogRequest.Append(
+          session: session, room: room, user: user, id: id, kind: send.kind, body: send.body,
+          reference: send.reference, mayCreate: true)))
   }
 
   private func goOn() {
@@ -191,6 +218,7 @@ final class ClusterClient: CustomStringConvertible {
   }
 
   func acknowledge(_ ack: ServerMessage.Ack) {
+    if ack.room == ClusterSimulation.den { return }
     guard open[ack.room]?.first == ack.id else {
       return world.fault("\(user) got an ack of \(ack.room) \(ack.id), which it does not wait for")
     }
@@ -204,7 +232,7 @@ final class ClusterClient: CustomStringConvertible {
 
   func refuse(_ error: WireError) {
     world.trace("\(user) is refused: \(error.code) \(error.room ?? "") \(error.id ?? "")")
-    guard let room = error.room else { return }
+    guard let room = error.room, room != ClusterSimulation.den else { return }
     switch (error.code, error.re) {
     case (.unavailable, .send):
       world.tally.count(.refusedUnavailable)

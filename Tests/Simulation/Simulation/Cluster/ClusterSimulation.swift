@@ -23,6 +23,8 @@ final class ClusterSimulation {
   private(set) var nodes: [ClusterNode?] = [nil, nil, nil]
   var clients: [ClusterClient] = []
   static let rooms = ["a", "b", "c"]
+  /// A room with settings and members of its own, which no client joins.
+  static let den = "den"
 
   /// Entries that were certain at some time.
   private(set) var everCertain: Set<EntryKey> = []
@@ -320,12 +322,23 @@ final class ClusterSimulation {
       }
       hash(list.map { "\($0.from) \($0.id)" }.joined(separator: ","))
     }
+    checkRights()
     for client in clients {
       for key in client.acknowledged where !stored.contains(key) && !lostByForks.contains(key) {
         fault("\(key) was acknowledged, and is lost")
       }
     }
     checkPresence()
+  }
+
+  /// Checks that every entry of the room with members was for its sender to send: every node has decided by
+  /// the entries before it.
+  private func checkRights() {
+    var rights = Rights()
+    for entry in list(Self.den, in: database.current) {
+      if entry.kind.isNotice { tally.count(.ruled) }
+      if let reason = rights.append(entry, headBefore: 0) { fault(reason) }
+    }
   }
 
   private func checkPresence() {

@@ -30,6 +30,7 @@ struct Ledger {
     var deleted: [Int64: Deleted] = [:]
     /// Entries that were published without their text: the entry that deletes them must follow.
     var bare: Set<Int64> = []
+    var rights = Rights()
   }
   struct Deleted {
     var entry: Entry
@@ -38,6 +39,8 @@ struct Ledger {
   }
 
   private(set) var rooms: [String: Room] = [:]
+  /// The heads of the rooms before the current commit.
+  private(set) var headsBefore: [String: Int64] = [:]
   /// The epochs of this history that were announced to clients.
   private(set) var lineage: [String] = []
   /// Epochs that the log has lost, and their indices in `lineage`.
@@ -50,6 +53,10 @@ struct Ledger {
   private var readsAsked: [String: Int64] = [:]
 
   func room(_ name: String) -> Room { rooms[name] ?? Room() }
+
+  var heads: [String: Int64] { rooms.mapValues(\.head) }
+
+  mutating func beginCommit() { headsBefore = heads }
 
   func entry(_ room: String, _ seq: Int64) -> Entry? { rooms[room]?.entries[seq] }
 
@@ -128,7 +135,8 @@ struct Ledger {
     if entry.isDeleted || entry.kind == .edit && entry.text == "" {
       rooms[name]?.bare.insert(entry.seq)
     }
-    if entry.kind.isContent { return nil }
+    let fault = rooms[name]?.rights.append(entry, headBefore: headsBefore[name] ?? 0)
+    if fault != nil || entry.kind.isContent || entry.kind.isNotice { return fault }
     return change(by: entry, now)
   }
 
@@ -148,15 +156,26 @@ struct Ledger {
     if !isFit || about.isDeleted && !isBare {
       return "\(name) \(entry.seq) has the target \(target), which is not a text"
     }
-    if entry.kind != .react, about.from != entry.from {
+    if !room(name).rights.mayRead(target, by: entry.from, since: entry.seq, entry.at) {
+      return "\(name) \(entry.seq) changes \(target), which \(entry.from) may not read"
+    }
+    if entry.kind != .react, about.from != entry.from,
+      entry.kind != .delete
+        || room(name).rights.refusesDeletion(of: about.from, by: entry.from, at: entry.at)
+    {
       return "\(name) \(entry.seq) changes \(target), which belongs to \(about.from)"
     }
-    if entry.kind == .delete { delete(target, of: name, now) }
+    if entry.kind == .delete {
+      delete(target, of: name, by: about.from == entry.from ? nil : entry.from, now)
+    }
     return nil
   }
 
   /// Removes the text of an entry and of its edits.
-  mutating func delete(_ target: Int64, of name: String, _ now: Int64) {
+  /// - Parameter moderator: who does it, unless that is its sender.
+  mutating func delete(
+    _ target: Int64, of name: String, by moderator: String?, _ now: Int64
+  ) {
     guard let room = rooms[name] else { return }
     for entry in room.entries.values
     where entry.seq == target || entry.kind == .edit && entry.target == target {
@@ -164,7 +183,7 @@ struct Ledger {
       if entry.isDeleted || entry.text == "" { continue }
       rooms[name]?.deleted[entry.seq] = Deleted(entry: entry, at: now)
       rooms[name]?.entries[entry.seq]?.body =
-        entry.kind == .edit ? Entry.deletedEditBody(of: target) : entry.deletedBody()
+        entry.kind == .edit ? Entry.deletedEditBody(of: target) : entry.deletedBody(by: moderator)
     }
   }
 
@@ -190,6 +209,7 @@ struct Ledger {
   mutating func skip(_ name: String, to seq: Int64) {
     guard let room = rooms[name] ?? (seq > 0 ? Room() : nil), seq > room.head else { return }
     drop(room.first..<(room.head + 1), of: name)
+    rooms[name, default: Room()].rights.forgetAll()
     rooms[name, default: Room()].epochs += Array(
       repeating: lineage.count - 1, count: Int(seq - room.head))
     rooms[name]?.head = seq
@@ -205,6 +225,7 @@ struct Ledger {
     drop((head + 1)..<(room.head + 1), of: name)
     rooms[name]?.epochs.removeLast(Int(room.head - head))
     rooms[name]?.head = head
+    rooms[name]?.rights.cutBack(to: head)
     rooms[name]?.lastAt = room.entries[head]?.at ?? 0
   }
 

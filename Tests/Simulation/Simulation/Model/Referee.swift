@@ -21,6 +21,8 @@ final class Referee {
   var longestMessageBytes = 0
   /// The monotonic clock, in milliseconds.
   var now: Int64 = 0
+  /// The latest time of the system's clock, in milliseconds since 1970.
+  var latestWall: Int64 = 0
   /// Whether reads of the disk failed at some time.
   var readsMayFail = false
   /// The promises that were broken.
@@ -71,6 +73,12 @@ final class Referee {
   func checkForwards() {
     // No client has seen a source that was deleted in the same batch as the forward.
     for (entry, source) in forwards
+    where !ledger.room(source.room).rights.mayRead(
+      source.seq, by: entry.from, since: ledger.headsBefore[source.room] ?? 0, latestWall)
+    {
+      fault("\(entry.from) has forwarded \(source.room) \(source.seq), and may not read it")
+    }
+    for (entry, source) in forwards
     where ledger.isText(source.room, source.seq)
       && !ledger.versions(of: source.seq, in: source.room).contains(entry.text ?? "")
     {
@@ -80,7 +88,10 @@ final class Referee {
   }
 
   func recordLeft(_ room: String, _ user: String) { leavers.insert("\(room) \(user)") }
-  func hasLeft(_ room: String, _ user: String) -> Bool { leavers.contains("\(room) \(user)") }
+  /// In a room with rules, entries begin and end what users have left otherwise.
+  func hasLeft(_ room: String, _ user: String) -> Bool {
+    leavers.contains("\(room) \(user)") || Simulation.dens.contains(room)
+  }
 
   func recordOvertaken(_ room: String, _ user: String) { overtaken.insert("\(room) \(user)") }
   func mayBeOvertaken(_ room: String, _ user: String) -> Bool {

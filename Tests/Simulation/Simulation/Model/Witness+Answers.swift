@@ -11,8 +11,12 @@ extension Witness {
     }
     let (request, headAtLeast) = histories.removeFirst()
     if request.room != page.room { fault("a history of another room: \(page.room)") }
+    if isHidden(page, since: headAtLeast) { return }
     if page.head < headAtLeast || page.head > referee.ledger.room(page.room).head {
       fault("a history of \(page.room) up to \(page.head)")
+    }
+    if page.first > firstShown(page.room, since: headAtLeast) {
+      fault("a history of \(page.room) from \(page.first)")
     }
     for entry in page.entries { check(entry) }
     let seqs = page.entries.map(\.seq)
@@ -94,6 +98,7 @@ extension Witness {
     }
     guard !more else { return }
     let names = Set(summaries.map(\.room))
+    checkListed(names, since: heads)
     for fate in fates where !names.contains(fate.room) && !referee.hasLeft(fate.room, user) {
       if case .stored(let seq, _) = fate.answer, seq <= heads[fate.room] ?? 0 {
         fault("rooms lacks \(fate.room), to which the user sent")
@@ -129,7 +134,10 @@ extension Witness {
 
   func take(_ activity: ServerMessage.Activity) {
     referee.tally.count(.activityTold)
-    if let room = rooms[activity.room], room.isJoined, room.pending.isEmpty {
+    if let room = rooms[activity.room], room.isJoined, room.pending.isEmpty,
+      !rights(activity.room).mayHaveEnded(
+        room.joinedAt...max(room.joinedAt, activity.head), for: user)
+    {
       fault("activity in \(activity.room), which is joined")
     }
     if activity.last?.seq != activity.head { fault("activity with a last that is not the head") }

@@ -6,6 +6,8 @@ extension Witness {
   struct Room {
     var isJoined = false
     var cursor: Int64 = 0
+    /// The head that `joined` has told.
+    var joinedAt: Int64 = 0
     /// Joins and leaves without an answer.
     var pending: [Operation] = []
   }
@@ -32,6 +34,8 @@ extension Witness {
     /// The index among this connection's sends.
     var place: Int
     var sentAt: Int64
+    /// The head of the room at that time.
+    var head: Int64 = 0
     /// The sender's marks at that time, or earlier ones.
     var marks = MemberMarks()
     var answer: Answer?

@@ -17,6 +17,8 @@ final class Witness {
   var toldHeads: [String: Int64] = [:]
   private var isWelcome = false
   private let startedAt: Int64
+  /// The heads of the rooms when the connection began.
+  let headsAtStart: [String: Int64]
   private(set) var requests = OpenRequests()
   private var peopleAsked = 0
   private var asksForPeople = false
@@ -33,6 +35,7 @@ final class Witness {
     isLenient = link.kind != .honest
     self.epoch = epoch
     startedAt = referee.now
+    headsAtStart = referee.ledger.heads
   }
 
   func fault(_ text: String) { referee.fault("connection \(link) of \(user): \(text)") }
@@ -55,6 +58,7 @@ final class Witness {
       var fate = Fate(send: send, place: fates.count, sentAt: referee.now)
       fate.first = referee.ledger.seqs[.init(room: send.room, user: user, id: send.id)]
       fate.isFirstRedacted = fate.first.map { referee.ledger.isRedacted(send.room, $0) } ?? false
+      fate.head = referee.ledger.room(send.room).head
       fate.marks = referee.ledger.marks(of: user, in: send.room)
       if case .target(let target)? = send.reference {
         fate.target = target
@@ -76,7 +80,7 @@ final class Witness {
       histories.append((request, referee.ledger.room(request.room).head))
     case .rooms:
       watchesRooms = true
-      roomsAsked.append(referee.ledger.rooms.mapValues(\.head))
+      roomsAsked.append(referee.ledger.heads)
     case .people:
       peopleAsked += 1
       asksForPeople = true
@@ -96,6 +100,7 @@ final class Witness {
   // MARK: - Received messages
 
   func take(_ message: ServerMessage, ref: String?) {
+    checkRights(message)
     if isLenient { return }
     if let reason = requests.take(message, ref: ref) { fault("\(reason): \(message)") }
     if isOver { fault("a message after the close: \(message)") }
@@ -111,7 +116,8 @@ final class Witness {
       isWelcome = true
       if welcome.user != user { fault("welcome for another user: \(welcome.user)") }
     case .joined(let joined): take(joined)
-    case .left(let room, _):
+    case .left(let room, let departure?): take(departure, of: room)
+    case .left(let room, nil):
       guard let leave = rooms[room]?.pending.firstIndex(where: { !$0.isJoin }) else {
         fault("unrequested left of \(room)")
         return
@@ -208,7 +214,9 @@ final class Witness {
       fault("joined \(place) with the lineage \(joined.lineage.query), not \(lineage.query)")
     }
     let truth = referee.ledger.room(joined.room)
-    if joined.head > truth.head || joined.first > truth.first || joined.head < joined.first - 1 {
+    if joined.head > truth.head || joined.first > firstShown(joined.room, since: joined.head)
+      || joined.head < joined.first - 1
+    {
       fault("joined \(place), which is \(truth.first)…\(truth.head)")
     }
     if joined.read > joined.head || joined.received > joined.head { fault("marks beyond \(place)") }
@@ -235,6 +243,7 @@ final class Witness {
     take(MemberMarks(read: joined.read, received: joined.received), in: joined.room)
     rooms[joined.room, default: Room()].isJoined = true
     rooms[joined.room, default: Room()].cursor = joined.after
+    rooms[joined.room, default: Room()].joinedAt = joined.head
   }
 
   /// Returns the first pending join to which this may be the answer. Of several joins in flight
@@ -351,6 +360,12 @@ final class Witness {
         return
       }
       answer(room, id, .refused(retryAfter: wait))
+    case (_, .noSuchRoom), (.join, .forbidden), (.history, .forbidden), (.leave, .forbidden):
+      takeRefusal(error, in: room)
+    case (.send, .forbidden) where error.field != "target": takeRefusal(error, in: room)
+    case (.send, .badField) where error.field == "until":
+      // It has passed since the client has sent it.
+      answer(room, error.id ?? "", .rejected)
     case (.send, .noSuchEntry), (.send, .forbidden):
       referee.tally.count(.changeRefused)
       guard let id = error.id else {
@@ -360,12 +375,13 @@ final class Witness {
       if let fate = fates.first(where: { $0.id == id && $0.room == room && $0.answer == nil }),
         !fate.isAmbiguous
       {
-        if fate.isRightful, let target = fate.target,
+        let mayRefuse = rights(room).mayRefuse(fate.send, of: user, since: fate.head)
+        if fate.isRightful, let target = fate.target, !mayRefuse,
           referee.ledger.mayChange(room, target, by: fate.send.kind)
         {
           fault("\(id) was refused, although \(room) \(target) exists: \(error.code)")
         }
-        if error.code == .noSuchEntry, let first = fate.first,
+        if error.code == .noSuchEntry, !mayRefuse, let first = fate.first,
           referee.ledger.seqs[.init(room: room, user: user, id: id)] == first
         {
           fault("\(id) was refused because of its target, but is \(room) \(first)")

@@ -92,6 +92,7 @@ extension Simulation {
       return
     }
     checkLineage(log.epochs)
+    referee.ledger.beginCommit()
     for room in Self.watchedRooms {
       examine(contents[room] ?? StoredLog(first: 1, head: 0), of: room)
     }

@@ -183,6 +183,7 @@ extension Simulation {
 
   private func observe(_ commit: Commit) {
     if !commit.spans.isEmpty { referee.tally.count(.commitPublished) }
+    referee.ledger.beginCommit()
     for span in commit.spans where Self.isWatched(span.room) {
       for index in span.frames {
         let json = Array(commit.frames.payload(index))
@@ -198,6 +199,11 @@ extension Simulation {
         }
         if let fault = referee.ledger.append(entry, now: now.monotonic) { referee.fault(fault) }
         referee.tally.count(entry)
+        if entry.kind == .delete, let target = entry.target,
+          referee.ledger.entry(entry.room, target)?.deletedBy != nil
+        {
+          referee.tally.count(.deletedByOthers)
+        }
       }
       if referee.ledger.trim(span.room, to: span.firstKept) { referee.tally.count(.trimmed) }
     }

@@ -113,10 +113,12 @@ public final class Simulation {
 
   /// The rooms of the honest clients.
   static let rooms = ["a", "b", "c", "dm:u0:u1"]
-  /// Rooms of which every entry is checked against the ledger: those, and direct messages from an
+  /// The rooms with settings and members of their own, which the probes make.
+  static let dens = ["den1", "den2"]
+  /// Rooms of which every entry is checked against the ledger: all of those, and direct messages from an
   /// adversary to an honest client. Rooms that only adversaries use are not checked.
   static let watchedRooms =
-    rooms + ["dm:mallory1:u0", "dm:mallory1:u1", "dm:mallory2:u0", "dm:mallory2:u1"]
+    rooms + dens + ["dm:mallory1:u0", "dm:mallory1:u1", "dm:mallory2:u0", "dm:mallory2:u1"]
   private static let watched = Set(watchedRooms)
   static func isWatched(_ room: String) -> Bool { watched.contains(room) }
 
@@ -154,6 +156,7 @@ public final class Simulation {
     for index in 0..<scenario.posters {
       clients.append(StreamParticipant("e\(index)", user: "u\(index)", self))
       clients.append(PollParticipant("l\(index)", user: "u\(index)", self))
+      clients.append(StreamParticipant("d\(index)", user: "u\(index + 1)", self, readsDens: true))
     }
     if scenario.hasBot { clients.append(BotParticipant(self)) }
     for (number, adversary) in scenario.adversaries.enumerated()
@@ -207,6 +210,7 @@ public final class Simulation {
     now.monotonic += passed
     now.wall += passed
     referee.now = now.monotonic
+    referee.latestWall = max(referee.latestWall, now.wall)
     disk.wallClock = now.wall
   }
 
