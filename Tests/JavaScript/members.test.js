@@ -134,20 +134,25 @@ test("one who is no member when the room becomes private leaves it", async (t) =
 
 test("notices are messages, and neither unread nor the last message of a room", async (t) => {
   const { bo, rooms } = await team(t);
+  const row = () => bo.rooms.list.find(({ room }) => room === rooms.bo.name);
+  await wait(row, "it is in the list");
+  await rooms.ada.mute("cy");
+  await wait(() => rooms.bo.members.get("cy") === "muted", "the entry has arrived");
+  assert.equal(row().last, undefined);
   await rooms.ada.send("hello");
-  await wait(() => bo.rooms.list[0]?.last?.text === "hello", "it is the last message");
+  await wait(() => row()?.last?.text === "hello", "it is the last message");
   rooms.bo.close();
   await rooms.ada.change({ title: "Lunch" });
   await rooms.ada.mute("cy");
-  await wait(() => bo.rooms.list[0]?.title === "Lunch", "the list has the title");
-  const [row] = bo.rooms.list;
-  assert.deepEqual([row.last.text, row.access, row.role], ["hello", "private", "moderator"]);
+  await wait(() => row()?.title === "Lunch", "the list has the title");
+  const { last, access, role } = row();
+  assert.deepEqual([last.text, access, role], ["hello", "private", "moderator"]);
   const page = await rooms.ada.history.newest();
   assert.deepEqual(
     page.messages.map(({ kind }) => kind),
-    ["settings", "member", "member", "text", "settings", "member"],
+    ["settings", "member", "member", "member", "text", "settings", "member"],
   );
-  assert.deepEqual(page.messages[4].settings, { title: "Lunch" });
+  assert.deepEqual(page.messages[5].settings, { title: "Lunch" });
   assert.deepEqual(
     rooms.ada.latest.map(({ seq, kind }) => [seq, kind]),
     page.messages.map(({ seq, kind }) => [seq, kind]),

@@ -288,5 +288,5 @@ function rowOf({
  */
 function latest(last, entry) {
   if (isContent(entry)) return messageOf(entry);
-  return last?.seq === entry.target ? fold(/** @type {Message} */ (last), entry) : last;
+  return last && last.seq === entry.target ? fold(last, entry) : last;
 }
