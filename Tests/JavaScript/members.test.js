@@ -129,7 +129,7 @@ test("one who is no member when the room becomes private leaves it", async (t) =
   const departing = next(room, "departure");
   const { seq } = await own.change({ access: "private" });
   assert.deepEqual(await departing, { seq, by: "ada", role: undefined, reason: undefined });
-  assert.match(room.error.message, /ada has made the room private/);
+  assert.match(room.error.message, /ada has ended your membership/);
 });
 
 test("notices are messages, and neither unread nor the last message of a room", async (t) => {

@@ -40,15 +40,8 @@ export class History {
    * @param {AbortSignal} [signal]
    */
   async seqAt(date, signal) {
-    const raw = (/** @type {number} */ after) => this.#request({ after, limit: 1 }, signal);
-    let { first: low, head: high } = await raw(0);
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      const [entry] = (await raw(middle - 1)).entries;
-      if (entry && entry.at < date.getTime()) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const { seqAt } = await import("./iteration.js"); // most programs do not need it
+    return seqAt((after) => this.#request({ after, limit: 1 }, signal), date);
   }
 
   /**

@@ -1,8 +1,8 @@
-// The messages of a room as an async iterable.
+// The messages of a room as an async iterable, and the one at a time: what many programs do not need.
 import { abortable } from "./emitter.js";
 
 /** @import { Room } from "./room.js" */
-/** @import { Message } from "./types.js" */
+/** @import { Message, Wire } from "./types.js" */
 
 const pageLimit = 100;
 
@@ -75,4 +75,20 @@ async function following(room, held, seq, signal) {
   if (messages) return messages.slice(0, pageLimit);
   const page = await room.history.after(seq, { limit: pageLimit, signal });
   return page.messages;
+}
+
+/**
+ * The first entry at or after a time, or the newest.
+ * @param {(after: number) => Promise<Wire>} read the entry after another one
+ * @param {Date} date
+ */
+export async function seqAt(read, date) {
+  let { first: low, head: high } = await read(0);
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const [entry] = (await read(middle - 1)).entries;
+    if (entry && entry.at < date.getTime()) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -86,7 +86,6 @@ export class MemberRoom extends Emitter {
   /** For `Room`: an entry has ended the membership. @param {Event} left */
   depart({ seq, by, role, reason }) {
     this.departure = { seq, by, role, reason };
-    const what = role === undefined ? "made the room private" : `ended your membership (${role})`;
-    return new RelayError("departed", `${by} has ${what}${reason ? `: ${reason}` : "."}`);
+    return new RelayError("departed", `${by} has ended your membership.`);
   }
 }

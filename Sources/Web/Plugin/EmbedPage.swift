@@ -12,7 +12,10 @@ import PackagePlugin
 struct EmbedPage: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
     let sources = context.package.directoryURL.appending(path: "Sources")
-    let files = try ["Web/page", "Web/page/accounts", "JavaScript/relay-client"].flatMap { folder in
+    let folders = [
+      "Web/page", "Web/page/accounts", "Web/page/rooms", "JavaScript/relay-client",
+    ]
+    let files = try folders.flatMap { folder in
       try FileManager.default.contentsOfDirectory(
         at: sources.appending(path: folder), includingPropertiesForKeys: nil
       ).filter { $0.pathExtension != "" }

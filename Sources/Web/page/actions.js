@@ -2,13 +2,18 @@
 // needed.
 
 import { el, keys } from "./dom.js";
+import { plain } from "./format.js";
 import { opened } from "./opening.js";
 import { ask, chooseEmoji, menu } from "./popups.js";
 import { report } from "./problems.js";
+import { isMember, isModerator, mayActOn } from "./rights.js";
 import { gist } from "./row.js";
 
-/** @import { Message } from "./relay-client/types.js" */
-/** @import { Act } from "./room-view.js" */
+/** @import { Message, Role } from "./relay-client/types.js" */
+/** @import { Room } from "./relay-client/room.js" */
+/** @import { Act, Messenger } from "./room-view.js" */
+
+export { mayActOn };
 
 /** No message is older. */
 const firstYear = 1990;
@@ -21,6 +26,9 @@ const firstYear = 1990;
  * @property {((user: string) => void) | undefined} person opens the conversation with a person,
  *   where that is another one
  * @property {Act} act
+ * @property {boolean} canWrite
+ * @property {Role | undefined} role
+ * @property {(user: string) => Role | undefined} roleOf
  */
 
 const emoji = () => import("./emoji.js");
@@ -42,12 +50,16 @@ export async function chooseReaction(view, message, anchor) {
 export function messageMenu(view, message, anchor) {
   const isOwn = message.from === view.user;
   const isText = message.kind === "text";
-  const { person } = view;
+  const { person, canWrite } = view;
   menu(
     anchor,
     [
-      { label: "Reply", act: () => view.act("reply", message.seq) },
-      { label: "React", act: () => chooseReaction(view, message, anchor) },
+      ...(canWrite
+        ? [
+            { label: "Reply", act: () => view.act("reply", message.seq) },
+            { label: "React", act: () => chooseReaction(view, message, anchor) },
+          ]
+        : []),
       ...(isText ? [{ label: "Copy text", act: () => copy(message.text ?? "", anchor) }] : []),
       ...(isText && view.canForward
         ? [{ label: "Forward…", act: () => view.act("forward", message.seq) }]
@@ -55,8 +67,10 @@ export function messageMenu(view, message, anchor) {
       ...(person && !isOwn
         ? [{ label: `Write to ${view.name(message.from)}`, act: () => person(message.from) }]
         : []),
-      ...(isOwn && isText ? [{ label: "Edit", act: () => view.act("edit", message.seq) }] : []),
-      ...(isOwn
+      ...(canWrite && isOwn && isText
+        ? [{ label: "Edit", act: () => view.act("edit", message.seq) }]
+        : []),
+      ...(canWrite && (isOwn || mayActOn(view.role, view.roleOf(message.from)))
         ? [{ label: "Delete…", isDangerous: true, act: () => view.act("delete", message.seq) }]
         : []),
     ],
@@ -107,31 +121,72 @@ export function peopleMenu({ user: me, name, person }, users, anchor, label) {
 /**
  * @param {HTMLElement} button
  * @param {{isRoom: boolean, show: (place: number | Date) => void, first: number, leave: () => void,
- *   focus: () => void,
+ *   focus: () => void, place: Place,
  *   isMuted?: boolean, mute: () => void}} view
  */
-export function conversationMenu(button, { isRoom, show, first, leave, focus, isMuted, mute }) {
+export function conversationMenu(button, view) {
+  const { isRoom, show, first, leave, focus, isMuted, mute, place } = view;
+  const { near, room } = place;
   menu(
     button,
     [
       { label: "Go to a date…", act: () => chooseDate(button, show, focus) },
       { label: "Go to the first message", act: () => show(first) },
       ...(isMuted === undefined ? [] : [{ label: "Muted", isOn: isMuted, act: mute }]),
+      ...(room.settings
+        ? [
+            {
+              label: "Members…",
+              act: () => opened(near, rooms, (part) => part.showMembers(place)),
+            },
+          ]
+        : []),
+      ...(room.settings && isModerator(room.role)
+        ? [
+            {
+              label: "Settings…",
+              act: () => opened(near, rooms, (part) => part.changeSettings(place)),
+            },
+          ]
+        : []),
       ...(isRoom ? [{ label: "Leave this room…", isDangerous: true, act: leave }] : []),
     ],
     { label: "This conversation" },
   );
 }
 
-/** @param {Node} near @param {string} title */
-export const askToLeave = (near, title) =>
-  ask(near, {
-    title: `Leave ${title}?`,
+/** The dialogs of rooms with members. */
+export const rooms = async () => {
+  const part = await import("./rooms/rooms.js");
+  await part.styled();
+  return part;
+};
+
+/**
+ * A room, and where its dialogs are put.
+ * @typedef {{near: HTMLElement, messenger: Messenger, room: Room, title: string}} Place
+ */
+
+/** @param {Place} place @param {View} view @param {HTMLElement} anchor */
+export function showMembers(place, view, anchor) {
+  const { near, room } = place;
+  if (room.settings) return opened(near, rooms, (part) => part.showMembers(place));
+  peopleMenu(view, [...room.members.keys()].sort(), anchor, "Members");
+}
+
+/** @param {Place} place */
+export function askToLeave(place) {
+  const { near, room, title } = place;
+  if (room.state === "live" && isMember(room.role))
+    return opened(near, rooms, (part) => part.leave(place));
+  return ask(near, {
+    title: `Leave ${plain(title)}?`,
     confirm: "Leave",
     text:
       "You are told of no more messages in it. What was written stays, and you can open the room" +
       " again by its name.",
   });
+}
 
 /** @param {HTMLElement} button @param {(place: Date) => void} show @param {() => void} focus */
 function chooseDate(button, show, focus) {

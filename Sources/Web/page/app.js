@@ -11,10 +11,10 @@ import { Muted } from "./muted.js";
 import { directRoomNamed, roomNamed } from "./names.js";
 import { opened } from "./opening.js";
 import { People } from "./people.js";
-import { load, loaded, markTold, report, reportUnhandled, say } from "./problems.js";
+import { load, markTold, report, reportUnhandled, say } from "./problems.js";
 import { allowed } from "./relay-client/allowed.js";
 import { RoomView } from "./room-view.js";
-import { Session, subject } from "./session.js";
+import { Session } from "./session.js";
 
 /** @import { Row } from "./list.js" */
 /** @import { Notifier } from "./notifier.js" */
@@ -23,9 +23,10 @@ import { Session, subject } from "./session.js";
 /** @import { Open } from "./room-view.js" */
 
 // What is not needed at once comes later.
-const popups = () => import("./popups.js");
+const mainMenu = () => import("./main-menu.js");
 const dialogs = () => import("./dialogs.js");
 const searching = () => import("./search-all.js");
+const tokens = () => import("./tokens.js");
 
 const advice = "Choose a conversation, or press Ctrl+K.";
 
@@ -48,14 +49,13 @@ class Messenger {
   enter = (/** @type {string} */ room) => this.open({ room, title: room }, { isOpened: true });
   searchAll = (/** @type {string} */ query) => this.#searchAll(query);
   help = () => this.#help();
+  goTo = () => this.#switch();
   /** @type {Notifier | undefined} */
   notifier;
   /** @type {Open | undefined} */
   #open;
   /** The address names no conversation, and that was said. */
   #isMisnamed = false;
-  /** @type {(() => void) | undefined} */
-  #closeAsking;
 
   /** @param {Session} session @param {Relay} relay */
   constructor(session, relay) {
@@ -103,8 +103,9 @@ class Messenger {
       this.#leave(/** @type {CustomEvent<string>} */ (event).detail),
     );
     this.people.addEventListener("change", () => this.#renameOpen());
+    relay.rooms.on("change", () => this.#renameOpen());
     refuseFiles(window, (text) => (this.#open ? view.composer.say(text) : say(text)));
-    session.onExpired = () => this.#askForToken();
+    session.onExpired = async () => (await load(tokens)).askForToken(place, session);
     relay.on("ended", (error) => this.#ended(error));
     relay.on("error", (error) => this.#failed(error));
     relay.on("store", (error) => this.#noteStore(error));
@@ -141,7 +142,7 @@ class Messenger {
   open(row, { isOpened = false, isSilent = false } = {}) {
     const known = this.list.row(row.room) ?? row;
     const peer = this.#peer(known.room);
-    if (this.view.room !== known.room) {
+    if (this.view.room !== known.room || this.view.refusal) {
       this.#open = { room: known.room, title: known.title, peer };
       this.view.hidden = false;
       this.nothing.hidden = true;
@@ -204,6 +205,7 @@ class Messenger {
     if (this.#open && known && known.title !== this.#open.title) {
       this.#open.title = known.title;
       this.view.rename(known.title);
+      this.#showCount();
     }
   }
 
@@ -266,54 +268,21 @@ class Messenger {
     regions[next].enter();
   }
 
-  /** @param {{label: string, placeholder: string}} texts */
-  #choose(texts) {
-    return opened(
-      place,
-      dialogs,
-      ({ chooseConversation }) => chooseConversation(place, texts, this.list, this.people),
-      texts.placeholder,
-    );
-  }
-
-  async #switch() {
-    const row = await this.#choose({
-      label: "Go to a conversation",
-      placeholder: "Go to a person or room",
-    });
-    if (row) this.open(row, { isOpened: true });
+  #switch() {
+    return opened(place, dialogs, ({ goTo }) => goTo(place, this), "Go to a person or room");
   }
 
   /** @param {{room: string, seq: number}} origin */
-  async #forward(origin) {
-    const row = await this.#choose({
-      label: "Forward to",
-      placeholder: "Forward to a person or room",
-    });
-    if (!row) return;
-    this.open(row, { isOpened: true });
-    const sending = this.relay.room(row.room).send({ forward: origin });
-    // What is refused later is a row, which says why.
-    sending.catch((error) => {
-      if (error === sending.local.error) report(error, undefined, "The message was not forwarded");
-    });
+  #forward(origin) {
+    const label = "Forward to a person or room";
+    return opened(place, dialogs, ({ forward }) => forward(place, this, origin), label);
   }
 
   async #searchAll(query = "") {
-    const { relay, user, people, list } = this;
     await opened(
       place,
       searching,
-      ({ searchAll }) =>
-        searchAll(
-          place,
-          { relay, user, people, list, isOpen: (room) => room === this.view.room },
-          query,
-          (row, seq, words) => {
-            this.open(row);
-            this.view.show(seq, words);
-          },
-        ),
+      ({ searchAll }) => searchAll(place, this, query),
       "Search all conversations",
     );
   }
@@ -322,46 +291,7 @@ class Messenger {
 
   /** @param {HTMLElement} anchor */
   async #showMenu(anchor) {
-    const { notifier } = this;
-    const entries = [
-      { label: "Go to a conversation…", act: () => this.#switch() },
-      { label: "Search all conversations…", act: () => this.#searchAll() },
-      { label: "Open or create a room…", act: () => this.#createRoom() },
-      ...(notifier && "Notification" in globalThis
-        ? [
-            {
-              label: "Notifications",
-              isOn: notifier.isOn("notifications"),
-              act: () => this.#toggleNotifications(),
-            },
-          ]
-        : []),
-      ...(notifier
-        ? [
-            {
-              label: "Sounds",
-              isOn: notifier.isOn("sounds"),
-              act: () => notifier.toggle("sounds"),
-            },
-          ]
-        : []),
-      ...this.session.menu(this),
-      { label: "Keys", act: () => this.#help() },
-      { label: "Sign out", act: () => this.#signOut() },
-    ];
-    await opened(place, popups, ({ menu }) => menu(anchor, entries, { label: "Menu" }));
-  }
-
-  async #toggleNotifications() {
-    const problem = await this.notifier?.toggle("notifications");
-    if (!problem) return;
-    const { tell } = await load(popups);
-    tell(place, "Notifications are off", problem);
-  }
-
-  async #createRoom() {
-    const label = "Name of the room";
-    await opened(place, dialogs, ({ askForRoom }) => askForRoom(place, this.enter), label);
+    await opened(place, mainMenu, ({ showMainMenu }) => showMainMenu(place, this, anchor));
   }
 
   async #help() {
@@ -406,25 +336,9 @@ class Messenger {
     const token = new URLSearchParams(location.hash.slice(1)).get("token");
     if (!token) return;
     history.replaceState(history.state, "", location.pathname + location.search);
-    if (this.session.renew(token)) return this.#closeAsking?.();
-    const { askToSwitch } = await load(dialogs);
-    if (!(await askToSwitch(place, this.user, subject(token)))) return;
-    Session.keep(token);
-    location.reload();
-  }
-
-  async #askForToken() {
-    if (this.#closeAsking) return;
-    this.#closeAsking = () => {};
-    const { askForToken } = await loaded(dialogs).catch((error) => {
-      this.#closeAsking = undefined;
-      throw error;
-    });
-    const box = askForToken(place, (token) => this.session.renew(token));
-    this.#closeAsking = () => box.close();
-    box.addEventListener("close", () => {
-      this.#closeAsking = undefined;
-    });
+    if (this.session.renew(token)) return place.dispatchEvent(new Event("renewed"));
+    const { switchTo } = await load(tokens);
+    await switchTo(place, this.user, token);
   }
 
   /** @param {RelayError} error */
@@ -434,27 +348,6 @@ class Messenger {
     this.view.close();
     const reason = this.session.ended(error);
     if (reason !== undefined) begin(reason);
-  }
-
-  async #signOut() {
-    const isSettled = await Promise.race([
-      this.relay.settled().then(() => true),
-      new Promise((resolve) => setTimeout(resolve, 100)),
-    ]);
-    const question = {
-      title: "Sign out?",
-      confirm: "Sign out",
-      text: isSettled
-        ? "What is stored on this device is removed."
-        : "Some messages are not sent yet. They are lost if you sign out now.",
-    };
-    const isSure = await opened(place, popups, ({ ask }) => ask(place, question));
-    if (!isSure) return;
-    try {
-      await this.session.signOut(() => this.relay.close());
-    } catch (error) {
-      report(error, undefined, "You are still signed in");
-    }
   }
 }
 

@@ -83,6 +83,22 @@ export class Composer extends HTMLElement {
     if (limitBytes) this.#limit = limitBytes;
   }
 
+  /**
+   * Takes no text any more: what was written stays.
+   * @param {string} [reason] why; without one it takes texts again
+   */
+  lock(reason) {
+    this.#input.readOnly = reason !== undefined;
+    this.toggleAttribute("locked", reason !== undefined);
+    if (reason === undefined) return;
+    this.open(reason);
+    this.#completion?.close();
+  }
+
+  get isLocked() {
+    return this.#input.readOnly;
+  }
+
   /** @override */
   focus() {
     this.#input.focus();
@@ -165,6 +181,7 @@ export class Composer extends HTMLElement {
   /** @param {KeyboardEvent} event */
   #key(event) {
     const input = this.#input;
+    if (this.isLocked && event.key !== "ArrowUp") return;
     if (this.#completion?.key(event)) {
       event.preventDefault();
       event.stopPropagation();
@@ -179,6 +196,7 @@ export class Composer extends HTMLElement {
       this.insert("\n");
     } else if (event.key === "ArrowUp" && input.value === "" && !event.altKey && !event.shiftKey) {
       event.preventDefault();
+      if (this.isLocked) return this.#tell("leave");
       this.#tell("edit-last");
     } else if (event.key === "ArrowUp" && event.shiftKey && input.value === "") {
       event.preventDefault();

@@ -3,7 +3,7 @@
 import { Emitter } from "./relay-client/emitter.js";
 
 /** @import { Room } from "./relay-client/room.js" */
-/** @import { Message, Page } from "./relay-client/types.js" */
+/** @import { Departure, Message, Page } from "./relay-client/types.js" */
 
 const pageSize = 100;
 /** More than this, and a page, is forgotten at the end that is farther away. */
@@ -12,7 +12,8 @@ const loadedLimit = 2000;
 /**
  * `change` tells whether it shows another place; `problem`, why a page could not be loaded.
  * @extends {Emitter<{change: boolean, arrive: Message[], marks: void, typing: void, pending: void,
- *   state: void, loading: void, problem: unknown}>}
+ *   state: void, loading: void, problem: unknown,
+ *   membership: void, departure: Departure}>}
  */
 export class Conversation extends Emitter {
   /** @type {Message[]} */
@@ -45,6 +46,8 @@ export class Conversation extends Emitter {
     room.on("marks", () => this.#tellOnce("marks"), options);
     room.on("typing", () => this.#tellOnce("typing"), options);
     room.on("state", () => this.#noteState(), options);
+    room.on("membership", () => this.emit("membership", undefined), options);
+    room.on("departure", (departure) => this.emit("departure", departure), options);
     this.#begin();
   }
 

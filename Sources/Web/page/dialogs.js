@@ -4,9 +4,11 @@ import { commands } from "./commands.js";
 import { el } from "./dom.js";
 import { isRoomName, plain } from "./format.js";
 import { ask, choose, show } from "./popups.js";
+import { report } from "./problems.js";
 
 /** @import { Row } from "./list.js" */
 /** @import { People } from "./people.js" */
+/** @import { Relay } from "./relay-client/relay.js" */
 
 /** @param {Row} row */
 const choice = (row) =>
@@ -23,21 +25,58 @@ const about = ({ isNew, room, user }) =>
       : `@${user}`;
 
 /**
+ * @typedef {{list: {find: (query: string) => Row[]}, people: People, relay: Relay,
+ *   open: (row: Row, options: {isOpened: boolean}) => void}} Messenger
+ */
+
+/**
  * Chooses a conversation by some letters.
  * @param {HTMLElement} place
- * @param {{label: string, placeholder: string}} texts
- * @param {{find: (query: string) => Row[]}} list
- * @param {People} people
+ * @param {string} label
+ * @param {string} placeholder
+ * @param {Messenger} messenger
  */
-export const chooseConversation = (place, texts, list, people) =>
+const chooseConversation = (place, label, placeholder, { list, people }) =>
   choose(place, {
-    ...texts,
+    label,
+    placeholder,
     choices: (query) => list.find(query),
     view: choice,
     search: async (query, signal) => {
       await people.search(query, signal);
     },
   });
+
+/** @param {HTMLElement} place @param {Messenger} messenger */
+export async function goTo(place, messenger) {
+  const row = await chooseConversation(
+    place,
+    "Go to a conversation",
+    "Go to a person or room",
+    messenger,
+  );
+  if (row) messenger.open(row, { isOpened: true });
+}
+
+/**
+ * @param {HTMLElement} place @param {Messenger} messenger
+ * @param {{room: string, seq: number}} origin
+ */
+export async function forward(place, messenger, origin) {
+  const row = await chooseConversation(
+    place,
+    "Forward to",
+    "Forward to a person or room",
+    messenger,
+  );
+  if (!row) return;
+  messenger.open(row, { isOpened: true });
+  const sending = messenger.relay.room(row.room).send({ forward: origin });
+  // What is refused later is a row, which says why.
+  sending.catch((error) => {
+    if (error === sending.local.error) report(error, undefined, "The message was not forwarded");
+  });
+}
 
 /** @param {HTMLElement} place @param {(room: string) => void} open */
 export function askForRoom(place, open) {

@@ -1,6 +1,7 @@
 // Finds messages by their words: in one conversation, and in all of them. Loaded when it is needed.
 
 import { folded } from "./format.js";
+import { isContent } from "./relay-client/fold.js";
 
 /** @import { Conversation } from "./conversation.js" */
 /** @import { RelayError } from "./relay-client/errors.js" */
@@ -35,7 +36,7 @@ export function matcher(query, name) {
   const words = wordsOf(query);
   if (words.length === 0) return undefined;
   return (message) => {
-    if (message.deleted) return false;
+    if (message.deleted || !isContent(message)) return false;
     const text = folded(`${name(message.from) ?? message.from} ${message.text ?? ""}`);
     return words.every((word) => text.includes(word));
   };

@@ -42,7 +42,7 @@ function popOver(anchor, element) {
     element.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
     element.style.top = `${top}px`;
   };
-  (anchor.closest("main, nav") ?? root(anchor)).append(element);
+  (anchor.closest("dialog, main, nav") ?? root(anchor)).append(element);
   put();
   document.addEventListener(
     "pointerdown",

@@ -24,12 +24,15 @@ export class RoomHead {
     hidden: true,
     on: { click: () => this.#tell("members") },
   });
+  #topic = el("p", { class: "subtitle topic", dir: "auto", hidden: true });
   /** @type {Messenger} */
   #messenger = unset();
   /** @type {Open} */
   #row = unset();
   /** @type {Room | undefined} */
   #room;
+  /** Why one is no member any more. */
+  departure = "";
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   #tell;
@@ -39,7 +42,13 @@ export class RoomHead {
    *   picture, or to the number of members
    */
   constructor(ask) {
-    this.titles = el("div", { class: "titles" }, this.#title, this.#subtitle, this.#members);
+    this.titles = el(
+      "div",
+      { class: "titles" },
+      this.#title,
+      this.#subtitle,
+      el("div", { class: "facts" }, this.#members, this.#topic),
+    );
     this.#tell = (/** @type {"person" | "members"} */ what) =>
       ask(what, what === "person" ? this.picture : this.#members);
   }
@@ -53,6 +62,7 @@ export class RoomHead {
     this.#messenger = messenger;
     this.#row = row;
     this.#room = room;
+    this.departure = "";
     this.show();
     this.showNotice();
   }
@@ -90,7 +100,10 @@ export class RoomHead {
       .filter((user) => user !== me)
       .map((user) => plain(people.name(user) ?? user));
     this.#subtitle.classList.toggle("typing", typists.length > 0);
-    const members = this.#room?.marks.size ?? 0;
+    const members = this.#room?.members.size ?? 0;
+    const topic = plain(this.#room?.settings?.topic ?? "");
+    this.#topic.hidden = typists.length > 0 || topic === "";
+    this.#topic.textContent = this.#topic.title = topic;
     this.#members.hidden = typists.length > 0 || peer !== undefined || members === 0;
     this.#members.textContent = `${members} ${members === 1 ? "member" : "members"}`;
     this.#subtitle.hidden = !this.#members.hidden;
@@ -129,7 +142,8 @@ export class RoomHead {
     let text = "";
     /** @type {HTMLElement | undefined} */
     let button;
-    if (this.#room?.state === "refused")
+    if (this.departure) text = this.departure;
+    else if (this.#room?.state === "refused")
       text = `This conversation cannot be opened: ${plain(this.#room.error?.message ?? "")}`;
     else if (state === "waiting") {
       const left = (retryAt ?? 0) - Date.now();

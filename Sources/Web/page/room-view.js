@@ -7,10 +7,10 @@ import { el, iconButton, unset } from "./dom.js";
 import { refuseFiles } from "./files.js";
 import { folded, plain } from "./format.js";
 import { opened } from "./opening.js";
-import { load, loaded, markTold, report, say } from "./problems.js";
-import { foldPending } from "./relay-client/fold.js";
+import { load, markTold, report, say } from "./problems.js";
+import { foldPending, isContent, isNotice } from "./relay-client/fold.js";
 import { RoomHead } from "./room-head.js";
-import { gist } from "./row.js";
+import { gist, wordsOfNotices } from "./row.js";
 import { isCommand, unescaped } from "./slash.js";
 import { Timeline } from "./timeline.js";
 
@@ -20,6 +20,7 @@ import { Timeline } from "./timeline.js";
 /** @import { Muted } from "./muted.js" */
 /** @import { People } from "./people.js" */
 /** @import { Relay } from "./relay-client/relay.js" */
+/** @import { Room } from "./relay-client/room.js" */
 /** @import { Message, Pending, Sending } from "./relay-client/types.js" */
 /** @import { Context, Shown } from "./row.js" */
 /** @import { SearchBar } from "./search-bar.js" */
@@ -27,7 +28,6 @@ import { Timeline } from "./timeline.js";
 // What is not needed at once comes later.
 const actions = () => import("./actions.js");
 const searching = () => import("./search-bar.js");
-
 const refusals = {
   edit: "The edit was not accepted",
   delete: "The message was not deleted",
@@ -178,10 +178,24 @@ export class RoomView extends HTMLElement {
         this.#countMarks();
         this.#head.showSubtitle();
         this.#head.showNotice();
+        this.#showTitle();
       },
       { signal },
     );
     conversation.on("arrive", (messages) => this.#arrived(messages), { signal });
+    conversation.on("membership", () => this.#showMembership(), { signal });
+    conversation.on(
+      "departure",
+      async (departure) => {
+        const { departureText } = await wordsOfNotices();
+        if (signal.aborted) return;
+        this.#head.departure = departureText(departure, this.#context());
+        this.#head.showNotice();
+        this.#showTitle();
+        messenger.announcer.say([this.#head.departure]);
+      },
+      { signal },
+    );
     people.addEventListener("presence", () => this.#head.showSubtitle(), { signal });
     people.addEventListener(
       "change",
@@ -242,6 +256,15 @@ export class RoomView extends HTMLElement {
     this.#head.show(title);
   }
 
+  /** The settings, the members or the own role may be others. */
+  #showMembership() {
+    const title = this.#room?.settings?.title;
+    if (title !== undefined && title !== this.#row.title) this.rename(title);
+    else this.#showTitle();
+    this.#countMarks();
+    this.#head.showSubtitle();
+  }
+
   // MARK: What rows need
 
   /** @returns {Context} */
@@ -257,6 +280,7 @@ export class RoomView extends HTMLElement {
       act: (...action) => this.#act(...action),
       key: (event, message) => this.#rowKey(event, message),
       empty: () => this.#emptyText(),
+      refresh: () => this.#timeline.refresh(),
     };
   }
 
@@ -298,7 +322,21 @@ export class RoomView extends HTMLElement {
   #showTitle() {
     const title = plain(this.#row.title);
     this.setAttribute("aria-label", `Conversation: ${title}`);
-    this.#composer.open(`Message ${title}`, this.#messenger.relay.limits?.text_bytes);
+    const room = this.#room;
+    const { relay } = this.#messenger;
+    const isQuiet =
+      room?.settings?.post === "moderators" && !/^(owner|moderator)$/.test(room.role ?? "");
+    this.#composer.open(
+      room?.role === "muted"
+        ? `You are muted in ${title}`
+        : isQuiet
+          ? `Only moderators write in ${title}`
+          : `Message ${title}`,
+      relay.limits?.text_bytes,
+    );
+    this.#composer.lock(
+      room?.state === "refused" ? this.#head.departure || "You cannot write here" : undefined,
+    );
   }
 
   /** @param {HTMLElement} button */
@@ -312,6 +350,7 @@ export class RoomView extends HTMLElement {
         show: (place) => this.#timeline.show(place),
         focus: () => this.#composer.focus(),
         leave: () => this.#askToLeave(),
+        place: this.#place,
       }),
     );
   }
@@ -323,7 +362,7 @@ export class RoomView extends HTMLElement {
     const { user, people, announcer } = this.#messenger;
     if (document.visibilityState !== "visible") return;
     announcer.say(
-      messages.filter((message) => message.from !== user),
+      messages.filter((message) => message.from !== user && isContent(message)),
       (message) => `${plain(people.name(message.from) ?? message.from)}: ${gist(message)}`,
     );
   }
@@ -342,7 +381,7 @@ export class RoomView extends HTMLElement {
   /** @param {string} text */
   #send(text) {
     const room = this.#room;
-    if (!room) return;
+    if (!room || this.#composer.isLocked) return;
     const purpose = this.#purpose;
     const isEdit = purpose?.kind === "edit";
     if (!isEdit) {
@@ -399,9 +438,15 @@ export class RoomView extends HTMLElement {
   }
 
   async #askToLeave() {
-    const { room, title } = this.#row;
-    if (await opened(this, actions, ({ askToLeave }) => askToLeave(this, plain(title))))
+    const { room } = this.#row;
+    if (await opened(this, actions, ({ askToLeave }) => askToLeave(this.#place)))
       this.dispatchEvent(new CustomEvent("leave-room", { detail: room }));
+  }
+
+  /** What the dialogs of a room need. */
+  get #place() {
+    const [messenger, room] = [this.#messenger, /** @type {Room} */ (this.#room)];
+    return { near: this, messenger, room, title: this.#row.title };
   }
 
   /**
@@ -554,6 +599,9 @@ export class RoomView extends HTMLElement {
   async #act(action, key, detail, isOn) {
     const room = this.#room;
     if (!room) return;
+    const isWriting = ["react", "reactions", "reply", "edit", "delete", "retry"].includes(action);
+    if (isWriting && this.#composer.isLocked)
+      return say("You cannot write in this room now.", this);
     if (action === "retry")
       return this.#isTaken(room.retry(String(key)), (why) => say(`Not sent: ${why}`, this));
     if (action === "discard") return room.discard(String(key));
@@ -581,7 +629,11 @@ export class RoomView extends HTMLElement {
       this.#composer.focus();
     } else if (action === "delete") {
       if (!message) return;
-      if (await opened(this, actions, ({ askToDelete }) => askToDelete(this, message)))
+      const isOwn = message.from === this.#messenger.user;
+      const roles = [room.role, room.members.get(message.from)];
+      const ask = (/** @type {typeof import("./actions.js")} */ { askToDelete, mayActOn }) =>
+        (isOwn || mayActOn(roles[0], roles[1])) && askToDelete(this, message);
+      if (await opened(this, actions, ask))
         this.#isTaken(room.delete(seq), (why) => say(`${refusals.delete}: ${why}`, this));
       this.#timeline.enter();
     } else {
@@ -591,6 +643,9 @@ export class RoomView extends HTMLElement {
         user,
         canForward: forward !== undefined,
         name: (/** @type {string} */ one) => plain(people.name(one) ?? one),
+        canWrite: !this.#composer.isLocked,
+        role: room.role,
+        roleOf: (/** @type {string} */ one) => room.members.get(one),
         person: peer === undefined ? write : undefined,
         /** @type {Act} */
         act: (...action) => this.#act(...action),
@@ -598,11 +653,10 @@ export class RoomView extends HTMLElement {
       await opened(
         this,
         actions,
-        ({ chooseReaction, messageMenu, peopleMenu }) => {
+        ({ chooseReaction, messageMenu, peopleMenu, showMembers }) => {
           if (action === "person")
             peopleMenu(view, [message?.from ?? peer ?? ""], anchor, "Person");
-          else if (action === "members")
-            peopleMenu(view, [...room.marks.keys()].sort(), anchor, "Members");
+          else if (action === "members") return showMembers(this.#place, view, anchor);
           else if (!message) return;
           else if (action === "reactions") return chooseReaction(view, message, anchor);
           else messageMenu(view, message, anchor);
@@ -620,7 +674,7 @@ export class RoomView extends HTMLElement {
     const isOwn = message.from === this.#messenger.user;
     const isText = message.kind === "text";
     if (event.key === "Escape") this.#composer.focus();
-    else if (seq === undefined || message.deleted) return false;
+    else if (seq === undefined || message.deleted || isNotice(message)) return false;
     else if (
       event.key === "Enter" ||
       event.key === "ContextMenu" ||
@@ -631,7 +685,7 @@ export class RoomView extends HTMLElement {
     else if (event.key === "+" || event.key === ":") this.#act("reactions", seq, anchor);
     else if (event.key === "e" && isOwn && isText) this.#act("edit", seq);
     else if (event.key === "f" && this.#messenger.forward && isText) this.#act("forward", seq);
-    else if (event.key === "Delete" && isOwn) this.#act("delete", seq);
+    else if (event.key === "Delete") this.#act("delete", seq);
     else return false;
     return true;
   }
@@ -643,12 +697,9 @@ export class RoomView extends HTMLElement {
     await opened(
       this,
       searching,
-      ({ SearchBar }) => {
+      ({ searchBar }) => {
         if (!this.#search) {
-          this.#search = new SearchBar(
-            (query, options) => this.#find(query, options),
-            () => this.#composer.focus(),
-          );
+          this.#search = searchBar(this.#searched, () => this.#composer.focus());
           this.#head.notice.before(this.#search.element);
         }
         this.#search.open(query);
@@ -657,25 +708,16 @@ export class RoomView extends HTMLElement {
     );
   }
 
-  /**
-   * @param {string} query
-   * @param {{seq?: number, isNewer: boolean, signal: AbortSignal}} options
-   */
-  async #find(query, options) {
-    const conversation = this.#conversation;
-    const { find, mark, matcher } = await loaded(() => import("./find.js"), this);
-    mark(undefined);
-    const isMatch = matcher(query, (user) => this.#messenger.people.name(user));
-    const match =
-      isMatch &&
-      conversation &&
-      (await find(conversation, isMatch, {
-        ...options,
-        signal: AbortSignal.any([options.signal, this.#ending.signal]),
-      }));
-    if (match) mark(await this.#timeline.show(match.seq), query);
-    return match;
-  }
+  /** What the search needs of the conversation that is open then. */
+  #searched = () => {
+    const { people } = this.#messenger;
+    return {
+      conversation: this.#conversation,
+      timeline: this.#timeline,
+      name: (/** @type {string} */ user) => people.name(user),
+      ended: this.#ending.signal,
+    };
+  };
 
   /**
    * Shows a message that was found by some words, once the conversation is open.

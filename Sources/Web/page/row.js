@@ -3,6 +3,8 @@
 import { avatar } from "./avatars.js";
 import { el, icon, iconButton } from "./dom.js";
 import { day, isSameDay, line, moment, plain, time } from "./format.js";
+import { load } from "./problems.js";
+import { isNotice } from "./relay-client/fold.js";
 import { isEmoji, nodes } from "./text.js";
 
 /** @import { Pictures } from "./avatars.js" */
@@ -36,6 +38,7 @@ const labelLength = 300;
  * @property {Act} act
  * @property {(event: KeyboardEvent, message: Shown) => boolean} key whether it is one for a message
  * @property {() => string} empty what stands in place of messages
+ * @property {() => void} refresh draws all rows again
  */
 
 /** @typedef {keyof typeof marks} Mark how far an own message has come */
@@ -59,7 +62,13 @@ const labelLength = 300;
  */
 export function grouping(message, before, after) {
   const together = (/** @type {Shown | undefined} */ a, /** @type {Shown | undefined} */ b) =>
-    a && b && a.from === b.from && b.at - a.at < togetherMs && isSameDay(a.at, b.at);
+    a &&
+    b &&
+    a.from === b.from &&
+    b.at - a.at < togetherMs &&
+    isSameDay(a.at, b.at) &&
+    !isNotice(a) &&
+    !isNotice(b);
   return {
     opensDay: !before || !isSameDay(before.at, message.at),
     opensGroup: !together(before, message),
@@ -136,6 +145,7 @@ function beginning(text) {
  * @param {Surroundings} around
  */
 export function fill(row, message, context, around) {
+  if (isNotice(message)) return fillNotice(row, message, context, around);
   const own = message.from === context.user;
   const { mark } = around;
   const name = context.name(message.from) ?? message.from;
@@ -192,7 +202,7 @@ export function fill(row, message, context, around) {
     body.append(quotation(message.replyTo, context));
   const text = el("div", { class: "text", dir: "auto" });
   const whole = message.deleted
-    ? "Message deleted"
+    ? deletion(message, context)
     : message.kind === "data"
       ? JSON.stringify(message.data, null, 2)
       : (message.text ?? "");
@@ -233,7 +243,7 @@ export function fill(row, message, context, around) {
   body.append(meta);
   if (message.reactions?.size) body.append(reactions(message, message.reactions, context));
   const parts = [];
-  if (around.opensDay) parts.push(el("div", { class: "day" }, el("span", {}, day(message.at))));
+  if (around.opensDay) parts.push(dayLine(message.at));
   if (around.isFirstUnread)
     parts.push(el("div", { class: "unread-line" }, el("span", {}, "New messages")));
   const content = el("div", { class: "content" });
@@ -249,6 +259,33 @@ export function fill(row, message, context, around) {
   if (mark === "refused") parts.push(refusal(message, context));
   row.replaceChildren(...parts);
 }
+
+/** @type {typeof import("./notice.js") | undefined} */
+let words;
+export async function wordsOfNotices() {
+  words = await load(() => import("./notice.js"));
+  return words;
+}
+
+/** @param {HTMLElement} row @param {Shown} message @param {Context} context @param {Surroundings} around */
+function fillNotice(row, message, context, around) {
+  // The words are loaded once a room has such messages.
+  if (!words) wordsOfNotices().then(context.refresh);
+  const text = words?.noticeText(message, context) ?? "…";
+  row.className = "row change";
+  row.setAttribute("aria-label", `${text}, ${moment(message.at)}`);
+  row.replaceChildren(
+    ...(around.opensDay ? [dayLine(message.at)] : []),
+    el("p", { class: "text", dir: "auto", title: moment(message.at) }, text),
+  );
+}
+
+/** @param {number} at */
+const dayLine = (at) => el("div", { class: "day" }, el("span", {}, day(at)));
+
+/** @param {Shown} message @param {Context} context */
+const deletion = ({ deletedBy }, { name }) =>
+  deletedBy === undefined ? "Message deleted" : `Deleted by ${plain(name(deletedBy) ?? deletedBy)}`;
 
 /** @param {number} seq @param {Context} context */
 function quotation(seq, context) {

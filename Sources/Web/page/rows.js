@@ -1,6 +1,7 @@
 // The rows that are in the document, one for each message of a part of the conversation.
 
 import { el, unset } from "./dom.js";
+import { isNotice } from "./relay-client/fold.js";
 import { fill, gist, grouping, rowOf, tools } from "./row.js";
 
 /** @import { Context, RowElement, Shown } from "./row.js" */
@@ -129,7 +130,10 @@ export class Rows {
       ...grouping(message, before, after),
       isFirstUnread: message.seq === firstUnread,
       isExpanded: this.#expanded.has(keyOf(message)),
-      mark: message.from === context.user && !message.deleted ? context.mark(message) : "",
+      mark:
+        message.from === context.user && !message.deleted && !isNotice(message)
+          ? context.mark(message)
+          : "",
     };
     const quoted = message.replyTo === undefined ? undefined : context.message(message.replyTo);
     const { opensDay, opensGroup, closesGroup, isFirstUnread, mark } = around;
@@ -160,8 +164,10 @@ export class Rows {
 
   /** @param {RowElement | null | undefined} row */
   showTools(row) {
-    if (!this.#tools || row?.message.seq === undefined || row.message.deleted) this.hideTools();
-    else if (rowOf(this.#tools) !== row) row.querySelector(".bubble")?.append(this.#tools);
+    const message = row?.message;
+    if (!this.#tools || message?.seq === undefined || message.deleted || isNotice(message))
+      this.hideTools();
+    else if (rowOf(this.#tools) !== row) row?.querySelector(".bubble")?.append(this.#tools);
   }
 
   hideTools() {

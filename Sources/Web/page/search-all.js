@@ -12,6 +12,7 @@ import { gist } from "./row.js";
 /** @import { Row } from "./list.js" */
 /** @import { People } from "./people.js" */
 /** @import { Relay } from "./relay-client/relay.js" */
+/** @import { RoomView } from "./room-view.js" */
 
 /** More results are not kept: the oldest go. */
 const resultsLimit = 500;
@@ -20,12 +21,17 @@ const shownLength = 160;
 
 /**
  * @param {HTMLElement} place
- * @param {{relay: Relay, user: string, people: People, list: {all: Row[]},
- *   isOpen: (room: string) => boolean}} messenger
+ * @param {{relay: Relay, user: string, people: People, list: {all: Row[]}, view: RoomView,
+ *   open: (row: Row) => void}} messenger
  * @param {string} query
- * @param {(row: Row, seq: number, query: string) => void} open
  */
-export function searchAll(place, { relay, user, people, list, isOpen }, query, open) {
+export function searchAll(place, messenger, query) {
+  const { relay, user, people, list, view } = messenger;
+  const isOpen = (/** @type {string} */ room) => room === view.room;
+  const open = (/** @type {Row} */ row, /** @type {number} */ seq, /** @type {string} */ words) => {
+    messenger.open(row);
+    view.show(seq, words);
+  };
   const name = (/** @type {string} */ one) => people.name(one);
   /** @type {(Found & {element: HTMLElement, time: HTMLElement})[]} the newest first */
   let results = [];

@@ -2,9 +2,17 @@
 
 import { el, iconButton, keys } from "./dom.js";
 import { day, time } from "./format.js";
-import { messageOf } from "./problems.js";
+import { loaded, messageOf } from "./problems.js";
 
+/** @import { Conversation } from "./conversation.js" */
 /** @import { Message } from "./relay-client/types.js" */
+/** @import { Timeline } from "./timeline.js" */
+
+/**
+ * What is searched.
+ * @typedef {{conversation?: Conversation, timeline: Timeline, ended: AbortSignal,
+ *   name: (user: string) => string | undefined}} Searched
+ */
 
 /** @param {Message} match */
 const about = (match) => `${day(match.at)}, ${time(match.at)}. Enter: older`;
@@ -111,3 +119,21 @@ export class SearchBar {
     }
   }
 }
+
+/**
+ * A search in the conversation that is open then.
+ * @param {() => Searched} searched
+ * @param {() => void} focus leaves the search
+ */
+export const searchBar = (searched, focus) =>
+  new SearchBar(async (query, options) => {
+    const { conversation, timeline, ended, name } = searched();
+    const { find, mark, matcher } = await loaded(() => import("./find.js"), timeline);
+    mark(undefined);
+    const isMatch = matcher(query, name);
+    const signal = AbortSignal.any([options.signal, ended]);
+    const match =
+      isMatch && conversation && (await find(conversation, isMatch, { ...options, signal }));
+    if (match) mark(await timeline.show(match.seq), query);
+    return match;
+  }, focus);

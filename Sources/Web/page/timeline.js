@@ -7,6 +7,7 @@ import { el, unset } from "./dom.js";
 import { day } from "./format.js";
 import { Position } from "./position.js";
 import { report } from "./problems.js";
+import { isContent } from "./relay-client/fold.js";
 import { Roving } from "./roving.js";
 import { Rows } from "./rows.js";
 import { NewestButton, Scrollbar } from "./scrollbar.js";
@@ -258,7 +259,9 @@ export class Timeline extends HTMLElement {
   #arrived(messages) {
     this.#pending = this.#readPending();
     this.#locate();
-    const others = messages.filter((message) => message.from !== this.#context.user).length;
+    const isNews = (/** @type {Shown} */ message) =>
+      message.from !== this.#context.user && isContent(message);
+    const others = messages.filter(isNews).length;
     if (!this.isAtEnd) this.#newest.missed += others;
     this.#later();
   }
@@ -292,7 +295,7 @@ export class Timeline extends HTMLElement {
     if (this.#isMarked || readBefore === undefined) return;
     this.#isMarked = true;
     const isUnread = (/** @type {Message} */ item) =>
-      item.seq > readBefore && item.from !== this.#context.user;
+      item.seq > readBefore && item.from !== this.#context.user && isContent(item);
     const isBefore = conversation.older && conversation.items[0]?.seq > readBefore + 1;
     if (isBefore && !this.#isSought && conversation.items.some(isUnread))
       await this.#jump(readBefore + 1);
