@@ -7,6 +7,7 @@ import { opened } from "./opening.js";
 import { ask, chooseEmoji, menu } from "./popups.js";
 import { report } from "./problems.js";
 import { isMember, isModerator, mayActOn } from "./rights.js";
+import { rooms } from "./rooms/part.js";
 import { gist } from "./row.js";
 
 /** @import { Message, Role } from "./relay-client/types.js" */
@@ -154,13 +155,6 @@ export function conversationMenu(button, view) {
     { label: "This conversation" },
   );
 }
-
-/** The dialogs of rooms with members. */
-export const rooms = async () => {
-  const part = await import("./rooms/rooms.js");
-  await part.styled();
-  return part;
-};
 
 /**
  * A room, and where its dialogs are put.

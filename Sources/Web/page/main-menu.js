@@ -1,10 +1,9 @@
 // The menu of the page, and what only it leads to. Loaded when it is needed.
 
-import { rooms } from "./actions.js";
-import { askForRoom } from "./dialogs.js";
 import { opened } from "./opening.js";
 import { ask, menu, tell } from "./popups.js";
 import { report } from "./problems.js";
+import { rooms } from "./rooms/part.js";
 
 /** @import { Notifier } from "./notifier.js" */
 /** @import { Messenger as Shared } from "./room-view.js" */
@@ -23,7 +22,7 @@ export function showMainMenu(place, messenger, anchor) {
     { label: "Go to a conversation…", act: () => messenger.goTo() },
     { label: "Search all conversations…", act: () => messenger.searchAll("") },
     { label: "New room…", act: () => makeRoom(place, messenger) },
-    { label: "Open or create a room…", act: () => askForRoom(place, messenger.enter) },
+    { label: "Open or create a room…", act: () => openRoom(place, messenger) },
     ...(notifier && "Notification" in globalThis
       ? [
           {
@@ -48,6 +47,12 @@ export function showMainMenu(place, messenger, anchor) {
   ];
   menu(anchor, entries, { label: "Menu" });
 }
+
+const dialogs = () => import("./dialogs.js");
+
+/** @param {HTMLElement} place @param {Messenger} messenger */
+const openRoom = (place, { enter }) =>
+  opened(place, dialogs, ({ askForRoom }) => askForRoom(place, enter), "Name of the room");
 
 /** @param {HTMLElement} place @param {Messenger} messenger */
 const makeRoom = (place, messenger) =>
