@@ -93,7 +93,9 @@ struct Rights {
       if case .settings(let change)? = send.reference { settings = change }
       if case .member(let change)? = send.reference { member = change }
       do throws(RoomRules.Refusal) {
-        _ = try state.next(send.kind, settings, member, by: user, seq: .max, at: state.at)
+        // Whether the user had joined an open room is not known here.
+        _ = try state.next(
+          send.kind, settings, member, by: user, takesPart: false, seq: .max, at: state.at)
         return false
       } catch {
         return true
@@ -173,7 +175,7 @@ extension Rights.State {
   /// Returns the state after an entry; `nil` if it stays.
   fileprivate func next(
     _ kind: EntryKind, _ settings: RoomSettings.Change?, _ member: MemberChange?,
-    by user: String, seq: Int64, at: Int64
+    by user: String, takesPart: Bool = true, seq: Int64, at: Int64
   ) throws(RoomRules.Refusal) -> Self? {
     var next = self
     (next.settings, next.member) = (settings, member)
@@ -188,9 +190,12 @@ extension Rights.State {
     if let settings {
       try rules.change(settings, by: actor(user), now: at)
     } else if let member {
+      if member.user == user, member.reason != nil {
+        try rules.checkSending(.text, by: actor(user), lastTextAt: nil, now: at)
+      }
       next.standings[member.user] = try rules.setRole(
         of: member.user, standing(of: member.user), to: member.role,
-        Standing.Term(until: member.until), by: actor(user), at: seq, now: at)
+        Standing.Term(until: member.until), by: actor(user), takesPart: takesPart, at: seq, now: at)
     } else {
       let deed: RoomRules.Deed =
         switch kind {
