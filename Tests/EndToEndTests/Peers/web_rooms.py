@@ -301,7 +301,7 @@ def settings(browser, folder):
 
 
 def leaving(browser, folder):
-    """A member leaves; the last owner is asked who follows; and nobody may leave a room without an owner."""
+    """A member leaves; the last owner is asked who follows; and the only member is told to invite one first."""
     relay = Relay(RELAY, folder, "")
     room = team(relay)
     owner, member = opened(browser, relay, "ada", room), opened(browser, relay, "cy", room)
@@ -335,7 +335,7 @@ def leaving(browser, folder):
 
 
 def deleting(browser, folder):
-    """Moderators delete what those below them wrote, and all see by whom it was deleted."""
+    """Moderators delete what those below them wrote, and all see which of them it was."""
     relay = Relay(RELAY, folder, "")
     room = team(relay)
     send(relay, "ada", room, "text", text="of an owner")
