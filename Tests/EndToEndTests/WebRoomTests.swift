@@ -22,7 +22,9 @@ extension `End to end` {
 
     @Test func `asks the last owner who follows before one leaves`() throws { try play("leaving") }
 
-    @Test func `deletes messages of lower roles, and names the moderator`() throws { try play("deleting") }
+    @Test func `deletes messages of lower roles, and names the moderator`() throws {
+      try play("deleting")
+    }
 
     @Test func `has no findings of axe-core on any screen of rooms`() throws {
       try play("accessible")

@@ -345,4 +345,15 @@ import Wire
     #expect(Self.entries(told).isEmpty && told.activity.isEmpty)
     #expect(told.errors.map(\.code) == [.noSuchRoom])
   }
+
+  @Test func `what makes a room private is not told to users that it excludes`() {
+    let relay = SimulatedRelay(unlimited)
+    let bo = relay.connect("bo")
+    bo.join("den")
+    relay.run()
+    _ = bo.take()
+    _ = Den(relay)
+    let told = bo.take()
+    #expect(Self.entries(told).isEmpty && Self.left(told) == [.init(seq: 1, by: "ada")])
+  }
 }

@@ -1,7 +1,8 @@
 import Wire
 
-/// Subscriptions that an entry ends: the user was removed or banned, or the room became private. The
-/// client gets what it lacks up to that entry, then `left`, and nothing after it.
+/// Subscriptions that an entry ends: the user was removed or banned, and the client gets what it lacks up to
+/// that entry; or the room became private, and it gets what came before. Then it gets `left`, and nothing
+/// after it.
 extension Shard {
   mutating func end(_ departure: Commit.Departure) {
     guard let room = rooms.find(departure.room) else { return }
@@ -23,7 +24,11 @@ extension Shard {
   func end(of index: Slot<Subscription>) -> Int64 {
     let subscription = subscriptions[index]
     guard subscription.isEnding else { return rooms[subscription.room].head }
-    return sessions[subscription.session].extras?.departures[index]?.seq ?? subscription.cursor
+    guard let entry = sessions[subscription.session].extras?.departures[index] else {
+      return subscription.cursor
+    }
+    // One that has made the room private belongs to its members already.
+    return entry.role == nil ? entry.seq - 1 : entry.seq
   }
 
   /// Ends a subscription that has got its last entry.

@@ -44,7 +44,7 @@ struct Rights {
       return nil
     } catch {
       return
-        "\(entry.room) \(entry.seq), a \(entry.kind), is not for \(entry.from) to send: \(error)"
+        "\(entry.room) \(entry.seq), a \(entry.kind.rawValue), is not for \(entry.from) to send: \(error)"
     }
   }
 

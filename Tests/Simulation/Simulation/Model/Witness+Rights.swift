@@ -65,8 +65,10 @@ extension Witness {
     if !rights(name).mayEnd(departure.seq, for: user) {
       fault("\(departure) does not end the subscription to \(name)")
     }
-    if room.cursor != departure.seq, referee.ledger.room(name).first <= room.cursor + 1 {
-      fault("left \(name) at \(room.cursor), not \(departure.seq)")
+    // The entry that makes a room private is its members'.
+    let last = departure.role == nil ? departure.seq - 1 : departure.seq
+    if room.cursor != last, referee.ledger.room(name).first <= room.cursor + 1 {
+      fault("left \(name) at \(room.cursor), not \(last)")
     }
     rooms[name]?.isJoined = false
   }
@@ -94,7 +96,7 @@ extension Witness {
     case .send:
       let fate = fates.first { $0.id == error.id && $0.room == room && $0.answer == nil }
       if let fate, !rights(room).mayRefuse(fate.send, of: user, since: fate.head) {
-        fault("\(fate.send.kind) \(fate.id): \(text)")
+        fault("\(fate.send.kind.rawValue) \(fate.id): \(text)")
       }
       answer(room, error.id ?? "", .rejected)
     case .join:
