@@ -30,8 +30,8 @@ public enum LogAnswer: Sendable {
     public var last: [UInt8]?
     /// `nil` for a room without settings and members of its own.
     public var about: ServerMessage.RoomDescription?
-    /// Whether the room does not exist for the user.
-    public var isHidden = false
+    /// Whether the room does not exist for the user; `nil` if that could not be read.
+    public var isHidden: Bool? = false
 
     public init(last: [UInt8]? = nil) { self.last = last }
   }

@@ -170,8 +170,7 @@ extension ReadRequest {
         glimpse.last = (try? last(name, seq, in: view.room, &reader)) ?? nil
       }
     } catch {
-      // Whether the user may know of it cannot be read.
-      glimpse.isHidden = true
+      glimpse.isHidden = nil
     }
     return glimpse
   }

@@ -176,9 +176,10 @@ struct RoomPages {
     for (place, summary) in asker.summaries.enumerated() {
       var summary = summary
       let glimpse = place < glimpses.count ? glimpses[place] : nil
-      if glimpse?.isHidden == true {
-        // A listed room that has become private.
-        continue
+      if let glimpse {
+        // A listed room that has become private, or may have: only a member knows of it then.
+        let belongs = paging.page[place].map { table.rooms[$0].belongs } ?? false
+        if glimpse.isHidden ?? !belongs { continue }
       }
       summary.about = glimpse?.about
       if let json = glimpse?.last { summary.last = try? Entry(decoding: json.span) }
