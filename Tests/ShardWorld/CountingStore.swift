@@ -25,6 +25,16 @@ public struct CountingStore<Base> {
   }
 }
 
+extension CountingStore: StandingLookup where Base: StandingLookup {
+  public mutating func standing(
+    of user: String, inRoom number: Int64
+  ) throws(StoreFailure) -> Standing {
+    try check()
+    meter.lookUp(.standings)
+    return try base.standing(of: user, inRoom: number)
+  }
+}
+
 extension CountingStore: EntryLookup, EntryStore where Base: EntryStore {
   public mutating func loadRoom(_ name: String) throws(StoreFailure) -> StoredRoom? {
     try check()
@@ -130,14 +140,6 @@ extension CountingStore: EntryLookup, EntryStore where Base: EntryStore {
     return try base.membershipCount(of: user)
   }
 
-  public mutating func standing(
-    of user: String, inRoom number: Int64
-  ) throws(StoreFailure) -> Standing {
-    try check()
-    meter.lookUp(.standings)
-    return try base.standing(of: user, inRoom: number)
-  }
-
   public mutating func members(
     ofRoom number: Int64, limit: Int
   ) throws(StoreFailure) -> [String] {
@@ -164,14 +166,6 @@ extension CountingStore: EntryReader where Base: EntryReader {
     try check()
     meter.lookUp()
     return try base.room(name)
-  }
-
-  public mutating func standing(
-    of user: String, inRoom number: Int64
-  ) throws(StoreFailure) -> Standing {
-    try check()
-    meter.lookUp(.standings)
-    return try base.standing(of: user, inRoom: number)
   }
 
   public mutating func notice(

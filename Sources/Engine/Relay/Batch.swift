@@ -116,7 +116,7 @@ package struct Batch {
   var evicted: [Sequencer.MemberKey] = []
   var departures: [Commit.Departure] = []
   /// Rooms that became private, each with the first entry that made it so.
-  var closings: [Int: ServerMessage.Departure] = [:]
+  private(set) var closings: [Int: ServerMessage.Departure] = [:]
   var typing: [Commit.TypingChange] = []
   var audienceRooms: Set<Int> = []
   var audiences: [Commit.AudienceChange] = []
@@ -192,6 +192,11 @@ package struct Batch {
     entries.append(entry)
     entryRooms.append(room)
     received.append(receivedAt)
+  }
+
+  /// Records that an entry makes a room private. The first one counts.
+  mutating func recordClosing(of room: Int, by sender: String, at seq: Int64) {
+    if closings[room] == nil { closings[room] = .init(seq: seq, by: sender) }
   }
 
   /// Returns the index of the entry of this batch with that `seq` in the room.

@@ -20,14 +20,9 @@ public struct ReadableRoom: Sendable {
 }
 
 /// Reads committed entries, concurrently with the store that writes them. Used by one thread.
-public protocol EntryReader {
+public protocol EntryReader: StandingLookup {
   /// Returns what the store has of a room; `nil` if it has no such room.
   mutating func room(_ name: String) throws(StoreFailure) -> ReadableRoom?
-
-  /// Returns what a user is in a room: `Standing.unnamed` if no entry has named them.
-  mutating func standing(
-    of user: String, inRoom number: Int64
-  ) throws(StoreFailure) -> Standing
 
   /// Returns the first of these entries that changes the room, or the last.
   mutating func notice(

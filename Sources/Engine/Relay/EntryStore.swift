@@ -25,8 +25,16 @@ public struct StoreFailure: Error, Equatable, Sendable, CustomStringConvertible 
   }
 }
 
+/// What both a `Sequencer` and a reader look up.
+public protocol StandingLookup {
+  /// Returns what a user is in a room: `Standing.unnamed` if no entry has named them.
+  mutating func standing(
+    of user: String, inRoom number: Int64
+  ) throws(StoreFailure) -> Standing
+}
+
 /// What a `Sequencer` looks up in the storage of its rooms. Used by one thread.
-public protocol EntryLookup {
+public protocol EntryLookup: StandingLookup {
   /// The key of the hashes of its entries. It stays the same as long as there are entries.
   var identityKey: EntryIdentity.Key { get }
 
@@ -95,11 +103,6 @@ public protocol EntryLookup {
 
   /// Returns the number of rooms that the user belongs to.
   mutating func membershipCount(of user: String) throws(StoreFailure) -> Int
-
-  /// Returns what a user is in a room: `Standing.unnamed` if no entry has named them.
-  mutating func standing(
-    of user: String, inRoom number: Int64
-  ) throws(StoreFailure) -> Standing
 
   /// Returns the names of a room's members; at most `limit` of them.
   mutating func members(ofRoom number: Int64, limit: Int) throws(StoreFailure) -> [String]

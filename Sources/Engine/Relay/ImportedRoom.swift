@@ -69,7 +69,7 @@ package struct ImportedRoom {
     head = line.first - 1
   }
 
-  package mutating func record(_ marks: MarksLine) throws(ExportLine.Malformed) {
+  fileprivate mutating func record(_ marks: MarksLine) throws(ExportLine.Malformed) {
     guard max(marks.read, marks.received, marks.since) <= head else {
       throw ExportLine.Malformed(
         reason: "the marks of \(marks.user) exceed the last entry of \(marks.room), \(head)")
@@ -77,9 +77,9 @@ package struct ImportedRoom {
     members[marks.user] = marks
   }
 
-  package mutating func record(_ rules: RulesLine) { settings = rules.settings }
+  fileprivate mutating func record(_ rules: RulesLine) { settings = rules.settings }
 
-  package mutating func record(_ line: StandingLine) throws(ExportLine.Malformed) {
+  fileprivate mutating func record(_ line: StandingLine) throws(ExportLine.Malformed) {
     guard settings != nil, line.standing.since <= head else {
       throw ExportLine.Malformed(
         reason:
@@ -105,5 +105,30 @@ package struct ImportedRoom {
     return users.map {
       MarksLine(room: name, user: $0, read: $1, received: $1, since: head)
     }
+  }
+}
+
+/// The rooms of an import, by name.
+extension [String: ImportedRoom] {
+  package mutating func record(_ marks: MarksLine) throws(ExportLine.Malformed) {
+    if RoomName.isReserved(marks.room) { return }
+    try check(marks.room, "the marks")
+    try self[marks.room]?.record(marks)
+  }
+
+  package mutating func record(_ rules: RulesLine) throws(ExportLine.Malformed) {
+    try check(rules.room, "its rules")
+    self[rules.room]?.record(rules)
+  }
+
+  package mutating func record(_ line: StandingLine) throws(ExportLine.Malformed) {
+    try check(line.room, "its members")
+    try self[line.room]?.record(line)
+  }
+
+  /// Throws unless the room has had an entry.
+  private func check(_ room: String, _ what: String) throws(ExportLine.Malformed) {
+    guard self[room] == nil else { return }
+    throw ExportLine.Malformed(reason: "no entry of the room \(room) precedes \(what)")
   }
 }

@@ -33,7 +33,7 @@ public enum LogAnswer: Sendable {
     /// Whether the room does not exist for the user; `nil` if that could not be read.
     public var isHidden: Bool? = false
 
-    public init(last: [UInt8]? = nil) { self.last = last }
+    public init() {}
   }
 
   /// The state of a room at this position in the order of commits.
@@ -44,10 +44,10 @@ public enum LogAnswer: Sendable {
     /// The oldest `seq` of the room that is kept: `joined.first` is the oldest that this user may read.
     public var firstKept: Int64
 
-    public init(joined: ServerMessage.Joined, user: String, firstKept: Int64? = nil) {
+    public init(joined: ServerMessage.Joined, user: String, firstKept: Int64) {
       self.joined = joined
       self.user = user
-      self.firstKept = firstKept ?? joined.first
+      self.firstKept = firstKept
     }
   }
 

@@ -172,10 +172,8 @@ extension Sequencer {
       batch.appendFollowed(new, room: room)
       if let member = new.entry.member {
         recordDeparture(member, by: new.entry.from, at: new.entry.seq, in: room, &batch)
-      } else if new.entry.settings?.access == .private, !isPrivate(room),
-        batch.closings[room] == nil
-      {
-        batch.closings[room] = .init(seq: new.entry.seq, by: new.entry.from)
+      } else if new.entry.settings?.access == .private, !isPrivate(room) {
+        batch.recordClosing(of: room, by: new.entry.from, at: new.entry.seq)
       }
     }
     /// Returns the index of a room whose state in memory is that before the batch.

@@ -7,7 +7,7 @@ extension RoomRules {
   /// that no room is open because a word is not known, or if the counts are in no sensible range.
   package init?(settings body: [UInt8], _ counts: Counts) {
     guard let change = RoomSettings.Change(body: body), change.body == body,
-      (0...3600).contains(change.slowSeconds ?? -1),
+      (0...RoomSettings.Change.slowLimit).contains(change.slowSeconds ?? -1),
       [counts.owners, counts.members, counts.barred].allSatisfy({
         (0...Int(Entry.sequenceLimit)).contains($0)
       })

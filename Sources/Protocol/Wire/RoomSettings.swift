@@ -43,7 +43,7 @@ public struct RoomSettings: Equatable, Sendable {
     /// In characters, as Unicode scalars.
     static let titleLimit = 100
     static let topicLimit = 1000
-    static let slowLimit: Int64 = 3600
+    package static let slowLimit: Int64 = 3600
 
     public var isEmpty: Bool { self == Change() }
   }

@@ -30,10 +30,10 @@ extension Maintenance {
         if line.allSatisfy({ $0 <= 0x20 }) { continue }
         switch try ImportLine(decoding: line) {
         case .entry(let line): try importer.add(line)
-        case .marks(let marks): try importer.add(marks)
+        case .marks(let marks): try importer.rooms.record(marks)
         case .trim(let line): try importer.trim(line)
-        case .rules(let line): try importer.add(line)
-        case .standing(let line): try importer.add(line)
+        case .rules(let line): try importer.rooms.record(line)
+        case .standing(let line): try importer.rooms.record(line)
         }
       }
       return try importer.commit()
@@ -56,7 +56,7 @@ private struct Importer {
   private let known: Set<String>
   private let lastRoom: Int64
   private var lastEpoch: Int64
-  private var rooms: [String: ImportedRoom] = [:]
+  var rooms: [String: ImportedRoom] = [:]
   /// The numbers of the epochs of the lines, by name.
   private var epochs: [String: Int64] = [:]
   private var count = StoreCount()
@@ -130,28 +130,6 @@ private struct Importer {
     changes.entries.append(new)
     changedBytes += line.entry.body.count
     count.entries += 1
-  }
-
-  mutating func add(_ marks: MarksLine) throws(ExportLine.Malformed) {
-    if RoomName.isReserved(marks.room) { return }
-    guard rooms[marks.room] != nil else {
-      throw ExportLine.Malformed(reason: "no entry of the room \(marks.room) precedes the marks")
-    }
-    try rooms[marks.room]?.record(marks)
-  }
-
-  mutating func add(_ line: RulesLine) throws(ExportLine.Malformed) {
-    guard rooms[line.room] != nil else {
-      throw ExportLine.Malformed(reason: "no entry of the room \(line.room) precedes its rules")
-    }
-    rooms[line.room]?.record(line)
-  }
-
-  mutating func add(_ line: StandingLine) throws(ExportLine.Malformed) {
-    guard rooms[line.room] != nil else {
-      throw ExportLine.Malformed(reason: "no entry of the room \(line.room) precedes its members")
-    }
-    try rooms[line.room]?.record(line)
   }
 
   mutating func trim(_ line: TrimLine) throws {

@@ -35,10 +35,10 @@ extension Store {
           if line.allSatisfy({ $0 <= 0x20 }) { continue }
           switch try ImportLine(decoding: line) {
           case .entry(let line): try importer.add(line, line: number)
-          case .marks(let marks): try importer.add(marks)
+          case .marks(let marks): try importer.rooms.record(marks)
           case .trim(let line): try importer.trim(line)
-          case .rules(let line): try importer.add(line)
-          case .standing(let line): try importer.add(line)
+          case .rules(let line): try importer.rooms.record(line)
+          case .standing(let line): try importer.rooms.record(line)
           }
         }
         try importer.checkSuspects()
@@ -80,7 +80,7 @@ private struct Importer: ~Copyable {
   private var filterRoom = 0
   /// By position. Rooms are new, so that duplicates can only occur within the import.
   private var suspects: [Int64: Suspect] = [:]
-  private var rooms: [String: ImportedRoom] = [:]
+  var rooms: [String: ImportedRoom] = [:]
   /// The first kept entries of rooms that were trimmed during the export, by the rooms' numbers.
   private var trims: [Int64: Int64] = [:]
   private var epochs: [String: Int64] = [:]
@@ -153,28 +153,6 @@ private struct Importer: ~Copyable {
       try changes.record(entry, room: new.room, position: position, change)
     }
     count.entries += 1
-  }
-
-  mutating func add(_ marks: MarksLine) throws(ExportLine.Malformed) {
-    if RoomName.isReserved(marks.room) { return }
-    guard rooms[marks.room] != nil else {
-      throw ExportLine.Malformed(reason: "no entry of the room \(marks.room) precedes the marks")
-    }
-    try rooms[marks.room]?.record(marks)
-  }
-
-  mutating func add(_ line: RulesLine) throws(ExportLine.Malformed) {
-    guard rooms[line.room] != nil else {
-      throw ExportLine.Malformed(reason: "no entry of the room \(line.room) precedes its rules")
-    }
-    rooms[line.room]?.record(line)
-  }
-
-  mutating func add(_ line: StandingLine) throws(ExportLine.Malformed) {
-    guard rooms[line.room] != nil else {
-      throw ExportLine.Malformed(reason: "no entry of the room \(line.room) precedes its members")
-    }
-    try rooms[line.room]?.record(line)
   }
 
   mutating func trim(_ line: TrimLine) throws(ExportLine.Malformed) {

@@ -200,14 +200,21 @@ def making(browser, folder):
     relay.stop()
 
 
+def team_pages(browser, relay):
+    """The room of `team`, as its owner, its moderator and its member have it open."""
+    room = team(relay)
+    pages = [opened(browser, relay, user, room) for user in ("ada", "bo", "cy")]
+    for page in pages:
+        title_is(page, "Team")
+        page.wait("document.querySelector('.members').textContent === '3 members'")
+    return pages
+
+
 def managing(browser, folder):
     """The list of members: what one's own role allows is offered, and nothing else; each page shows what has become of it."""
     relay = Relay(RELAY, folder, "")
-    room = team(relay)
-    owner, moderator, member = (opened(browser, relay, user, room) for user in ("ada", "bo", "cy"))
+    owner, moderator, member = team_pages(browser, relay)
     for page in owner, moderator, member:
-        title_is(page, "Team")
-        page.wait("document.querySelector('.members').textContent === '3 members'")
         page.evaluate("document.querySelector('.members').focus()")
         page.press("Enter")
         page.wait("document.querySelectorAll('.room-members li').length === 3")
@@ -263,11 +270,7 @@ def managing(browser, folder):
 def settings(browser, folder):
     """Owners change settings, moderators some of them, and members none."""
     relay = Relay(RELAY, folder, "")
-    room = team(relay)
-    owner, moderator, member = (opened(browser, relay, user, room) for user in ("ada", "bo", "cy"))
-    for page in owner, moderator, member:
-        title_is(page, "Team")
-        page.wait("document.querySelector('.members').textContent === '3 members'")
+    owner, moderator, member = team_pages(browser, relay)
     check("Settings…" not in of_conversation(member), "a member may change settings")
     member.press("Escape")
     of_conversation(moderator)
