@@ -125,10 +125,11 @@ extension LogHarness {
   }
 
   func page(
-    _ room: String, after: Int64, through: Int64, limitBytes: Int = 65_536
+    _ room: String, for user: String = "ada", after: Int64, through: Int64,
+    limitBytes: Int = 65_536
   ) async -> EntriesPage? {
     let answer = await read {
-      .entries($0, room: room, after: after, through: through, limitBytes: limitBytes)
+      .entries($0, room: room, user: user, after: after, through: through, limitBytes: limitBytes)
     }
     guard case .entries(_, let page) = answer else { return nil }
     return page
@@ -209,7 +210,7 @@ extension LogAnswer {
     case .memberships, .traced: .test
     case .answer(let origin, _): origin.session
     case .ack(let session, _), .refused(let session, _), .subscribed(let session, _),
-      .entries(let session, _), .reply(let session, _),
+      .entries(let session, _), .reply(let session, _), .read(let session, _),
       .glimpses(let session, _), .lastSeen(let session, _):
       session
     }

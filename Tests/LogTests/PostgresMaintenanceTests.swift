@@ -49,6 +49,11 @@ import Wire
       ])
       if start == 1 {
         await node.submit([send(.init(room: "dm:ada:bo", id: "d", delete: 1), "ada")])
+        let origin = LogRequest.Origin(session: .test, re: .block, ref: nil)
+        await node.submit([
+          .block(.init(user: "ada", blocked: "bo", on: true, origin: origin)),
+          .append("dm:ada:bo", "bo", "hidden", text: "answer me"),
+        ])
         var settings = RoomSettings.Change()
         settings.title = "Den \"7\""
         settings.access = .private
@@ -104,13 +109,15 @@ import Wire
   @Test func `moves every entry and mark from SQLite, and back`() async throws {
     let epochs = try await fill()
     let lines = try exportSQLite("data")
-    #expect(lines.count { $0.contains(#""type":"message""#) } == 17)
-    #expect(try bring(lines) == StoreCount(rooms: 3, entries: 17))
+    #expect(lines.count { $0.contains(#""type":"message""#) } == 18)
+    #expect(lines.contains { $0.contains(#""type":"direct""#) })
+    #expect(lines.contains { $0.contains(#""type":"block","user":"ada","blocked":"bo""#) })
+    #expect(try bring(lines) == StoreCount(rooms: 3, entries: 18))
     let moved = try exportPostgres()
     #expect(moved.sorted() == lines.sorted())
     let verification = try Maintenance.verify(url: server.url, options: options)
     #expect(verification.breaks == [])
-    #expect(verification.count == StoreCount(rooms: 3, entries: 17))
+    #expect(verification.count == StoreCount(rooms: 3, entries: 18))
 
     var rest = moved[...]
     _ = try Store.import(folder: folder["copy"]) { rest.popFirst().map { Array($0.utf8) } }
@@ -164,7 +171,7 @@ import Wire
     let lines = try exported {
       try Maintenance.export(url: server.url, options: options, room: "dm:ada:bo", write: $0)
     }
-    #expect(lines.count == 5)
+    #expect(lines.count == 7)
     #expect(lines.allSatisfy { $0.contains("dm:ada:bo") })
     #expect(!lines.contains { $0.contains("secret") && $0.contains(#""seq":1,"#) })
     let error = #expect(throws: StoreFailure.self) {
@@ -277,8 +284,8 @@ import Wire
         end: { Issue.record("\($0)") })
     }
     #expect(error?.description.contains("run relay migrate as the owner") == true)
-    try change("UPDATE settings SET version = 3")
-    #expect(try Maintenance.migrate(url: server.url, options: options) == (3, 3))
+    try change("UPDATE settings SET version = 4")
+    #expect(try Maintenance.migrate(url: server.url, options: options) == (4, 4))
   }
 
   @Test func `relays that start at the same time create the tables once`() async throws {

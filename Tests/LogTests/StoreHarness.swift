@@ -76,7 +76,8 @@ final class StoreHarness {
   /// The ids of a room's entries, as read from the store.
   func ids(of room: String = "general", after: Int64 = 0, through: Int64 = .max) -> [String] {
     let answer = reader.answer(
-      .entries(.test, room: room, after: after, through: through, limitBytes: 1 << 20), .test)
+      .entries(.test, room: room, user: "ada", after: after, through: through, limitBytes: 1 << 20),
+      .test)
     guard case .entries(_, let page) = answer, !page.failed else { return ["failed"] }
     return page.frames.entries.map(\.id)
   }

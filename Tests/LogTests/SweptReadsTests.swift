@@ -26,7 +26,7 @@ import Wire
       try harness.sweep()
     }
     let answer = harness.reader.answer(
-      .entries(.test, room: "general", after: 0, through: .max, limitBytes: 1 << 20),
+      .entries(.test, room: "general", user: "ada", after: 0, through: .max, limitBytes: 1 << 20),
       Framing { _, frames in
         if calls.count % 256 == 0 { try? calls.action() }
         calls.count += 1

@@ -86,6 +86,9 @@ import Wire
     func id(of session: Slot<Session>) -> SessionID { SessionID(index: 0, generation: 1) }
     func user(of session: Slot<Session>) -> String { "ada" }
     func presence(of user: String) -> Presence { .online }
+    func presence(of user: String, to session: Slot<Session>) -> Presence { .online }
+    func separation(of user: String, _ session: Slot<Session>) -> Int64? { nil }
+    mutating func forEachSession(of user: String, _ body: (inout Room, Slot<Session>) -> Void) {}
     func hasSubscribed(to room: String, _ session: Slot<Session>) -> Bool { isSubscribed }
     func checkAccess(to room: String, re: RequestName, _ session: Slot<Session>) {}
     func rightsAllowReading(_ room: String, _ session: Slot<Session>) -> Bool { true }

@@ -140,6 +140,25 @@ extension CountingStore: EntryLookup, EntryStore where Base: EntryStore {
     return try base.membershipCount(of: user)
   }
 
+  public mutating func blocks() throws(StoreFailure) -> BlockTable {
+    try check()
+    return try base.blocks()
+  }
+
+  public mutating func copies(
+    ofRoom number: Int64, in seqs: ClosedRange<Int64>
+  ) throws(StoreFailure) -> [Int64] {
+    try check()
+    meter.lookUp()
+    return try base.copies(ofRoom: number, in: seqs)
+  }
+
+  /// Asked for once an hour, whatever is done.
+  public mutating func copies(before at: Int64, limit: Int) throws(StoreFailure) -> [Int64] {
+    try check()
+    return try base.copies(before: at, limit: limit)
+  }
+
   public mutating func members(
     ofRoom number: Int64, limit: Int
   ) throws(StoreFailure) -> [String] {
@@ -215,11 +234,11 @@ extension CountingStore: EntryReader where Base: EntryReader {
   }
 
   public mutating func lastEdit(
-    of target: Int64, inRoom number: Int64, named room: String
+    of target: Int64, through seq: Int64, inRoom number: Int64, named room: String
   ) throws(StoreFailure) -> Entry? {
     try check()
     meter.read(changes: 1, .entries)
-    return try base.lastEdit(of: target, inRoom: number, named: room)
+    return try base.lastEdit(of: target, through: seq, inRoom: number, named: room)
   }
 
   public mutating func reactions(
@@ -232,15 +251,24 @@ extension CountingStore: EntryReader where Base: EntryReader {
   }
 
   public mutating func forEachUser(
-    giving emoji: String, to target: Int64, inRoom number: Int64, _ body: (String) -> Bool
+    giving emoji: String, to target: Int64, inRoom number: Int64,
+    _ body: (_ user: String, _ seq: Int64) -> Bool
   ) throws(StoreFailure) {
     try check()
     var count = 0
     defer { meter.read(changes: count, .users) }
     try base.forEachUser(giving: emoji, to: target, inRoom: number) {
       count += 1
-      return body($0)
+      return body($0, $1)
     }
+  }
+
+  public mutating func reports(
+    ofRoom number: Int64, limit: Int
+  ) throws(StoreFailure) -> [Int64] {
+    try check()
+    meter.lookUp()
+    return try base.reports(ofRoom: number, limit: limit)
   }
 
   public mutating func lastSeen(_ user: String) throws(StoreFailure) -> Int64? {

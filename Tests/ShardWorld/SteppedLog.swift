@@ -5,6 +5,8 @@ public import Relay
 public final class SteppedLog<Store: EntryStore> {
   public let lineage: Lineage
   public var sequencer: Sequencer
+  /// The blocks between users, as the log has them now.
+  public var blocks: BlockTable { sequencer.blocks }
   /// The store, whose meter counts the work of the writing thread.
   public var store: CountingStore<Store>
   /// The work of the reading thread.
@@ -20,7 +22,7 @@ public final class SteppedLog<Store: EntryStore> {
     self.framing = framing
     sequencer = Sequencer(
       lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, roomsPerUser: roomsPerUser,
-      limits: limits, loops: loops)
+      limits: limits, blocks: (try? self.store.blocks()) ?? BlockTable(), loops: loops)
   }
 
   /// Does the work of the writing thread for these batches.

@@ -168,7 +168,8 @@ extension Chat {
     case .error(let error): handleError(error, &effects)
     case .closing(let reason, _):
       complain("The relay is closing the connection: \(reason)", isError: false)
-    case .welcome, .renewed, .ok, .joined, .left, .message, .ack, .subscribers: break
+    case .welcome, .renewed, .ok, .joined, .left, .message, .ack, .subscribers, .blocks, .reports:
+      break
     }
   }
 

@@ -144,6 +144,7 @@ extension StoreChanges {
   /// typing, is committed without waiting for the disk.
   package var isDurable: Bool {
     !(newRooms.isEmpty && entries.isEmpty && members.isEmpty && formerMembers.isEmpty
-      && trims.isEmpty && redactions.isEmpty)
+      && trims.isEmpty && redactions.isEmpty && rules.isEmpty && standings.isEmpty
+      && directs.isEmpty && blocks.isEmpty && reports.isEmpty)
   }
 }

@@ -91,6 +91,8 @@ package struct Batch {
   var questions: [Question] = []
   /// Answers that do not depend on whether the batch is stored.
   var answers: [(loop: Int, LogAnswer)] = []
+  /// Answers that hold if the batch is stored.
+  var promises: [(loop: Int, origin: LogRequest.Origin, message: ServerMessage)] = []
   /// Rooms whose stored state changed, without duplicates.
   var touched: [Int] = []
   var newRooms: [Int] = []
@@ -118,6 +120,16 @@ package struct Batch {
   /// Rooms that became private, each with the first entry that made it so.
   private(set) var closings: [Int: ServerMessage.Departure] = [:]
   var typing: [Commit.TypingChange] = []
+  /// Blocks that began or ended.
+  var blocks: [BlockChange] = []
+  /// What `BlockTable` had before each of them.
+  var undoneBlocks: [BlockChange] = []
+  /// Direct rooms whose `DirectState` changed.
+  var directs: Set<Int> = []
+  var requests: [Commit.RequestChange] = []
+  var reports: [ReportChange] = []
+  /// Whether the send that is being appended is what only an operator may do.
+  var isAct = false
   var audienceRooms: Set<Int> = []
   var audiences: [Commit.AudienceChange] = []
   var trimmed: [Int] = []

@@ -23,8 +23,8 @@ public final class Commit: Sendable {
   public struct MarkChange: Sendable {
     public var room: String
     public var marks: Marks
-    /// The number of members of the room.
-    public var members: Int
+    /// The number of members of the room; `nil` if none of the others is told.
+    public var members: Int?
     /// The entries that the user has not read, including those of this commit.
     public var unread: Unread
   }
@@ -72,6 +72,19 @@ public final class Commit: Sendable {
     public var subscribers: Int64
   }
 
+  /// A direct room became a request to a user, or is none any more.
+  public struct RequestChange: Sendable {
+    public var room: String
+    public var user: String
+    public var isOn: Bool
+
+    public init(room: String, user: String, isOn: Bool) {
+      self.room = room
+      self.user = user
+      self.isOn = isOn
+    }
+  }
+
   /// Earlier entries of a room were redacted.
   public struct Redaction: Sendable {
     public var room: String
@@ -110,6 +123,13 @@ public final class Commit: Sendable {
   /// The indices of those `frames` that are changes of earlier entries without content of their
   /// own, ascending.
   private let changes: [Int]
+  /// The indices of those `frames` of direct rooms that are shown to their sender alone, ascending.
+  let hidden: [Int]
+  /// In their order.
+  public let blocks: [BlockChange]
+  /// All blocks, if those before are not known to be true any longer.
+  public let allBlocks: BlockTable?
+  public let requests: [RequestChange]
 
   /// The changes that are in no store: a log that starts again publishes them all the same.
   package var ephemera: Commit {
@@ -120,13 +140,18 @@ public final class Commit: Sendable {
     _ entries: SpannedEntries = SpannedEntries(), marks: [MarkChange] = [],
     membershipChanges: [MembershipChange] = [], departures: [Departure] = [],
     typing: [TypingChange] = [], audiences: [AudienceChange], presences: [PresenceChange],
-    redactions: [Redaction] = []
+    redactions: [Redaction] = [], blocks: [BlockChange] = [], allBlocks: BlockTable? = nil,
+    requests: [RequestChange] = []
   ) {
     spans = entries.spans
     frames = entries.frames
     senders = entries.senders
     received = entries.received
     changes = entries.changes
+    hidden = entries.hidden
+    self.blocks = blocks
+    self.allBlocks = allBlocks
+    self.requests = requests
     self.presences = presences
     self.redactions = redactions
     self.marks = marks
@@ -134,6 +159,12 @@ public final class Commit: Sendable {
     self.departures = departures
     self.typing = typing
     self.audiences = audiences
+  }
+
+  /// Returns the frames that are not shown to a user of the room, although the room is.
+  func hidden(in frames: Range<Int>, from user: String) -> [Int] {
+    if hidden.isEmpty { return [] }
+    return hidden.filter { frames.contains($0) && senders[$0] != user }
   }
 
   /// Returns the number of frames with content of their own.

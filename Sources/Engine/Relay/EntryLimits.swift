@@ -12,6 +12,13 @@ public struct EntryLimits: Equatable, Sendable {
   /// The members beyond which a room cannot become private: all but those that entries name are removed at
   /// once, each by a lookup and a deletion, for which all other users wait.
   static let closingMembers = 1_000
+  /// Users that one user may block.
+  static let blocksPerUser = 1_000
+  /// Runs of hidden entries of a direct room: how often its users may block each other, with entries in
+  /// between.
+  static let hiddenRuns = 1_000
+  /// The memberships of a user that are searched for a private room that a stranger shares with them.
+  static let sharedRooms = 256
 
   public init(
     editsPerEntry: Int = 100, reactionsPerEntry: Int = 50, membersPerRoom: Int = 10_000

@@ -10,6 +10,8 @@ public struct ReadableRoom: Sendable {
   public var head: Int64
   /// As in `StoredRoom`.
   public var rules: RoomRules?
+  /// As in `StoredRoom`.
+  public var direct = DirectState()
 
   public init(number: Int64, first: Int64, head: Int64, rules: RoomRules? = nil) {
     self.number = number
@@ -51,9 +53,9 @@ public protocol EntryReader: StandingLookup {
     inRoom number: Int64, in seqs: ClosedRange<Int64>
   ) throws(StoreFailure) -> Int64?
 
-  /// Returns the last `edit` entry of a room for `target`.
+  /// Returns the last `edit` entry of a room for `target` up to `seq`.
   mutating func lastEdit(
-    of target: Int64, inRoom number: Int64, named room: String
+    of target: Int64, through seq: Int64, inRoom number: Int64, named room: String
   ) throws(StoreFailure) -> Entry?
 
   /// Returns the emoji that `target` has now and the number of users of each, in the order of the
@@ -63,11 +65,15 @@ public protocol EntryReader: StandingLookup {
     to target: Int64, inRoom number: Int64
   ) throws(StoreFailure) -> [(emoji: String, users: Int64)]
 
-  /// Calls `body` with the users who give an emoji to `target`, in the order of their reactions,
-  /// until it returns `false`.
+  /// Calls `body` with the users who give an emoji to `target`, each with the `seq` of the reaction, in
+  /// their order, until it returns `false`.
   mutating func forEachUser(
-    giving emoji: String, to target: Int64, inRoom number: Int64, _ body: (String) -> Bool
+    giving emoji: String, to target: Int64, inRoom number: Int64,
+    _ body: (_ user: String, _ seq: Int64) -> Bool
   ) throws(StoreFailure)
+
+  /// Returns the records of the last reports about a room, the newest first.
+  mutating func reports(ofRoom number: Int64, limit: Int) throws(StoreFailure) -> [Int64]
 
   /// Returns when a user was last online, in milliseconds since 1970; `nil` if unknown.
   mutating func lastSeen(_ user: String) throws(StoreFailure) -> Int64?

@@ -104,6 +104,18 @@ public protocol EntryLookup: StandingLookup {
   /// Returns the number of rooms that the user belongs to.
   mutating func membershipCount(of user: String) throws(StoreFailure) -> Int
 
+  /// Returns the records of reports about these entries of a room that have copies.
+  mutating func copies(
+    ofRoom number: Int64, in seqs: ClosedRange<Int64>
+  ) throws(StoreFailure) -> [Int64]
+
+  /// Returns records of reports from before a time, in milliseconds since 1970, that have copies; at most
+  /// `limit`.
+  mutating func copies(before at: Int64, limit: Int) throws(StoreFailure) -> [Int64]
+
+  /// Returns all blocks between users.
+  mutating func blocks() throws(StoreFailure) -> BlockTable
+
   /// Returns the names of a room's members; at most `limit` of them.
   mutating func members(ofRoom number: Int64, limit: Int) throws(StoreFailure) -> [String]
 }

@@ -24,8 +24,18 @@ struct Gathering {
     case contentAndNotices
   }
 
+  /// The user who reads, and what of a direct room is hidden from them.
+  struct Veil {
+    var user: String
+    var direct: DirectState
+
+    func hides(_ entry: Entry) -> Bool { direct.hides(entry, from: user) }
+  }
+
   let isForward: Bool
   private let kinds: Kinds
+  /// `nil` if nothing is hidden.
+  private let veil: Veil?
   private let room: String
   private let number: Int64
   private let limit: Int
@@ -46,12 +56,13 @@ struct Gathering {
   /// - Parameter first: the first entry that may be read.
   init(
     _ request: ClientMessage.HistoryRequest, number: Int64, first: Int64, head: Int64,
-    limitBytes: Int, kinds: Kinds = .content
+    limitBytes: Int, kinds: Kinds = .content, veil: Veil? = nil
   ) {
     isForward = request.after != nil
     room = request.room
     self.number = number
     self.kinds = kinds
+    self.veil = veil
     limit = request.limit
     self.limitBytes = limitBytes
     lower = max((request.after ?? 0) + 1, first)
@@ -66,6 +77,8 @@ struct Gathering {
   private mutating func drop(_ range: ClosedRange<Int64>) {
     if isForward { lower = range.upperBound + 1 } else { upper = range.lowerBound - 1 }
   }
+
+  private func isHidden(_ entry: Entry) -> Bool { veil?.hides(entry) == true }
 
   private var wanted: Int64 { Int64(limit - taken.count) }
 
@@ -101,7 +114,7 @@ struct Gathering {
     while !isAtEnd {
       let range = range(min(wanted, Self.rangeEntries))
       for entry in try entries(in: range, from: &reader) {
-        guard take(entry) else { break }
+        guard take(isHidden(entry) ? entry.hidden : entry) else { break }
       }
       drop(range)
     }
@@ -155,6 +168,10 @@ struct Gathering {
         isFull = true
         break
       }
+      if isHidden(entry) {
+        guard take(entry.hidden) else { break }
+        continue
+      }
       let isChanged = targets.contains(entry.seq) || entry.hasDeletedBody
       guard take(isChanged ? try folded(entry, from: &reader) : entry) else { break }
     }
@@ -167,22 +184,40 @@ struct Gathering {
     guard entry.kind == .text, !entry.isDeleted else {
       return entry.folded(edit: nil, reactions: [])
     }
-    let edit = try reader.lastEdit(of: entry.seq, inRoom: number, named: room)
+    let edit = try lastEdit(of: entry, from: &reader)
     var reactions: [Reaction] = []
     let given = try reader.reactions(to: entry.seq, inRoom: number)
     var budget = Reaction.Budget(emoji: given.count)
     for (emoji, users) in given {
       var reaction = Reaction(emoji: emoji, more: users)
       budget.begin()
-      try reader.forEachUser(giving: emoji, to: entry.seq, inRoom: number) { user in
+      try reader.forEachUser(giving: emoji, to: entry.seq, inRoom: number) { user, seq in
+        if let veil, user != veil.user, veil.direct.hides(seq, of: user) {
+          reaction.more -= 1
+          return true
+        }
         guard budget.take(user) else { return false }
         reaction.users.append(user)
         return true
       }
       reaction.more -= Int64(reaction.users.count)
-      reactions.append(reaction)
+      if !reaction.users.isEmpty || reaction.more > 0 { reactions.append(reaction) }
     }
     return entry.folded(edit: edit, reactions: reactions)
+  }
+
+  /// Returns the last edit of an entry that is shown.
+  private func lastEdit(
+    of entry: Entry, from reader: inout some EntryReader
+  ) throws(StoreFailure) -> Entry? {
+    var through = Int64.max
+    while let edit = try reader.lastEdit(
+      of: entry.seq, through: through, inRoom: number, named: room)
+    {
+      guard isHidden(edit) else { return edit }
+      through = edit.seq - 1
+    }
+    return nil
   }
 
   // MARK: - Counting

@@ -5,6 +5,8 @@ package enum ImportLine {
   case trim(TrimLine)
   case rules(RulesLine)
   case standing(StandingLine)
+  case direct(DirectLine)
+  case block(BlockLine)
 
   package init(decoding line: [UInt8]) throws(ExportLine.Malformed) {
     do {
@@ -19,6 +21,10 @@ package enum ImportLine {
         self = .rules(rules)
       } else if let standing = try StandingLine(decoding: line) {
         self = .standing(standing)
+      } else if let direct = try DirectLine(decoding: line) {
+        self = .direct(direct)
+      } else if let block = try BlockLine(decoding: line) {
+        self = .block(block)
       } else {
         throw error
       }

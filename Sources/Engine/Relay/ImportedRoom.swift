@@ -19,6 +19,7 @@ package struct ImportedRoom {
   /// As JSON members without braces; `nil` for a room without rules.
   private var settings: [UInt8]?
   package private(set) var standings: [String: Standing] = [:]
+  package fileprivate(set) var direct = DirectState()
 
   /// - Parameter first: the `seq` of its first entry.
   package init(number: Int64, first: Int64) {
@@ -124,6 +125,13 @@ extension [String: ImportedRoom] {
   package mutating func record(_ line: StandingLine) throws(ExportLine.Malformed) {
     try check(line.room, "its members")
     try self[line.room]?.record(line)
+  }
+
+  package mutating func record(_ line: DirectLine) throws(ExportLine.Malformed) {
+    try check(line.room, "its state")
+    // What began after the last exported entry begins with the next one.
+    let head = self[line.room]?.head ?? 0
+    self[line.room]?.direct = line.state.limited(to: head)
   }
 
   /// Throws unless the room has had an entry.

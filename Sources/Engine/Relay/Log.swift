@@ -26,6 +26,9 @@ public protocol Log: AnyObject, Sendable {
   /// The name of the epoch of this run.
   var epoch: String { get }
 
+  /// The blocks between users when it starts.
+  var blocks: BlockTable { get }
+
   /// Starts to process requests.
   /// - Parameters:
   ///   - loops: the number of event loops; a commit is published to each.
@@ -50,6 +53,9 @@ public protocol Log: AnyObject, Sendable {
 }
 
 extension Log {
+  /// Returns none, for a log that begins empty.
+  public var blocks: BlockTable { BlockTable() }
+
   /// Returns zeros, for a log that does not count.
   public func statistics() -> LogStatistics { LogStatistics() }
 }

@@ -15,6 +15,8 @@ public enum LogAnswer: Sendable {
   case entries(SessionID, EntriesPage)
   /// Answers `ReadRequest.history`, with a message that is ready to be sent.
   case reply(SessionID, json: [UInt8])
+  /// Answers `ReadRequest.reports`.
+  case read(SessionID, ServerMessage)
   /// Answers `ReadRequest.glimpses` in its order. There are fewer if not all fit into a reply.
   case glimpses(SessionID, [Glimpse])
   /// Answers `LogRequest.trace`.
@@ -32,6 +34,8 @@ public enum LogAnswer: Sendable {
     public var about: ServerMessage.RoomDescription?
     /// Whether the room does not exist for the user; `nil` if that could not be read.
     public var isHidden: Bool? = false
+    /// Whether it is a direct room that the user has not accepted yet.
+    public var isRequest = false
 
     public init() {}
   }

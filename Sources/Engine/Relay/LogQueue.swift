@@ -165,6 +165,9 @@ extension LogRequest {
     case .memberships(_, let user, _, _, _): user
     case .mark(_, let marks, _): marks.user
     case .trace(let trace): trace.user
+    case .block(let block): block.user
+    case .report(let report): report.user
+    case .accept(_, let user, _): user
     case .presence: nil
     }
   }

@@ -23,6 +23,57 @@ public enum LogRequest: Sendable {
     ticket: UInt32, user: String, listed: [String], after: MembershipsCursor, limit: Int)
   /// Asks for the times of an entry. Answered by `.traced`.
   case trace(Trace)
+  /// A user blocks another one, or ends it. Its origin is answered `ok` once that is stored.
+  case block(Block)
+  /// A user accepts a direct room that is a request. Its origin is answered `ok` once that is stored.
+  case accept(room: String, user: String, from: Origin)
+
+  /// A user reports an entry. Its origin is answered `ok` once that is stored.
+  case report(Report)
+
+  /// A report about an entry.
+  public struct Report: Sendable {
+    public var room: String
+    public var seq: Int64
+    public var user: String
+    public var isOperator: Bool
+    public var reason: String
+    public var origin: Origin
+
+    public init(
+      room: String, seq: Int64, user: String, isOperator: Bool, reason: String, origin: Origin
+    ) {
+      self.room = room
+      self.seq = seq
+      self.user = user
+      self.isOperator = isOperator
+      self.reason = reason
+      self.origin = origin
+    }
+  }
+
+  /// A request to begin a block, or to end it.
+  public struct Block: Sendable {
+    public var user: String
+    public var blocked: String
+    public var on: Bool
+    public var origin: Origin
+
+    public init(user: String, blocked: String, on: Bool, origin: Origin) {
+      self.user = user
+      self.blocked = blocked
+      self.on = on
+      self.origin = origin
+    }
+  }
+
+  /// A sender that the other user of a direct room may not know.
+  public struct Stranger: Sendable {
+    /// The service by which they have signed in; `""` = none.
+    public var issuer: String
+
+    public init(issuer: String) { self.issuer = issuer }
+  }
 
   /// The request of a client that awaits an answer.
   public struct Origin: Sendable {
@@ -90,6 +141,8 @@ public enum LogRequest: Sendable {
     public let isOperator: Bool
     /// Of `settings`: whether the operators show the room to every user.
     public let isListed: Bool
+    /// Set if the first entry of a direct room is a request to the other user.
+    public let stranger: Stranger?
     /// As in `ClientRequest`.
     public let ref: String?
     /// When it was received, in microseconds of the monotonic clock.
@@ -98,7 +151,7 @@ public enum LogRequest: Sendable {
     public init(
       session: SessionID, room: String, user: String, id: String, kind: EntryKind, body: [UInt8],
       reference: ClientMessage.Reference? = nil, mayCreate: Bool, isOperator: Bool = false,
-      isListed: Bool = false, ref: String? = nil, receivedAt: Int64 = 0
+      isListed: Bool = false, stranger: Stranger? = nil, ref: String? = nil, receivedAt: Int64 = 0
     ) {
       self.session = session
       self.room = room
@@ -110,6 +163,7 @@ public enum LogRequest: Sendable {
       self.mayCreate = mayCreate
       self.isOperator = isOperator
       self.isListed = isListed
+      self.stranger = stranger
       self.ref = ref
       self.receivedAt = receivedAt
     }

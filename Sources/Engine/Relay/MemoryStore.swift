@@ -15,6 +15,7 @@ public struct MemoryStore: EntryStore, EntryReader {
     var members: CompactDictionary<String, MemberMarks> = [:]
     var rules: RoomRules?
     var standings: [String: Standing] = [:]
+    var direct = DirectState()
     var identities: [Identity: Int64] = [:]
     /// The state of the entries that changes refer to, by their `seq`.
     var targets: [Int64: Target] = [:]
@@ -80,6 +81,9 @@ public struct MemoryStore: EntryStore, EntryReader {
   private var numbers: [String: Int64] = [:]
   private var roomsByMember: [String: Set<Int64>] = [:]
   private var seen: [String: Int64] = [:]
+  private var allBlocks = BlockTable()
+  /// By the `seq` of their records.
+  private var reports: [Int64: ReportChange] = [:]
 
   public let identityKey: EntryIdentity.Key
   /// The number of the epoch to which new entries belong.
@@ -105,6 +109,7 @@ public struct MemoryStore: EntryStore, EntryReader {
       lastAt: room.entries.last?.at ?? 0, members: room.members,
       changes: room.forgottenChanges + Int64(room.changeSeqs.count), last: room.last)
     stored.rules = room.rules
+    stored.direct = room.direct
     if room.members.count > membersLimit {
       stored.members = [:]
       stored.members[room.last.sender] = room.members[room.last.sender]
@@ -154,6 +159,15 @@ public struct MemoryStore: EntryStore, EntryReader {
     return room.entry(seq)
   }
 
+  public mutating func lastEdit(
+    of target: Int64, through seq: Int64, inRoom number: Int64, named room: String
+  ) throws(StoreFailure) -> Entry? {
+    guard let room = rooms[number],
+      let seq = room.targets[target]?.edits.last(where: { $0 <= seq })
+    else { return nil }
+    return room.entry(seq)
+  }
+
   public mutating func editCount(
     of target: Int64, inRoom number: Int64, upTo limit: Int
   ) throws(StoreFailure) -> Int {
@@ -191,10 +205,11 @@ public struct MemoryStore: EntryStore, EntryReader {
   }
 
   public mutating func forEachUser(
-    giving emoji: String, to target: Int64, inRoom number: Int64, _ body: (String) -> Bool
+    giving emoji: String, to target: Int64, inRoom number: Int64,
+    _ body: (_ user: String, _ seq: Int64) -> Bool
   ) throws(StoreFailure) {
-    for (user, _) in rooms[number]?.targets[target]?.reactions[emoji] ?? [] {
-      guard body(user) else { return }
+    for (user, seq) in rooms[number]?.targets[target]?.reactions[emoji] ?? [] {
+      guard body(user, seq) else { return }
     }
   }
 
@@ -233,10 +248,12 @@ public struct MemoryStore: EntryStore, EntryReader {
 
   private func membership(of user: String, _ number: Int64) -> StoredMembership? {
     guard let room = rooms[number] else { return nil }
-    return StoredMembership(
+    var membership = StoredMembership(
       number: number, room: room.name, head: room.head,
       first: room.first, lastAt: room.entries.last?.at ?? 0,
       changes: room.forgottenChanges + Int64(room.changeSeqs.count), marks: room.members[user])
+    membership.direct = room.direct
+    return membership
   }
 
   public mutating func membershipCount(of user: String) throws(StoreFailure) -> Int {
@@ -289,6 +306,16 @@ public struct MemoryStore: EntryStore, EntryReader {
     for (number, user, standing) in changes.standings {
       rooms[number]?.standings[user] = standing == .unnamed ? nil : standing
     }
+    for (number, state) in changes.directs { rooms[number]?.direct = state }
+    for change in changes.blocks { allBlocks.apply(change) }
+    for report in changes.reports {
+      if report.hasCopy {
+        reports[report.report] = report
+      } else {
+        reports[report.report]?.hasCopy = false
+      }
+    }
+    if let first = changes.firstReport { reports = reports.filter { $0.key >= first } }
     for (number, first) in changes.trims { trim(number, to: first) }
   }
 
@@ -311,8 +338,10 @@ public struct MemoryStore: EntryStore, EntryReader {
 
   public mutating func room(_ name: String) throws(StoreFailure) -> ReadableRoom? {
     guard let stored = try loadRoom(name) else { return nil }
-    return ReadableRoom(
+    var room = ReadableRoom(
       number: stored.number, first: stored.first, head: stored.head, rules: stored.rules)
+    room.direct = stored.direct
+    return room
   }
 
   public mutating func standing(
@@ -320,6 +349,25 @@ public struct MemoryStore: EntryStore, EntryReader {
   ) throws(StoreFailure) -> Standing {
     rooms[number]?.standings[user] ?? .unnamed
   }
+
+  public mutating func copies(
+    ofRoom number: Int64, in seqs: ClosedRange<Int64>
+  ) throws(StoreFailure) -> [Int64] {
+    reports.values.filter { $0.room == number && seqs.contains($0.seq) && $0.hasCopy }
+      .map(\.report).sorted()
+  }
+
+  public mutating func copies(before at: Int64, limit: Int) throws(StoreFailure) -> [Int64] {
+    Array(reports.values.filter { $0.at < at && $0.hasCopy }.map(\.report).sorted().prefix(limit))
+  }
+
+  public mutating func reports(
+    ofRoom number: Int64, limit: Int
+  ) throws(StoreFailure) -> [Int64] {
+    Array(reports.values.filter { $0.room == number }.map(\.report).sorted(by: >).prefix(limit))
+  }
+
+  public mutating func blocks() throws(StoreFailure) -> BlockTable { allBlocks }
 
   public mutating func members(
     ofRoom number: Int64, limit: Int

@@ -10,9 +10,9 @@ extension ReadRequest {
     from reader: inout some EntryReader, _ lineage: Lineage, _ framing: Framing
   ) -> LogAnswer {
     switch self {
-    case .entries(let session, let room, let after, let through, let limitBytes):
+    case .entries(let session, let room, let user, let after, let through, let limitBytes):
       let page = try? Self.entries(
-        room, after: after, through: through, limitBytes: limitBytes, &reader, framing)
+        room, for: user, after: after, through: through, limitBytes: limitBytes, &reader, framing)
       return .entries(
         session,
         page
@@ -26,6 +26,10 @@ extension ReadRequest {
       return .reply(session, json: message.json(ref: ref))
     case .glimpses(let session, let places, let asker):
       return .glimpses(session, Self.glimpses(places, by: asker, &reader))
+    case .reports(let session, let room, let asker):
+      let reply = try? Self.reports(room, by: asker, &reader)
+      return .read(
+        session, reply ?? .error(WireError.unavailable(re: .reports, room: room)))
     case .lastSeen(let session, let users, let purpose):
       var seen = LogAnswer.Seen(purpose: purpose, users: users, at: [:])
       for user in users { seen.at[user] = (try? reader.lastSeen(user)) ?? nil }
@@ -37,7 +41,7 @@ extension ReadRequest {
   }
 
   private static func entries(
-    _ room: String, after: Int64, through: Int64, limitBytes: Int,
+    _ room: String, for user: String, after: Int64, through: Int64, limitBytes: Int,
     _ reader: inout some EntryReader, _ framing: Framing
   ) throws(StoreFailure) -> EntriesPage {
     var frames = Frames()
@@ -49,7 +53,8 @@ extension ReadRequest {
       try reader.forEachEntry(
         ofRoom: bounds.number, named: room, in: lower...min(through, bounds.head)
       ) { entry in
-        frames.append(entry, framing)
+        let isHidden = !bounds.direct.hidden.isEmpty && bounds.direct.hides(entry, from: user)
+        frames.append(isHidden ? entry.hidden : entry, framing)
         return frames.bytes.count < limitBytes
       }
       frames.dropLast(ifOver: limitBytes)
@@ -63,6 +68,7 @@ extension ReadRequest {
     var about: ServerMessage.RoomDescription?
     /// Why the user may not.
     var refusal: WireError?
+    var veil: Gathering.Veil?
   }
 
   /// Returns what a user may read of a room: one that is hidden from them is `nil`, as one that is not in
@@ -72,6 +78,13 @@ extension ReadRequest {
   ) throws(StoreFailure) -> View? {
     guard let room = try reader.room(name) else { return nil }
     var view = View(room: room)
+    if !room.direct.hidden.isEmpty {
+      view.veil = Gathering.Veil(user: asker.user, direct: room.direct)
+    }
+    if RoomName.isForOperators(name), !asker.isOperator {
+      view.refusal = Sequencer.forOperators(re, name)
+      return view
+    }
     guard let rules = room.rules else { return view }
     let standing = try reader.standing(of: asker.user, inRoom: room.number)
     let actor = RoomRules.Actor(asker.user, standing, isOperator: asker.isOperator)
@@ -108,7 +121,8 @@ extension ReadRequest {
     guard let room else { return .history(page) }
     var gathering = Gathering(
       request, number: room.number, first: room.first, head: room.head,
-      limitBytes: limitBytes, kinds: room.rules == nil ? .content : .contentAndNotices)
+      limitBytes: limitBytes, kinds: room.rules == nil ? .content : .contentAndNotices,
+      veil: view?.veil)
     if request.isFolded {
       try gathering.gatherFolded(from: &reader)
     } else {
@@ -167,7 +181,14 @@ extension ReadRequest {
       }
       glimpse.about = view.about
       if view.refusal == nil {
-        glimpse.last = (try? last(name, seq, in: view.room, &reader)) ?? nil
+        glimpse.last = (try? last(name, seq, in: view, &reader)) ?? nil
+        // A direct room in which nothing is shown came to be by a user who is blocked.
+        if view.veil != nil, glimpse.last == nil { glimpse.isHidden = true }
+      }
+      if let request = view.room.direct.request, request.user == asker.user,
+        request.issuer.isEmpty || request.issuer != asker.issuer
+      {
+        glimpse.isRequest = true
       }
     } catch {
       glimpse.isHidden = nil
@@ -175,33 +196,98 @@ extension ReadRequest {
     return glimpse
   }
 
-  /// Returns the last entry up to `seq` that has content of its own, folded.
+  /// Returns the last entry up to `seq` that has content of its own and is shown, folded.
   private static func last(
-    _ room: String, _ seq: Int64, in bounds: ReadableRoom, _ reader: inout some EntryReader
+    _ name: String, _ seq: Int64, in view: View, _ reader: inout some EntryReader
   ) throws(StoreFailure) -> [UInt8]? {
-    var request = ClientMessage.HistoryRequest(room: room)
-    request.limit = 1
-    request.before = min(seq, bounds.head) + 1
-    request.isFolded = true
+    let room = view.room
     var found: Entry?
-    if seq >= bounds.head, bounds.head >= bounds.first {
+    if seq >= room.head, room.head >= room.first, view.veil == nil {
       // Usually it is the newest entry, which cannot have changes yet.
-      try reader.forEachEntry(
-        ofRoom: bounds.number, named: room, in: bounds.head...bounds.head
-      ) {
+      try reader.forEachEntry(ofRoom: room.number, named: name, in: room.head...room.head) {
         if $0.kind.isContent { found = $0 }
         return false
       }
     }
     if found == nil {
-      var gathering = Gathering(
-        request, number: bounds.number, first: bounds.first, head: bounds.head, limitBytes: 0)
-      try gathering.gatherFolded(from: &reader)
-      found = gathering.taken.first
+      found = try lastShown(name, before: min(seq, room.head) + 1, in: view, &reader)
     }
     guard let found else { return nil }
     var json: [UInt8] = []
     found.append(to: &json)
     return json
+  }
+
+  /// The number of hidden entries in a row that are read one by one; beyond it their run is skipped, with
+  /// what the user has sent in it.
+  static let hiddenLimit = 256
+
+  private static func lastShown(
+    _ name: String, before end: Int64, in view: View, _ reader: inout some EntryReader
+  ) throws(StoreFailure) -> Entry? {
+    var request = ClientMessage.HistoryRequest(room: name)
+    request.limit = view.veil == nil ? 1 : hiddenLimit
+    request.isFolded = true
+    request.before = end
+    while let before = request.before, before > view.room.first {
+      var gathering = Gathering(
+        request, number: view.room.number, first: view.room.first, head: view.room.head,
+        limitBytes: glimpsesLimitBytes, veil: view.veil)
+      try gathering.gatherFolded(from: &reader)
+      if let shown = gathering.taken.first(where: { $0.kind != .hidden }) { return shown }
+      guard gathering.hasMore, let oldest = gathering.taken.last?.seq, let veil = view.veil else {
+        return nil
+      }
+      let run = veil.direct.hidden.last { $0.sender != veil.user && $0.contains(oldest) }
+      request.before = run?.first ?? oldest
+    }
+    return nil
+  }
+
+  // MARK: - Reports
+
+  private static let reportsLimit = 100
+
+  private static func reports(
+    _ name: String?, by asker: Asker, _ reader: inout some EntryReader
+  ) throws(StoreFailure) -> ServerMessage {
+    var records: [Int64]?
+    if let name {
+      guard let view = try view(of: name, for: asker, re: .reports, &reader) else {
+        return .error(.hidden(name, re: .reports))
+      }
+      if let refusal = view.refusal { return .error(refusal) }
+      guard asker.isOperator || view.about?.role == .owner || view.about?.role == .moderator else {
+        return .error(
+          WireError(
+            .forbidden, "Only moderators of \(name) see the reports about it.", re: .reports,
+            room: name))
+      }
+      records = try reader.reports(ofRoom: view.room.number, limit: reportsLimit)
+    }
+    var reports: [ServerMessage.Report] = []
+    guard let room = try reader.room(RoomName.reports) else { return .reports([]) }
+    let latest = max(room.first, room.head - Int64(reportsLimit) + 1)
+    for seq in records ?? (latest...max(latest, room.head)).reversed()
+    where seq >= room.first && seq <= room.head {
+      try reader.forEachEntry(ofRoom: room.number, named: RoomName.reports, in: seq...seq) {
+        if let report = try? ServerMessage.Report(recorded: $0) { reports.append(report) }
+        return false
+      }
+    }
+    return fitting(reports)
+  }
+
+  /// Returns as many reports as a reply may have.
+  private static func fitting(_ reports: [ServerMessage.Report]) -> ServerMessage {
+    var bytes = 0
+    return .reports(
+      Array(
+        reports.prefix { report in
+          var json: [UInt8] = []
+          report.append(to: &json)
+          bytes += json.count + 1
+          return bytes <= glimpsesLimitBytes
+        }))
   }
 }

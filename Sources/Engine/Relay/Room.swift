@@ -11,11 +11,24 @@ struct Room {
   var tail = RoomTail()
   /// The JSON of the last entry if the tail has lost it and `activity` needs it.
   var last: [UInt8] = []
+  /// The last entry of each user of a direct room that was hidden from the other one; `nil` for all other
+  /// rooms.
+  var hidden: [String: Int64]?
   /// This turn's new entries.
   var staged = Turn.Chain()
   var pace = Pace()
 
   init(name: String) { self.name = name }
+
+  /// Whether an entry after `cursor` may be hidden from a user: then storage has what is shown to them.
+  func hides(after cursor: Int64, from user: String) -> Bool {
+    hidden?.contains { $0.key != user && $0.value > cursor } ?? false
+  }
+
+  mutating func recordHidden(_ seq: Int64, of sender: String) {
+    hidden = hidden ?? [:]
+    hidden?[sender] = seq
+  }
 
   var isUnused: Bool { uses == 0 && tail.isEmpty && staged.first.isNone }
 }

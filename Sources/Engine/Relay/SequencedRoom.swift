@@ -14,6 +14,8 @@ struct SequencedRoom {
   var changes: Int64 = 0
   /// Whether its entries have made rules for it, which `Sequencer.governed` has.
   var isGoverned = false
+  /// As in `StoredRoom`.
+  var direct = DirectState()
   /// Filled by the first join.
   var epochs: RoomEpochs?
   /// Those of a large room are read when they are needed; see `Sequencer.room(_:knowing:_:)`.
@@ -105,6 +107,7 @@ struct SequencedRoom {
     lastAt = stored.lastAt
     changes = stored.changes
     isGoverned = stored.rules != nil
+    direct = stored.direct
     members = stored.members
     otherMembers = stored.otherMembers
     formerMembers = (0, [])
@@ -122,6 +125,7 @@ struct SequencedRoom {
     lastAt = 0
     changes = 0
     isGoverned = false
+    direct = DirectState()
     last = LastSenders()
     hasDerivedMarks = false
     otherMembers = 0

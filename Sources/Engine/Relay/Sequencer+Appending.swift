@@ -7,6 +7,7 @@ extension Sequencer {
     _ append: LogRequest.Append, from loop: Int, _ batch: inout Batch,
     _ store: inout some EntryLookup
   ) throws(StoreFailure) {
+    batch.isAct = false
     if append.room.isEmpty {
       try self.append(append.naming(key: store.identityKey), from: loop, &batch, &store)
       return
@@ -63,7 +64,10 @@ extension Sequencer {
       rooms[room].recordSend(by: append.user)
     }
     if rooms[room].isGoverned || isNotice { applyRules(append, (seq, at), in: room, &batch) }
+    if rooms[room].direct.request != nil { acceptRequest(append.user, in: room, &batch) }
+    if append.stranger != nil { try request(append, in: room, &batch, &store) }
     if rooms[room].memberCount < 2 { try addPeers(to: room, &batch, &store) }
+    if batch.isAct { try recordAct(append, seq, in: room, &batch, &store) }
     acknowledge(append, seq, at, loop, &batch)
   }
 
@@ -174,6 +178,7 @@ extension Sequencer {
     rooms[room].number = number
     touch(room, &batch)
     batch.newRooms.append(room)
+    hideEntries(ofNewRoom: room, &batch)
     for user in rooms[room].members.keys {
       batch.unwritten[user, default: 0] += 1
       batch.dirtyMembers.insert(MemberKey(room: room, user: user))
@@ -183,7 +188,7 @@ extension Sequencer {
   }
 
   /// Moves the head of a room to the next entry.
-  private mutating func advance(
+  mutating func advance(
     _ room: Int, by append: LogRequest.Append, _ batch: inout Batch
   ) -> (seq: Int64, at: Int64) {
     touch(room, &batch)
@@ -200,7 +205,7 @@ extension Sequencer {
     return (seq, at)
   }
 
-  private mutating func addEntry(
+  mutating func addEntry(
     _ entry: consuming StoreChanges.NewEntry, of append: LogRequest.Append, to room: Int,
     _ batch: inout Batch
   ) {

@@ -21,6 +21,7 @@ extension Sequencer {
     }
     for index in batch.trimmed {
       if let number = rooms[index].number { changes.trims.append((number, rooms[index].first)) }
+      if rooms[index].name == RoomName.reports { changes.firstReport = rooms[index].first }
     }
     for redaction in batch.redactions {
       if let number = rooms[redaction.room].number {
@@ -39,6 +40,11 @@ extension Sequencer {
         changes.standings.append((number, key.user, standing))
       }
     }
+    for room in batch.directs.sorted() {
+      if let number = rooms[room].number { changes.directs.append((number, rooms[room].direct)) }
+    }
+    changes.blocks = batch.blocks
+    changes.reports = batch.reports
     if !defersArrivals || !changes.isEmpty || !unstoredSeen.mayWait {
       changes.seen = unstoredSeen.next
       batch.seen = changes.seen.map(\.user)
@@ -60,23 +66,34 @@ extension Sequencer {
       exact.insert(room)
     }
     for index in batch.touched {
-      guard let limit = entriesLimit(isReserved: rooms[index].isReserved) else { continue }
+      let name = rooms[index].isReserved ? rooms[index].name : nil
+      guard let limit = entriesLimit(reserved: name) else { continue }
       let kept = rooms[index].head - rooms[index].first + 1
       if kept > limit + (exact.contains(index) ? 0 : limit / 10) {
-        rooms[index].first = rooms[index].head - limit + 1
+        let trimmed = rooms[index].first...rooms[index].head - limit
+        rooms[index].first = trimmed.upperBound + 1
         batch.trimmed.append(index)
+        // If they cannot be read now, the copies are removed with their age.
+        try? removeCopies(ofEntries: trimmed, in: index, &batch, &store)
       }
     }
   }
 
   /// The number of entries that a room keeps; `nil` = all.
-  private func entriesLimit(isReserved: Bool) -> Int64? {
-    Self.entriesLimit(isReserved: isReserved, keepEntriesPerRoom: keepEntriesPerRoom)
+  private func entriesLimit(reserved name: String?) -> Int64? {
+    Self.entriesLimit(reserved: name, keepEntriesPerRoom: keepEntriesPerRoom)
   }
 
   /// The number of entries that a room keeps; `nil` = all.
-  package static func entriesLimit(isReserved: Bool, keepEntriesPerRoom: Int64) -> Int64? {
-    let limit = isReserved ? reservedEntriesLimit : keepEntriesPerRoom
+  /// - Parameter name: that of a room of the relay's own; `nil` = it is none.
+  package static func entriesLimit(reserved name: String?, keepEntriesPerRoom: Int64) -> Int64? {
+    let limit =
+      switch name {
+      case nil: keepEntriesPerRoom
+      case RoomName.audit: Int64(0)
+      case RoomName.reports: reportsLimit
+      default: reservedEntriesLimit
+      }
     return limit > 0 ? limit : nil
   }
 }

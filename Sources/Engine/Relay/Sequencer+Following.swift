@@ -11,13 +11,14 @@ package struct SequencedBatch: Sendable {
   package var memberships: [(room: String, user: String, belongs: Bool)] = []
   package var redactions: [Commit.Redaction] = []
   package var typing: [Commit.TypingChange] = []
+  package var requests: [Commit.RequestChange] = []
 
   package init(changes: StoreChanges = StoreChanges()) { self.changes = changes }
 
   /// Whether there is nothing to commit: `rooms` belongs to other changes.
   package var isEmpty: Bool {
     changes.isEmpty && marked.isEmpty && memberships.isEmpty && redactions.isEmpty
-      && typing.isEmpty
+      && typing.isEmpty && requests.isEmpty
   }
 
   /// The names of all rooms that are published with the batch.
@@ -39,6 +40,7 @@ extension Sequencer {
     for key in batch.dirtyMembers { name(key.room) }
     for room in batch.ruled { name(room) }
     for key in batch.judged { name(key.room) }
+    for room in batch.directs { name(room) }
     for key in batch.formerMembers { name(key.room) }
     for room in batch.trimmed { name(room) }
     for key in batch.marked where rooms[key.room].number != nil {
@@ -50,6 +52,7 @@ extension Sequencer {
     }
     sequenced.redactions = Self.redactions(batch, rooms)
     sequenced.typing = batch.typing
+    sequenced.requests = batch.requests
     return sequenced
   }
 
@@ -79,12 +82,14 @@ extension Sequencer {
       rooms[room].isStale = true
     }
     governed = [:]
+    pastHeads = [:]
+    if let stored = try? store.blocks() { blocks = stored }
     membershipCounts = [:]
     nextRoomNumber = nil
     history = CommitHistory()
     var batch = nextBatch(now)
     applyPresences(presences, &batch)
-    return makeCommit(of: batch, &store, framing)
+    return makeCommit(of: batch, &store, framing, allBlocks: blocks)
   }
 
   /// Returns the identities that a batch looks up in the store, as far as their rooms are in memory.
@@ -113,6 +118,9 @@ extension Sequencer {
       case .subscribe(let subscribe): names.insert(subscribe.room)
       case .mark(let room, _, _), .forget(let room, _, _), .typing(let room, _, _, _):
         names.insert(room)
+      case .accept(let room, _, _): names.insert(room)
+      case .report(let report): names.formUnion([report.room, RoomName.reports])
+      case .block(let block): names.insert(RoomName.direct(block.user, block.blocked))
       case .unsubscribe, .presence, .memberships, .trace: break
       }
     }
@@ -199,6 +207,17 @@ extension Sequencer {
     for (number, user, standing) in changes.standings where index(of: number) != nil {
       governed[number]?.standings[user] = standing
     }
+    for (number, state) in changes.directs {
+      if let room = index(of: number) { rooms[room].direct = state }
+    }
+    for change in changes.blocks {
+      blocks.apply(change)
+      if let room = indices[RoomName.direct(change.user, change.blocked)] {
+        batch.audienceRooms.insert(room)
+      }
+    }
+    batch.blocks += changes.blocks
+    batch.requests += followed.requests
     for (number, first) in changes.trims {
       if let room = index(of: number) { rooms[room].first = max(rooms[room].first, first) }
     }

@@ -66,7 +66,9 @@ extension Sequencer {
       if runs >= Self.unreadRunsLimit { return .stored(after: last) }
       last = stored.number
       let stored = try current(stored, question.user).checked()
-      guard let marks = stored.marks else { continue }
+      guard let marks = stored.marks, try isShown(stored, to: question.user, &store) else {
+        continue
+      }
       slice.append(
         LogAnswer.Membership(
           room: stored.room, belongs: true, head: stored.head, read: marks.read,
@@ -74,6 +76,15 @@ extension Sequencer {
           first: stored.first, lastAt: stored.lastAt))
     }
     return stored.count < limit ? nil : .stored(after: last)
+  }
+
+  /// Whether a room is in the user's list: not while it is an invitation by a user who is blocked.
+  private func isShown(
+    _ membership: StoredMembership, to user: String, _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> Bool {
+    if blocks.count(by: user) == 0 { return true }
+    let inviter = try store.standing(of: user, inRoom: membership.number).inviter
+    return inviter.map { blocks.since(user, blocked: $0) == nil } ?? true
   }
 
   /// Returns a listed room; `nil` if the user belongs to it.
@@ -107,6 +118,7 @@ extension Sequencer {
     stored.first = rooms[index].first
     stored.lastAt = rooms[index].lastAt
     stored.changes = rooms[index].changes
+    stored.direct = rooms[index].direct
     if !rooms[index].mustRead(user, batch: batchNumber) {
       stored.marks = rooms[index].members[user]
     }

@@ -22,7 +22,8 @@ extension Sequencer {
       let source = try self.room(forward.room, &store)
       guard
         try isReadable(forward.seq, by: append.user, append.isOperator, in: source, &batch, &store),
-        let entry = try content(forward.seq, in: source, &batch, &store), entry.kind == .text
+        let entry = try content(forward.seq, in: source, &batch, &store), entry.kind == .text,
+        !hides(entry, from: append.user, in: source)
       else {
         return .failure(Self.noSuchEntry(append, forward.seq, in: forward.room, "forward"))
       }
@@ -34,7 +35,7 @@ extension Sequencer {
     case .target(let target):
       guard try isReadable(target, by: append.user, append.isOperator, in: room, &batch, &store),
         let entry = try content(target, in: room, &batch, &store),
-        entry.kind == .text || append.kind == .delete
+        entry.kind == .text || append.kind == .delete, !hides(entry, from: append.user, in: room)
       else {
         return .failure(Self.noSuchEntry(append, target, in: append.room, "target"))
       }
@@ -145,7 +146,7 @@ extension Sequencer {
 
   /// Returns an entry of text or data; `nil` if it does not exist, is no longer kept, or was
   /// deleted.
-  private mutating func content(
+  mutating func content(
     _ seq: Int64, in room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Entry? {
     guard let number = rooms[room].number, seq >= rooms[room].first, seq <= rooms[room].head else {
@@ -164,7 +165,7 @@ extension Sequencer {
   }
 
   /// Returns the text of an entry after its last edit.
-  private mutating func currentText(
+  mutating func currentText(
     of entry: Entry, in room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> String {
     if let last = batch.edits(of: entry.seq, room: room).last {
@@ -182,6 +183,7 @@ extension Sequencer {
     _ entry: Entry, by moderator: String?, in room: Int, _ batch: inout Batch,
     _ store: inout some EntryLookup
   ) throws(StoreFailure) {
+    try removeCopies(ofEntries: entry.seq...entry.seq, in: room, &batch, &store)
     let own = batch.index(ofRoom: room, seq: entry.seq)
     var through = entry.seq
     // Those of an entry of this batch are in this batch as well.

@@ -17,6 +17,7 @@ extension Sequencer {
       }
     }
     resetRooms(&batch, senders)
+    undoBlocks(batch)
     var answers = batch.acks.map(\.ofStored)
     for loop in answers.indices {
       for var refusal in refusals(of: batch, for: loop) {
@@ -35,6 +36,10 @@ extension Sequencer {
       }
     }
     for (loop, answer) in batch.answers { answers[loop].append(answer) }
+    for (loop, origin, _) in batch.promises {
+      let error = WireError.unavailable(re: origin.re, room: nil)
+      answers[loop].append(.answer(origin, .error(error)))
+    }
     var subscribed: Set<MemberKey> = []
     for subscribing in batch.subscribing {
       // A join only reads, so it succeeds as long as the store can be read.
@@ -216,13 +221,17 @@ extension Sequencer {
       guard indices[name] != nil else { return }
       retries.keep(.init(belongs: false), for: .init(room: name, user: user))
     case .typing(let name, _, _, let origin?): refuseOrigin(origin, room: name, from: loop, &batch)
+    case .accept(let name, _, let origin): refuseOrigin(origin, room: name, from: loop, &batch)
+    case .report(let report):
+      refuseOrigin(report.origin, room: report.room, from: loop, &batch)
+    case .block(let block): refuseOrigin(block.origin, room: nil, from: loop, &batch)
     case .typing, .unsubscribe, .presence, .memberships, .trace: break
     }
   }
 
   /// The room could not be read: whether the user belongs to it is unknown.
   private func refuseOrigin(
-    _ origin: LogRequest.Origin, room: String, from loop: Int, _ batch: inout Batch
+    _ origin: LogRequest.Origin, room: String?, from loop: Int, _ batch: inout Batch
   ) {
     batch.answers.append(
       (loop, .answer(origin, .error(WireError.unavailable(re: origin.re, room: room)))))

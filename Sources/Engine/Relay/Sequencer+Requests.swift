@@ -42,6 +42,7 @@ extension Sequencer {
         let room = try room(name, &store)
         if let origin { batch.answers.append((loop, .answer(origin, .ok))) }
         if rooms[room].memberCount <= SequencedRoom.memberListLimit,
+          rooms[room].direct.request?.user != user,
           try maySend(user, to: room, batch.now, &store)
         {
           batch.typing.append(Commit.TypingChange(room: name, user: user, on: on))
@@ -53,6 +54,17 @@ extension Sequencer {
           Batch.Question(
             loop: loop, ticket: ticket, user: user, listed: listed, after: after, limit: limit))
       case .trace(let request): traces.append((loop, request))
+      case .report(let request): try report(request, from: loop, &batch, &store)
+      case .block(let request): try block(request, from: loop, &batch, &store)
+      case .accept(let name, let user, let origin):
+        let room = try room(name, knowing: user, &store)
+        guard rooms[room].members[user] != nil else {
+          batch.answers.append(
+            (loop, .answer(origin, .error(.notMember(of: name, re: .accept)))))
+          return
+        }
+        acceptRequest(user, in: room, &batch)
+        batch.promises.append((loop, origin, .ok))
       }
     } catch {
       if error.damage == nil { batch.failure = error } else { batch.damage = error }
@@ -199,6 +211,8 @@ extension Sequencer {
       touch(room, &batch)
       batch.dirtyMembers.insert(MemberKey(room: room, user: user))
     }
+    // An invitation by a blocked user is not shown.
+    if let inviter, blocks.since(user, blocked: inviter) != nil { return }
     batch.membershipChanges.append(
       Commit.MembershipChange(room: rooms[room].name, user: user, belongs: true))
   }
@@ -245,7 +259,7 @@ extension Sequencer {
   /// Records the rooms whose audience differs from the one that was last published.
   mutating func recordAudiences(_ batch: inout Batch) {
     for room in batch.audienceRooms.sorted() {
-      let audience = rooms[room].audience
+      let audience = audience(of: room)
       guard audience != rooms[room].publishedAudience else { continue }
       rooms[room].publishedAudience = audience
       batch.audiences.append(

@@ -80,15 +80,23 @@ extension Sequencer {
     of user: String, _ isOperator: Bool, in room: Int, re: RequestName, _ now: Int64,
     _ store: inout some EntryLookup
   ) throws(StoreFailure) -> WireError? {
+    let name = rooms[room].name
+    if rooms[room].isReserved, RoomName.isForOperators(name), !isOperator {
+      return Self.forOperators(re, name)
+    }
     guard let rules = rules(of: room) else { return nil }
     let actor = try actor(user, isOperator, in: room, &store)
-    let name = rooms[room].name
     do throws(RoomRules.Refusal) {
       try rules.checkReading(by: actor, now: time(in: room, now))
       return nil
     } catch {
       return error.wireError(re: re, room: name)
     }
+  }
+
+  static func forOperators(_ re: RequestName, _ room: String) -> WireError {
+    WireError(
+      .forbidden, "Room \(room) is for the operators of the relay.", re: re, room: room)
   }
 
   /// Whether a join or a send makes a user a member of a room, who may read it. An operator is none of a
@@ -175,6 +183,7 @@ extension Sequencer {
   ) throws(StoreFailure) -> WireError? {
     batch.verdict = nil
     let actor = try actor(append.user, append.isOperator, in: room, &store)
+    batch.isAct = append.isNotice && actor.acts && rooms[room].head > 0
     let now = time(in: room, batch.now)
     let refusal: WireError?
     switch append.reference {
@@ -208,6 +217,7 @@ extension Sequencer {
     let rules = rules(of: room) ?? RoomRules()
     do throws(RoomRules.Refusal) {
       try rules.checkDeleting(entryOf: author, by: actor, now: time(in: room, batch.now))
+      batch.isAct = actor.acts
       return true
     } catch {
       return false
@@ -353,6 +363,11 @@ extension Sequencer {
     batch.judged.insert(MemberKey(room: room, user: user))
     countMembership(inviter, -1, isStored: true, &batch)
     countMembership(user, 1, isStored: true, &batch)
+    if blocks.since(user, blocked: inviter) != nil {
+      // It was not shown so far.
+      batch.membershipChanges.append(
+        Commit.MembershipChange(room: rooms[room].name, user: user, belongs: true))
+    }
   }
 
   /// Applies what an entry of a room with rules does to them.
@@ -468,6 +483,11 @@ extension Sequencer {
         "\(user) is a member of \(room) by an entry; leave with an entry of kind \"member\" and role"
           + " \"none\".", re: .leave, room: room, field: "forget"))
   }
+}
+
+extension RoomRules.Actor {
+  /// Whether they may do as operators what their role does not allow.
+  fileprivate var acts: Bool { isOperator && standing.base != .owner }
 }
 
 extension LogRequest.Append {

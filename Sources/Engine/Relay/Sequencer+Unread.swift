@@ -2,7 +2,7 @@ import Wire
 
 /// Counts unread entries: text and data of other users after the read mark.
 ///
-/// Only if entries of the user's own follow the mark, the entries are read, from the head back, and
+/// Only if entries of the user's own follow the mark, or hidden ones may, the entries are read, from the head back, and
 /// then run by run (`ContentRun`): a user's million entries in a row cost one lookup.
 extension Sequencer {
   /// Up to here unread entries are counted exactly, although the user's own are among them.
@@ -24,7 +24,10 @@ extension Sequencer {
         ? 0 : try store.changes(inRoom: room.number, through: seq, total: room.changes)
     }
     let contents = try room.head - base - (room.changes - changes(through: base))
-    guard contents > 0, marks.sent > base, runs < unreadRunsLimit else { return Unread(contents) }
+    let hidden = room.direct.hidden.filter { $0.sender != user }
+    guard contents > 0, marks.sent > base || !hidden.isEmpty, runs < unreadRunsLimit else {
+      return Unread(contents)
+    }
     var unread = Unread()
     // The number of changes up to `upper`.
     var (upper, before) = (room.head, room.changes)
@@ -40,6 +43,12 @@ extension Sequencer {
       // What lies between the run and `upper` are changes.
       let changesInRun = try before - (upper - run.last) - changes(through: lower)
       if run.sender != user { unread.count += run.last - lower - changesInRun }
+      for hidden in hidden where hidden.sender == run.sender {
+        let (first, last) = (max(hidden.first, lower + 1), min(hidden.last ?? .max, run.last))
+        guard first <= last else { continue }
+        unread.count -=
+          try last - first + 1 - (changes(through: last) - changes(through: first - 1))
+      }
       before -= upper - run.last + changesInRun
       upper = lower
     }
@@ -55,9 +64,10 @@ extension Sequencer {
     guard let number = rooms[room].number, let marks = rooms[room].members[user] else {
       return Unread()
     }
-    let stored = StoredMembership(
+    var stored = StoredMembership(
       number: number, room: rooms[room].name, head: rooms[room].head, first: rooms[room].first,
       lastAt: rooms[room].lastAt, changes: rooms[room].changes, marks: marks)
+    stored.direct = rooms[room].direct
     return (try? Self.unread(of: user, stored, runs: &runs, &store))
       ?? Unread(max(0, stored.head - max(marks.read, stored.first - 1)))
   }

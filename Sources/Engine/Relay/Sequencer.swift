@@ -19,8 +19,10 @@ public struct Sequencer {
     public var damage: StoreFailure?
   }
 
-  /// The number of entries that each of the relay's own rooms keeps.
+  /// The number of entries that each of the relay's own rooms keeps, but for those that operators read.
   static let reservedEntriesLimit: Int64 = 16
+  /// The number of reports that are kept.
+  static let reportsLimit: Int64 = 10_000
   /// The number of rooms without subscribers that are kept in memory.
   static let idleRoomLimit = 65_536
 
@@ -46,6 +48,11 @@ public struct Sequencer {
   var governed: [Int64: Governance] = [:]
   /// How many users were added to them since they were forgotten.
   var governedUsers = 0
+  package internal(set) var blocks: BlockTable
+  /// The last entries of rooms at times that were asked for; see `marks(_:seenBy:in:_:)`.
+  var pastHeads: [PastHead: Int64] = [:]
+  /// When `removeOldCopies` looks again, in milliseconds since 1970.
+  var copiesDue: Int64 = 0
   var unstored = UnstoredRooms()
   var nextRoomNumber: Int64?
   /// The number of rooms that users belong to, filled on demand; see `membershipCount`.
@@ -77,11 +84,13 @@ public struct Sequencer {
   /// - Parameters:
   ///   - keepEntriesPerRoom: 0 = all.
   ///   - roomsPerUser: 0 = no limit.
+  ///   - blocks: those of the store.
   public init(
     lineage: Lineage, keepEntriesPerRoom: Int64, roomsPerUser: Int = 0,
-    limits: EntryLimits = EntryLimits(), loops: Int
+    limits: EntryLimits = EntryLimits(), blocks: BlockTable = BlockTable(), loops: Int
   ) {
     self.lineage = lineage
+    self.blocks = blocks
     self.keepEntriesPerRoom = keepEntriesPerRoom
     self.roomsPerUser = roomsPerUser
     self.limits = limits
@@ -128,6 +137,7 @@ public struct Sequencer {
     retryMembers(&batch, &store)
     for (loop, requests) in submissions { applyRequests(requests, from: loop, &batch, &store) }
     trimRooms(&batch, exactly: trimming, &store)
+    removeOldCopies(&batch, &store)
     recordSeen(batch)
     return batch
   }
@@ -163,6 +173,9 @@ public struct Sequencer {
       answers[refusal.loop].append(.refused(refusal.session, refusal.error))
     }
     for (loop, answer) in batch.answers { answers[loop].append(answer) }
+    for promise in batch.promises {
+      answers[promise.loop].append(.answer(promise.origin, promise.message))
+    }
     for subscribing in batch.subscribing {
       let session = subscribing.request.session
       answers[subscribing.loop].append(
@@ -196,11 +209,13 @@ public struct Sequencer {
       groups.append(rooms[room].span.index)
     }
     return SpannedEntries(
-      batch.entries, groups: groups, firstKept: firstKept, receivedAt: batch.received, framing)
+      batch.entries, groups: groups, firstKept: firstKept, receivedAt: batch.received,
+      hidden: hiddenEntries(of: batch), framing)
   }
 
   mutating func makeCommit(
-    of batch: Batch, _ store: inout some EntryLookup, _ framing: Framing
+    of batch: Batch, _ store: inout some EntryLookup, _ framing: Framing,
+    allBlocks: BlockTable? = nil
   ) -> Commit? {
     var runs = 0
     let marks = batch.marked.sorted().compactMap { key -> Commit.MarkChange? in
@@ -209,13 +224,14 @@ public struct Sequencer {
       return Commit.MarkChange(
         room: room.name,
         marks: Marks(user: key.user, read: marks.read, received: marks.received),
-        members: room.memberCount,
+        members: room.direct.request?.user == key.user ? nil : room.memberCount,
         unread: unreadIfKnown(key.room, of: key.user, runs: &runs, &store))
     }
     let presences = presenceChanges(batch)
     let departures = departures(of: batch, &store)
     if batch.entries.isEmpty, marks.isEmpty, batch.membershipChanges.isEmpty, batch.typing.isEmpty,
-      batch.audiences.isEmpty, presences.isEmpty
+      batch.audiences.isEmpty, presences.isEmpty, batch.blocks.isEmpty, batch.requests.isEmpty,
+      batch.redactions.isEmpty, allBlocks == nil
     {
       return nil
     }
@@ -223,8 +239,8 @@ public struct Sequencer {
       spans(of: batch, framing), marks: marks,
       membershipChanges: membershipChanges(of: batch, runs: &runs, &store),
       departures: departures, typing: batch.typing, audiences: batch.audiences,
-      presences: presences,
-      redactions: Self.redactions(batch, rooms))
+      presences: presences, redactions: Self.redactions(batch, rooms), blocks: batch.blocks,
+      allBlocks: allBlocks, requests: batch.requests)
   }
 
   /// Returns the membership changes with the state of the rooms.
@@ -235,7 +251,10 @@ public struct Sequencer {
     // The text and data of this batch, in total and by sender.
     var fresh: [Int: Int64] = [:]
     var own: [MemberKey: Int64] = [:]
-    for (room, new) in zip(batch.entryRooms, batch.entries) where new.change == nil {
+    let hidden = hiddenEntries(of: batch)
+    for (place, room) in batch.entryRooms.enumerated() where !hidden.contains(place) {
+      let new = batch.entries[place]
+      guard new.change == nil else { continue }
       fresh[room, default: 0] += 1
       own[MemberKey(room: room, user: new.entry.from), default: 0] += 1
     }
@@ -282,7 +301,10 @@ public struct Sequencer {
       after: resumption.after, resume: resumption.resume, read: min(marks.read, head),
       received: min(marks.received, head), members: room.memberList,
       lineage: room.epochs?.lineage(first: room.first, in: lineage) ?? [],
-      subscribers: room.audience)
+      subscribers: audience(of: subscribing.room))
+    joined.members = joined.members.map {
+      self.marks($0, seenBy: subscribing.request.user, in: subscribing.room, &store)
+    }
     if let about = view.about {
       joined.about = about
       joined.members = joined.members.map { roles(of: $0, in: subscribing.room, now, &store) }

@@ -15,6 +15,14 @@ extension Shard: Audience {
 
   func presence(of user: String) -> Presence { sessions.overallPresence(of: user) }
 
+  func presence(of user: String, to session: Slot<Session>) -> Presence {
+    separation(of: user, session) == nil ? sessions.overallPresence(of: user) : .offline
+  }
+
+  func separation(of user: String, _ session: Slot<Session>) -> Int64? {
+    blocks.table.separation(of: user, sessions[session].user)
+  }
+
   func hasSubscribed(to room: String, _ session: Slot<Session>) -> Bool {
     subscription(of: session, to: room) != nil
   }
@@ -60,7 +68,9 @@ extension Shard: Audience {
   private mutating func informOthers(_ key: EphemeralKey, in room: Slot<Room>) {
     for subscription in rooms[room].subscribers {
       let session = subscriptions[subscription].session
-      if sessions[session].user != key.user { inform(session, key) }
+      if sessions[session].user != key.user, separation(of: key.user, session) == nil {
+        inform(session, key)
+      }
     }
     if RoomName.isDirect(rooms[room].name) { roomLists.informWatchers(of: room, key, in: &self) }
   }
@@ -97,7 +107,7 @@ extension Shard: Audience {
   private mutating func wait(_ key: EphemeralKey, for session: Slot<Session>) {
     let frame: [UInt8] =
       switch key.kind {
-      case .activity, .typing, .presence: []
+      case .activity, .typing, .presence, .blocks: []
       case .receipt, .subscribers: encoder.frame
       }
     let limits = configuration.limits
@@ -108,7 +118,7 @@ extension Shard: Audience {
       // would tell it again.
       case .presence where !sessions[session].isBlocked:
         limits.waitingKeys + limits.waitingPresenceKeys
-      case .presence, .receipt, .subscribers, .activity: limits.waitingKeys
+      case .presence, .receipt, .subscribers, .activity, .blocks: limits.waitingKeys
       }
     sessions.extras(of: session).ephemera.set(frame, for: key, limit: limit)
   }
@@ -124,7 +134,8 @@ extension Shard: Audience {
     {
       guard isRelevant(key, session) else { continue }
       switch key.kind {
-      case .presence: presenceNews.encode(key.user, in: &self)
+      case .presence: presenceNews.encode(key.user, to: session, in: &self)
+      case .blocks: blocks.encode(for: sessions[session].user, in: &self)
       case .activity: roomLists.encode(key, session, in: &self)
       case .typing: typing.encode(key, in: &self)
       case .receipt, .subscribers:
@@ -139,7 +150,9 @@ extension Shard: Audience {
 
   /// Whether a message that has waited still concerns the session, which may have left the room.
   private func isRelevant(_ key: EphemeralKey, _ session: Slot<Session>) -> Bool {
+    if key.kind == .blocks { return true }
     if key.kind == .presence { return presenceNews.isWatching(key.user, id(of: session)) }
+    if key.user != sessions[session].user, separation(of: key.user, session) != nil { return false }
     guard let handle = key.room, rooms.contains(handle) else { return false }
     let room = handle.slot
     let isWatching = roomLists.isWatching(room, session, in: self)
@@ -148,13 +161,14 @@ extension Shard: Audience {
     switch key.kind {
     // Without the last entry it is from before the user left the room for good, and came back: the
     // entry is kept for users who watch the room.
-    case .activity: return isWatching && !hasJoined && !lastEntry(of: room).isEmpty
+    case .activity:
+      return isWatching && !hasJoined && !lastEntry(of: room, for: sessions[session].user).isEmpty
     case .subscribers: return hasJoined && joined?.wantsSubscribers == true
     case .receipt, .typing:
       let isPeer =
         RoomName.isDirect(rooms[room].name) || key.user == sessions[session].user
       return hasJoined || isWatching && isPeer
-    case .presence: return true
+    case .presence, .blocks: return true
     }
   }
 }
@@ -169,8 +183,9 @@ extension Shard: ListsAudience {
     RoomBounds(head: rooms[room].head, firstKept: rooms[room].firstKept)
   }
 
-  func lastEntry(of room: Slot<Room>) -> ArraySlice<UInt8> {
-    rooms[room].tail.lastEntry ?? rooms[room].last[...]
+  func lastEntry(of room: Slot<Room>, for user: String) -> ArraySlice<UInt8> {
+    if rooms[room].hides(after: rooms[room].head - 1, from: user) { return [] }
+    return rooms[room].tail.lastEntry ?? rooms[room].last[...]
   }
 
   mutating func update(_ room: String, head: Int64, firstKept: Int64) -> Slot<Room> {
@@ -190,7 +205,8 @@ extension Shard: ListsAudience {
 
   func asker(_ session: Slot<Session>, _ now: Moment) -> ReadRequest.Asker {
     ReadRequest.Asker(
-      user: sessions[session].user, isOperator: sessions[session].isOperator, now: now.wall)
+      user: sessions[session].user, isOperator: sessions[session].isOperator,
+      issuer: sessions[session].grant?.identity.issuer ?? "", now: now.wall)
   }
 
   func hasJoined(_ room: Slot<Room>, _ session: Slot<Session>) -> Bool {

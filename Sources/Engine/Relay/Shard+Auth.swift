@@ -54,6 +54,10 @@ extension Shard {
       reject(id, WireError(.unauthorized, refusal, re: .auth))
       return
     }
+    if user == UserName.relay {
+      reject(id, WireError(.forbidden, "The name \(user) is the relay's own.", re: .auth))
+      return
+    }
     if lasts, !budgets.isUnlimited {
       guard let connection = budgets.connect(user, now: now.monotonic) else {
         refuseConnection(of: user, session)

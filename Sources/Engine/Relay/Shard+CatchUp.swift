@@ -34,11 +34,14 @@ extension Shard {
         continue
       }
       sessions[session].lagging.append(subscription)
-      guard rooms[room].tail.reaches(backTo: cursor) else {
+      let user = sessions[session].user
+      guard rooms[room].tail.reaches(backTo: cursor),
+        !rooms[room].hides(after: cursor, from: user)
+      else {
         sessions[session].isReading = true
         reads.append(
           .entries(
-            sessions.id(of: session), room: rooms[room].name, after: cursor,
+            sessions.id(of: session), room: rooms[room].name, user: user, after: cursor,
             through: end(of: subscription), limitBytes: Self.pageBytes))
         break
       }

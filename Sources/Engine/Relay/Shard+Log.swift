@@ -51,6 +51,11 @@ extension Shard {
     rooms[room].firstKept = max(rooms[room].firstKept, span.firstKept)
     rooms[room].last = []
     rooms[room].tail.append(commit, span: place)
+    if commit.hidden.isEmpty { return }
+    for frame in commit.hidden where span.frames.contains(frame) {
+      rooms[room].recordHidden(
+        span.firstSeq + Int64(frame - span.frames.lowerBound), of: commit.senders[frame])
+    }
   }
 
   mutating func evict() {
@@ -120,6 +125,10 @@ extension Shard {
         json: json, compresses: sessions[session].compresses, to: &sessions[session].outbox)
       sessions[session].awaitsReply = false
       markDirty(session)
+    case .read(let id, let message):
+      guard isActive(id) else { return }
+      let ref = endReply(to: id.slot)
+      reply(message, ref: ref, to: id.slot)
     case .glimpses(let id, let glimpses):
       guard isActive(id) else { return }
       roomLists.completePage(glimpses, to: id.slot, in: &self)

@@ -130,12 +130,20 @@ extension Shard {
       let before = turn.deliveries.count
       // The compressed copy, made for the first session that takes it.
       var packed: Slot<Turn.Slice>?
+      let mayHide = rooms[room].hidden != nil
+      var hiding = 0
       for position in 0..<rooms[room].subscribers.count {
         let index = rooms[room].subscribers[position]
         guard subscriptions[index].state == .live else { continue }
         let cursor = subscriptions[index].cursor
         guard cursor < slice.lastSeq else { continue }
         let session = subscriptions[index].session
+        if mayHide, rooms[room].hides(after: cursor, from: sessions[session].user) {
+          hiding += 1
+          lag(index)
+          markDirty(session)
+          continue
+        }
         if sessions[session].isBlocked || cursor < slice.firstSeq - 1 {
           lag(index)
           markDirty(session)
@@ -159,7 +167,7 @@ extension Shard {
         FanOut(
           room: rooms[room].name, firstSeq: slice.firstSeq, lastSeq: slice.lastSeq, at: began,
           sessions: Int32(sessions),
-          lagging: Int32(rooms[room].subscribers.count - sessions)))
+          lagging: Int32(rooms[room].subscribers.count - sessions - hiding)))
     }
   }
 

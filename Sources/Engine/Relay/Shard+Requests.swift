@@ -48,6 +48,12 @@ extension Shard {
     case .people(let request): people.receive(request, ref: ref, from: session, in: &self)
     case .ping(let t): reply(.pong(t: t, time: now.wall), ref: ref, to: session)
     case .auth(let token): renew(token, ref: ref, session, now)
+    case .block(let user, let on): blocks.receive(user, on, ref: ref, from: session, in: &self)
+    case .blocks: blocks.list(ref: ref, for: session, in: &self)
+    case .accept(let room): accept(room, ref: ref, session)
+    case .report(let room, let seq, let reason):
+      reports.receive(room, seq, reason, ref: ref, from: session, in: &self, now)
+    case .reports(let room): reports.list(room, ref: ref, for: session, in: &self, now)
     }
   }
 
@@ -69,6 +75,8 @@ extension Shard {
     let sends = re == .send
     let text: String
     if sessions[session].isInternal, RoomName.isReserved(room) {
+      return
+    } else if sessions[session].isOperator, RoomName.isForOperators(room), re.reads {
       return
     } else if !RoomName.isOpen(room, to: sessions[session].user) {
       text =
@@ -121,8 +129,29 @@ extension Shard {
         session: sessions.id(of: session), room: send.room, user: sessions[session].user,
         id: send.id, kind: send.kind, body: send.body, reference: send.reference,
         mayCreate: mayCreate(send.room), isOperator: sessions[session].isOperator,
-        isListed: isListed(send), ref: ref,
+        isListed: isListed(send), stranger: stranger(send, session), ref: ref,
         receivedAt: now.microseconds))
+  }
+
+  /// Whether the first entry of a direct room is a request: the log knows whether the users have met.
+  private func stranger(
+    _ send: ClientMessage.Send, _ session: Slot<Session>
+  ) -> LogRequest.Stranger? {
+    guard configuration.asksStrangers, RoomName.isDirect(send.room),
+      !sessions[session].isOperator, !people.isKnown(sessions[session].user)
+    else { return nil }
+    return LogRequest.Stranger(issuer: sessions[session].grant?.identity.issuer ?? "")
+  }
+
+  private mutating func accept(_ room: String, ref: String?, _ session: Slot<Session>) {
+    do throws(WireError) {
+      try checkAccess(to: room, re: .accept, session)
+      log.append(
+        .accept(
+          room: room, user: sessions[session].user, from: origin(.accept, ref: ref, session)))
+    } catch {
+      reply(error, ref: ref, to: session)
+    }
   }
 
   private func isListed(_ send: ClientMessage.Send) -> Bool {
@@ -215,4 +244,9 @@ extension Shard {
         mayCreate: mayCreate(request.room),
         limitBytes: Self.replyBytes))
   }
+}
+
+extension RequestName {
+  /// Whether it only reads the entries of a room.
+  fileprivate var reads: Bool { self == .join || self == .history || self == .read }
 }

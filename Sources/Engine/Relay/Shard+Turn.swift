@@ -14,7 +14,10 @@ extension Shard {
   }
 
   private mutating func applyCommit(_ commit: Commit, _ now: Moment) {
+    if let all = commit.allBlocks { blocks.replace(with: all) }
+    for change in commit.blocks { blocks.apply(change, in: &self, presenceNews) }
     for change in commit.membershipChanges { roomLists.updateMembership(change, in: &self) }
+    for change in commit.requests { roomLists.updateRequest(change, in: &self, now) }
     for redaction in commit.redactions { forget(redaction) }
     applyEntries(commit, now)
     for departure in commit.departures { end(departure) }

@@ -47,6 +47,10 @@ public struct Shard: ~Copyable {
     public var seen: SeenPeople?
     /// Name and version in `welcome`.
     public var server = "relay"
+    /// The blocks between users when the log starts.
+    public var blocks = BlockTable()
+    /// Whether a direct room of a user who is not known to the other one is a request.
+    public var asksStrangers = false
     /// Whether clients may create rooms that are not listed.
     public var anyoneMayCreate = true
     public var listed: [(room: String, title: String)] = []
@@ -119,6 +123,8 @@ public struct Shard: ~Copyable {
   // Features, each with a state of its own: see `Audience`.
   let typing = Typing()
   let receipts = Receipts()
+  let blocks: Blocks
+  let reports = Reports()
   let subscriberCounts = SubscriberCounts()
   let presenceNews = PresenceNews()
   let people: People
@@ -127,7 +133,9 @@ public struct Shard: ~Copyable {
   let traces = Traces()
   /// All of them, for what every turn asks of each.
   let features:
-    FeatureSet<Typing, Receipts, SubscriberCounts, PresenceNews, People, RoomLists, Polls>
+    FeatureSet<
+      Typing, Receipts, SubscriberCounts, PresenceNews, People, RoomLists, Polls, Blocks, Reports
+    >
 
   var timers = Heap<ShardTimer>()
 
@@ -167,6 +175,7 @@ public struct Shard: ~Copyable {
     random = SplitMix64(seed: seed)
     encoder = FrameEncoder(framing, compression)
     recent = RecentCommits(limitBytes: configuration.tailBytes)
+    blocks = Blocks(configuration.blocks)
     people = People(
       bots: configuration.bots, seen: configuration.seen, presence: presenceNews)
     listedTitles = Dictionary(
@@ -175,7 +184,7 @@ public struct Shard: ~Copyable {
       listed: configuration.listed, titles: listedTitles, people: people, presence: presenceNews,
       seed: ~seed)
     features = FeatureSet(
-      typing, receipts, subscriberCounts, presenceNews, people, roomLists, polls)
+      typing, receipts, subscriberCounts, presenceNews, people, roomLists, polls, blocks, reports)
     paceLimits = Pace.Limits(
       hold: configuration.holds,
       pacingMicroseconds: Int64(configuration.pacingMilliseconds) * 1000)

@@ -7,6 +7,7 @@ struct SpannedEntries {
   private(set) var senders: [String] = []
   private(set) var received: [Int64] = []
   private(set) var changes: [Int] = []
+  private(set) var hidden: [Int] = []
 
   /// Creates an empty value.
   init() {}
@@ -16,9 +17,10 @@ struct SpannedEntries {
   ///   - groups: the index of each entry's span, from 0 on in the order of appearance.
   ///   - firstKept: the oldest `seq` that is kept in each span's room.
   ///   - receivedAt: when each entry was received.
+  ///   - hidden: the entries that are shown to their sender alone, by index.
   init(
     _ entries: [StoreChanges.NewEntry], groups: [Int], firstKept: [Int64], receivedAt: [Int64],
-    _ framing: Framing
+    hidden: Set<Int> = [], _ framing: Framing
   ) {
     var ends = Array(repeating: 0, count: firstKept.count)
     for group in groups { ends[group] += 1 }
@@ -39,6 +41,7 @@ struct SpannedEntries {
     for index in order {
       frames.append(elements[index].entry, framing)
       if elements[index].change != nil { changes.append(senders.count) }
+      if !hidden.isEmpty, hidden.contains(index) { self.hidden.append(senders.count) }
       senders.append(elements[index].entry.from)
       received.append(receivedAt[index])
     }

@@ -74,6 +74,14 @@ public struct StoreChanges: Sendable {
   public var rules: [(room: Int64, rules: RoomRules)] = []
   /// What users are in rooms. One who is `Standing.unnamed` need not be kept.
   public var standings: [(room: Int64, user: String, standing: Standing)] = []
+  /// Direct rooms in which entries are hidden, or not any more, or that are requests, or were.
+  public var directs: [(room: Int64, state: DirectState)] = []
+  /// Blocks that began or ended, in their order.
+  public var blocks: [BlockChange] = []
+  /// New reports, and those that have lost their copies.
+  public var reports: [ReportChange] = []
+  /// The oldest record of a report that is kept, if that changes.
+  public var firstReport: Int64?
   /// Users who came or went, and the time in milliseconds since 1970.
   public var seen: [(user: String, at: Int64, isOnline: Bool)] = []
 
@@ -81,6 +89,7 @@ public struct StoreChanges: Sendable {
 
   public var isEmpty: Bool {
     newRooms.isEmpty && entries.isEmpty && members.isEmpty && formerMembers.isEmpty
-      && trims.isEmpty && redactions.isEmpty && rules.isEmpty && standings.isEmpty && seen.isEmpty
+      && trims.isEmpty && redactions.isEmpty && rules.isEmpty && standings.isEmpty
+      && directs.isEmpty && blocks.isEmpty && reports.isEmpty && seen.isEmpty
   }
 }

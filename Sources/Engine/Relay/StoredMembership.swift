@@ -9,6 +9,8 @@ public struct StoredMembership: Sendable {
   public var changes: Int64
   /// The user's marks, which include the user's own sends; `nil` if the user is not a member.
   public var marks: MemberMarks?
+  /// As in `StoredRoom`.
+  public var direct = DirectState()
 
   public init(
     number: Int64, room: String, head: Int64, first: Int64, lastAt: Int64, changes: Int64,

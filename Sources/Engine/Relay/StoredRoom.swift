@@ -18,6 +18,8 @@ public struct StoredRoom: Sendable {
   public var otherMembers = 0
   /// What its entries have made of it; `nil` for a room of which none has said so.
   public var rules: RoomRules?
+  /// What is hidden in a direct room, and whether it is a request.
+  public var direct = DirectState()
   /// The number of its entries that were not content, including those that are no longer kept.
   public var changes: Int64
   /// Who sent its last entries.

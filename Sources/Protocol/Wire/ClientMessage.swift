@@ -16,6 +16,18 @@ public enum ClientMessage: Equatable, Sendable {
   case presence(isAway: Bool)
   /// `t` is any JSON, which is returned byte for byte.
   case ping(t: [UInt8]?)
+  /// Ends all contact with a user, or lets it begin again.
+  case block(user: String, on: Bool)
+  case blocks
+  /// The direct room of a user who is not known yet is no request any more.
+  case accept(room: String)
+  /// Shows an entry to the room's moderators and the relay's operators.
+  case report(room: String, seq: Int64, reason: String)
+  /// The reports about a room's entries; `nil` = about all, for an operator.
+  case reports(room: String?)
+
+  /// The maximum number of characters of a report's reason.
+  public static let reasonLimit = MemberChange.reasonLimit
 
   /// Subscribes to a room, from the client's position.
   public struct Join: Equatable, Sendable {
@@ -205,6 +217,11 @@ public enum ClientMessage: Equatable, Sendable {
     case .people: .people
     case .presence: .presence
     case .ping: .ping
+    case .block: .block
+    case .blocks: .blocks
+    case .accept: .accept
+    case .report: .report
+    case .reports: .reports
     }
   }
 }
@@ -278,6 +295,17 @@ extension ClientMessage {
         json.append(",\"t\":")
         json.append(contentsOf: t)
       }
+    case .block(let user, let on):
+      json.append(member: ",\"user\":", user)
+      json.append(on ? ",\"on\":true" : ",\"on\":false")
+    case .blocks: break
+    case .accept(let room): json.append(member: ",\"room\":", room)
+    case .report(let room, let seq, let reason):
+      json.append(member: ",\"room\":", room)
+      json.append(member: ",\"seq\":", seq)
+      json.append(member: ",\"reason\":", reason)
+    case .reports(let room):
+      if let room { json.append(member: ",\"room\":", room) }
     }
     json.append(UInt8(ascii: "}"))
   }

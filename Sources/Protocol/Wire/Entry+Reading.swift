@@ -119,10 +119,13 @@ extension Entry: WireObject {
 
   init(_ reader: ObjectReader, _ json: Span<UInt8>) throws(UndecodableMessage) {
     let kind = EntryKind(rawValue: try reader.string(.kind, json))
+    let isHidden = kind == .hidden
     self.init(
       room: try reader.string(.room, json), seq: try reader.integer(.seq, json),
-      id: try reader.string(.id, json), from: try reader.string(.from, json),
-      at: try reader.integer(.at, json), kind: kind, body: try Self.body(of: kind, reader, json))
+      id: isHidden ? "" : try reader.string(.id, json),
+      from: isHidden ? "" : try reader.string(.from, json),
+      at: try reader.integer(.at, json), kind: kind,
+      body: isHidden ? [] : try Self.body(of: kind, reader, json))
   }
 
   /// The members that a body may have, in the order in which the relay writes them.
@@ -196,19 +199,27 @@ extension Span where Element == UInt8 {
     var lists: [(String, [String])] = []
     try forEachJSONMember { (key, _, value) in
       guard value.kind == .array else { return }
-      var strings: [String] = []
-      let array = extracting(value.range)
-      var at = 1
-      array.jsonSkipSpace(&at)
-      if array[at] != UInt8(ascii: "]") {
-        repeat {
-          let item = try array.jsonSkipValue(&at)
-          if item.isString { strings.append(array.jsonString(item)) }
-        } while try array.jsonSkipComma(&at, orClosing: UInt8(ascii: "]"))
-      }
+      let strings = try extracting(value.range).jsonStrings()
       lists.append((jsonString(key), strings))
     }
     return lists
+  }
+
+  /// Returns the strings of an array.
+  func jsonStrings() throws(UndecodableMessage) -> [String] {
+    var strings: [String] = []
+    var at = 1
+    jsonSkipSpace(&at)
+    if self[at] == UInt8(ascii: "]") { return [] }
+    do {
+      repeat {
+        let item = try jsonSkipValue(&at)
+        if item.isString { strings.append(jsonString(item)) }
+      } while try jsonSkipComma(&at, orClosing: UInt8(ascii: "]"))
+    } catch {
+      throw .json
+    }
+    return strings
   }
 
   /// Returns an object of numbers.

@@ -27,8 +27,21 @@ public struct Entry: Equatable, Sendable {
     self.body = body
   }
 
+  /// What a user who has blocked the sender is shown of the entry: its place.
+  public var hidden: Entry {
+    Entry(room: room, seq: seq, id: "", from: "", at: at, kind: .hidden, body: [])
+  }
+
   /// Appends the complete `message` object.
   public func append(to json: inout [UInt8]) {
+    if kind == .hidden {
+      json.append(member: "{\"type\":\"message\",\"room\":", room)
+      json.append(member: ",\"seq\":", seq)
+      json.append(member: ",\"at\":", at)
+      json.append(member: ",\"kind\":", kind.rawValue)
+      json.append("}")
+      return
+    }
     json.append(addingCapacity: jsonBytesLimit) { output in
       output.append(member: "{\"type\":\"message\",\"room\":", room)
       output.append(member: ",\"seq\":", seq)

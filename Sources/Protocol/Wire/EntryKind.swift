@@ -20,6 +20,10 @@ public struct EntryKind: RawRepresentable, Hashable, Sendable {
   /// What a user is in the room.
   public static let member = EntryKind(rawValue: "member")
 
+  /// An entry of a blocked user, as the user who has blocked them is shown it: nothing but its place. It is
+  /// in no log.
+  public static let hidden = EntryKind(rawValue: "hidden")
+
   /// Whether this relay stores entries of this kind.
   public var isKnown: Bool {
     isContent || isNotice || self == .edit || self == .delete || self == .react

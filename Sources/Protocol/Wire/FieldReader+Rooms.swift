@@ -46,7 +46,7 @@ extension FieldReader {
 
   /// Returns one line of text; `nil` if the field is absent.
   /// - Parameter characters: how many it may have.
-  private func line(
+  func line(
     _ key: JSONFields.Key, _ characters: ClosedRange<Int>, _ json: Span<UInt8>
   ) throws(WireError) -> String? {
     guard let text = try optionalString(key, json) else { return nil }

@@ -40,6 +40,22 @@ struct FieldReader {
         throw bad(.token, "a string", json)
       }
       return .auth(token: token)
+    case .block:
+      guard let user = valid(.user, UserName.isValid, json) else {
+        throw bad(.user, "the name of a user", json)
+      }
+      guard let on = try flag(.on, json) else { throw bad(.on, "true or false", json) }
+      return .block(user: user, on: on)
+    case .blocks: return .blocks
+    case .accept: return .accept(room: try room(json))
+    case .report:
+      let limit = ClientMessage.reasonLimit
+      let (room, seq) = (try room(json), try sequence(.seq, json))
+      guard let reason = try line(.reason, 1...limit, json) else {
+        throw bad(.reason, "1 to \(limit) characters", json)
+      }
+      return .report(room: room, seq: seq, reason: reason)
+    case .reports: return .reports(room: fields[.room].isAbsent ? nil : try room(json))
     case .send, .trace, nil: throw named(WireError(.unknownType, "Unknown message type."), json)
     }
   }

@@ -14,6 +14,7 @@ struct JSONFields {
     case query, cursor, people, next, source, asOf, name, avatar, presence, lastSeen, bot
     case ref, lineage, expiresIn
     case topic, access, history, post, slowSeconds, role, until, by, deletedBy
+    case users, request, reports, copy
 
     /// The name on the wire.
     var name: String {
@@ -43,7 +44,7 @@ struct JSONFields {
   }
 
   /// Larger than the number of keys, so that a new key needs no change here.
-  private var values = InlineArray<96, JSONValue>(repeating: .absent)
+  private var values = InlineArray<112, JSONValue>(repeating: .absent)
 
   subscript(key: Key) -> JSONValue { values[key.rawValue] }
 

@@ -45,6 +45,15 @@ public enum RoomName {
       && bytes[2] == UInt8(ascii: "s") && bytes[3] == UInt8(ascii: ":")
   }
 
+  /// What users have reported, and what operators have done: only operators read it, only the relay writes.
+  public static let reports = "sys:reports"
+  public static let audit = "sys:audit"
+
+  /// Whether a room is for the operators of the relay to read.
+  public static func isForOperators(_ name: String) -> Bool {
+    isReserved(name) && (name == reports || name == audit)
+  }
+
   /// Whether a valid name permits `user` to join, read and send; the user's rights may still forbid it.
   public static func isOpen(_ name: String, to user: String) -> Bool {
     if isReserved(name) { return false }

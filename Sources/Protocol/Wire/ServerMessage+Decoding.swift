@@ -65,11 +65,16 @@ extension ServerMessage {
     case "people": self = .people(try PeoplePage(reader, json))
     case "presence": self = .presence(try UserPresence(reader, json))
     case "activity":
-      self = .activity(
-        Activity(
-          room: try reader.string(.room, json), head: try reader.integer(.head, json),
-          unread: try reader.integer(.unread, json), unreadMore: reader.flag(.unreadMore),
-          last: try reader.object(.last, json)))
+      var activity = Activity(
+        room: try reader.string(.room, json), head: try reader.integer(.head, json),
+        unread: try reader.integer(.unread, json), unreadMore: reader.flag(.unreadMore),
+        last: try reader.object(.last, json))
+      activity.isRequest = reader.flag(.request)
+      self = .activity(activity)
+    case "blocks":
+      guard reader.fields[.users].kind == .array else { throw reader.bad(.users) }
+      self = .blocks(try json.extracting(reader.fields[.users].range).jsonStrings())
+    case "reports": self = .reports(try reader.array(.reports, json) ?? [])
     case "pong":
       let t = reader.fields[.t]
       self = .pong(
@@ -140,6 +145,25 @@ extension ServerMessage.RoomSummary: WireObject {
     presence = reader.presence(json)
     lastSeen = json.jsonSequence(reader.fields[.lastSeen])
     about = ServerMessage.RoomDescription(reader, json)
+    isRequest = reader.flag(.request)
+  }
+}
+
+extension ServerMessage.Report: WireObject {
+  init(_ reader: ObjectReader, _ json: Span<UInt8>) throws(UndecodableMessage) {
+    self.init(
+      room: try reader.string(.room, json), seq: try reader.integer(.seq, json),
+      by: reader.optionalString(.by, json) ?? "",
+      reason: reader.optionalString(.reason, json) ?? "",
+      at: json.jsonSequence(reader.fields[.at]), copy: try reader.object(.copy, json))
+  }
+
+  /// Decodes a report from the entry that it is recorded in.
+  public init(recorded entry: Entry) throws(UndecodableMessage) {
+    guard let data = entry.data.map(Array.init) else { throw .json }
+    let span = data.span
+    try self.init(ObjectReader(span), span)
+    at = entry.at
   }
 }
 

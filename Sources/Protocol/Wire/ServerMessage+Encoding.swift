@@ -77,6 +77,17 @@ extension ServerMessage {
       json.append(member: "{\"type\":\"closing\",\"reason\":", reason)
       json.append(member: ",\"reconnect_after_ms\":", reconnectAfter)
       json.append("}")
+    case .blocks(let users):
+      json.append("{\"type\":\"blocks\",\"users\":[")
+      for (index, user) in users.enumerated() { json.append(member: index > 0 ? "," : "", user) }
+      json.append("]}")
+    case .reports(let reports):
+      json.append("{\"type\":\"reports\",\"reports\":[")
+      for (index, report) in reports.enumerated() {
+        if index > 0 { json.append(",") }
+        report.append(to: &json)
+      }
+      json.append("]}")
     }
   }
 }
@@ -197,6 +208,7 @@ extension ServerMessage.RoomSummary {
     if let avatar { json.append(member: ",\"avatar\":", avatar) }
     if let presence { json.append(member: ",\"presence\":", presence.rawValue) }
     if let lastSeen { json.append(member: ",\"last_seen\":", lastSeen) }
+    if isRequest { json.append(",\"request\":true") }
     if let last {
       json.append(",\"last\":")
       last.append(to: &json)
@@ -234,6 +246,22 @@ extension ServerMessage.PersonRow {
   }
 }
 
+extension ServerMessage.Report {
+  /// Appends the JSON text of this row.
+  public func append(to json: inout [UInt8]) {
+    json.append(member: "{\"room\":", room)
+    json.append(member: ",\"seq\":", seq)
+    json.append(member: ",\"by\":", by)
+    json.append(member: ",\"reason\":", reason)
+    if let at { json.append(member: ",\"at\":", at) }
+    if let copy {
+      json.append(",\"copy\":")
+      copy.append(to: &json)
+    }
+    json.append("}")
+  }
+}
+
 extension ServerMessage.UserPresence {
   fileprivate func append(to json: inout [UInt8]) {
     json.append(member: "{\"type\":\"presence\",\"user\":", user)
@@ -256,6 +284,7 @@ extension ServerMessage.Activity {
     json.append(member: ",\"head\":", head)
     json.append(member: ",\"unread\":", unread)
     if unreadMore { json.append(",\"unread_more\":true") }
+    if isRequest { json.append(",\"request\":true") }
     if !last.isEmpty {
       json.append(",\"last\":")
       json.append(contentsOf: last)

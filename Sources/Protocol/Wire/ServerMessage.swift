@@ -25,6 +25,10 @@ public enum ServerMessage: Equatable, Sendable {
   case pong(t: [UInt8]?, time: Int64)
   case error(WireError)
   case closing(reason: String, reconnectAfterMilliseconds: Int64)
+  /// The users that the user has blocked, in the order of their names.
+  case blocks([String])
+  /// The latest reports about a room's entries, the newest first.
+  case reports([Report])
 
   /// The first message of every connection.
   public struct Welcome: Equatable, Sendable {
@@ -234,6 +238,8 @@ public enum ServerMessage: Equatable, Sendable {
     public var last: Entry?
     /// `nil` for a room without settings and members of its own. Its title counts first.
     public var about: RoomDescription?
+    /// Whether it is a direct room of a user who is not known to this one, who has not accepted it.
+    public var isRequest = false
 
     public init(
       room: String, title: String, head: Int64, read: Int64, unread: Int64,
@@ -259,6 +265,8 @@ public enum ServerMessage: Equatable, Sendable {
     /// Whether `unread` is a lower bound.
     public var unreadMore: Bool
     public var last: Entry?
+    /// As in `RoomSummary`.
+    public var isRequest = false
 
     public init(
       room: String, head: Int64, unread: Int64, unreadMore: Bool = false, last: Entry?
@@ -312,6 +320,30 @@ public enum ServerMessage: Equatable, Sendable {
       self.lastSeen = lastSeen
       self.isBot = isBot
       self.room = room
+    }
+  }
+
+  /// What a user has reported about an entry.
+  public struct Report: Equatable, Sendable {
+    public var room: String
+    public var seq: Int64
+    /// The user who has reported it.
+    public var by: String
+    public var reason: String
+    /// When, in milliseconds since 1970; `nil` in the report's own entry, which has it.
+    public var at: Int64?
+    /// The entry as it was then; `nil` if it has been deleted since, or after 30 days.
+    public var copy: Entry?
+
+    public init(
+      room: String, seq: Int64, by: String, reason: String, at: Int64?, copy: Entry? = nil
+    ) {
+      self.room = room
+      self.seq = seq
+      self.by = by
+      self.reason = reason
+      self.at = at
+      self.copy = copy
     }
   }
 

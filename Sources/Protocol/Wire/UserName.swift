@@ -1,6 +1,8 @@
 /// The syntax of user names: 1 to 64 of `a-z 0-9 . _ -`, except `.` and `..`.
 public enum UserName {
   public static let lengthLimit = 64
+  /// The sender of the relay's own entries: no client is let in by this name.
+  public static let relay = "sys"
 
   public static func isValid(_ name: String) -> Bool { isValid(name.utf8.span) }
 

@@ -264,7 +264,8 @@ extension Bot {
     case .history(let page): finish(.history(room: page.room), .history(page))
     case .error(let error): refuse(error)
     case .closing(_, let delay): reconnectAfter = .milliseconds(delay)
-    case .welcome, .renewed, .ok, .receipt, .typing, .people, .presence, .pong: break
+    case .welcome, .renewed, .ok, .receipt, .typing, .people, .presence, .pong, .blocks, .reports:
+      break
     }
   }
 }

@@ -31,6 +31,7 @@ struct CommitCalls {
           .ints(changes.members.map(\.head))))
     }
     addRules(changes)
+    addBlocks(changes)
     addReactions(changes.entries)
     addRedactions(changes.redactions)
     if !changes.trims.isEmpty {
@@ -97,6 +98,33 @@ struct CommitCalls {
           .ints(standings.map(\.standing.since)),
           .texts(standings.map { $0.standing.inviter ?? "" })))
     }
+  }
+
+  private mutating func addBlocks(_ changes: StoreChanges) {
+    let directs = changes.directs.filter { !$0.state.isEmpty }
+    let former = changes.directs.filter(\.state.isEmpty)
+    if !former.isEmpty { calls.append(Statements.deleteDirects(.ints(former.map(\.room)))) }
+    if !directs.isEmpty {
+      calls.append(
+        Statements.insertDirects(
+          .ints(directs.map(\.room)), .texts(directs.map(\.state.text))))
+    }
+    for change in changes.blocks {
+      calls.append(
+        change.at.map {
+          Statements.insertBlock(.text(change.user), .text(change.blocked), .int($0))
+        } ?? Statements.deleteBlock(.text(change.user), .text(change.blocked)))
+    }
+    let reports = changes.reports.filter(\.hasCopy)
+    let without = changes.reports.filter { !$0.hasCopy }
+    if !reports.isEmpty {
+      calls.append(
+        Statements.insertReports(
+          .ints(reports.map(\.report)), .ints(reports.map(\.room)), .ints(reports.map(\.seq)),
+          .ints(reports.map(\.at))))
+    }
+    if !without.isEmpty { calls.append(Statements.updateReports(.ints(without.map(\.report)))) }
+    if let first = changes.firstReport { calls.append(Statements.deleteReports(.int(first))) }
   }
 
   /// The reactions that the batch leaves, whatever was given and taken back in between.

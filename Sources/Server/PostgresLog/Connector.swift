@@ -68,6 +68,7 @@ struct Registration {
   var state: NodeState
   var identityKey: EntryIdentity.Key
   var lastRoom: Int64
+  var blocks: BlockTable
 
   static let oldestVersion = 130_000
 
@@ -130,6 +131,8 @@ struct Registration {
     lockKey = try connector.lockKey(on: connection)
     (state, identityKey, lastRoom) = try Self.register(
       connection, lockKey: lockKey, name: options.name)
+    // Changes since then are in the feed, and applied again.
+    blocks = try connection.run(Statements.selectBlocks())[0].blocks
   }
 
   /// Registers a node in the place where the log ends.

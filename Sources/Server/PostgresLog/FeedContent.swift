@@ -7,7 +7,7 @@ internal import Wire
 /// LEB128, strings are preceded by their length in bytes. Rooms are named once.
 enum FeedContent {
   /// Changes when older nodes cannot read it; nodes of both versions never share a store.
-  private static let version: Int64 = 3
+  private static let version: Int64 = 4
 
   /// The content is not what this version writes.
   struct Malformed: Error {}
@@ -60,6 +60,20 @@ enum FeedContent {
       writer.append(change.standing.muteNumber)
       writer.append(change.standing.since)
       writer.append(change.standing.inviter ?? "")
+    }
+    writer.append(changes.directs) { writer, change in
+      writer.append(change.room)
+      writer.append(change.state.text)
+    }
+    writer.append(changes.blocks) { writer, change in
+      writer.append(change.user)
+      writer.append(change.blocked)
+      writer.append(change.at ?? -1)
+    }
+    writer.append(sequenced.requests) { writer, change in
+      writer.append(change.room)
+      writer.append(change.user)
+      writer.append(change.isOn ? 1 : 0)
     }
     writer.append(sequenced.marked) { writer, mark in
       writer.append(mark.room)
@@ -181,6 +195,20 @@ enum FeedContent {
           inviter: try reader.text())
       else { throw Malformed() }
       changes.standings.append((room, user, standing))
+    }
+    for _ in 0..<(try reader.count()) {
+      let room = try reader.int()
+      guard let state = DirectState(text: try reader.text()) else { throw Malformed() }
+      changes.directs.append((room, state))
+    }
+    for _ in 0..<(try reader.count()) {
+      let (user, blocked, at) = (try reader.text(), try reader.text(), try reader.int())
+      changes.blocks.append(BlockChange(user: user, blocked: blocked, at: at < 0 ? nil : at))
+    }
+    for _ in 0..<(try reader.count()) {
+      sequenced.requests.append(
+        Commit.RequestChange(
+          room: try reader.text(), user: try reader.text(), isOn: try reader.int() != 0))
     }
     for _ in 0..<(try reader.count()) {
       sequenced.marked.append((try reader.text(), try reader.text()))

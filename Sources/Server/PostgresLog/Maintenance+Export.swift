@@ -25,7 +25,7 @@ extension Maintenance {
       let connection = try connect(connector, "export")
       try connection.run(
         Statements.beginSnapshot(), declareEntries(ofOneRoom: room != nil)(name), declareMembers(),
-        declareRules(), declareStandings(), Statements.commit())
+        declareRules(), declareStandings(), declareDirects(), declareBlocks(), Statements.commit())
       return connection
     }
     var rooms: Set<String> = []
@@ -74,6 +74,20 @@ extension Maintenance {
         .append(to: &line)
       try write(line)
     }
+    try forEachRow(of: "exported_directs", on: connection) { rows, row in
+      guard rooms.contains(rows.text(row, 0)) else { return }
+      line.removeAll(keepingCapacity: true)
+      DirectLine(room: rows.text(row, 0), state: try rows.direct(row, 1)).append(to: &line)
+      try write(line)
+    }
+    if room != nil { return count }
+    try forEachRow(of: "exported_blocks", on: connection) { rows, row in
+      line.removeAll(keepingCapacity: true)
+      BlockLine(
+        BlockChange(user: rows.text(row, 0), blocked: rows.text(row, 1), at: rows.int(row, 2))
+      ).append(to: &line)
+      try write(line)
+    }
     return count
   }
 
@@ -113,6 +127,19 @@ extension Maintenance {
       SELECT rooms.name, username, role, ban, mute, since, inviter
       FROM standings JOIN rooms ON rooms.number = standings.room
       ORDER BY rooms.name, username
+      """)
+
+  private static let declareDirects = PostgresStatement(
+    once: """
+      DECLARE exported_directs NO SCROLL CURSOR WITH HOLD FOR
+      SELECT rooms.name, state FROM directs JOIN rooms ON rooms.number = directs.room
+      ORDER BY rooms.name
+      """)
+
+  private static let declareBlocks = PostgresStatement(
+    once: """
+      DECLARE exported_blocks NO SCROLL CURSOR WITH HOLD FOR
+      SELECT username, blocked, at FROM blocks ORDER BY username, blocked
       """)
 
   private static func forEachRow(

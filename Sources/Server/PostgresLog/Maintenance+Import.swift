@@ -34,6 +34,8 @@ extension Maintenance {
         case .trim(let line): try importer.trim(line)
         case .rules(let line): try importer.rooms.record(line)
         case .standing(let line): try importer.rooms.record(line)
+        case .direct(let line): try importer.rooms.record(line)
+        case .block(let line): importer.add(line)
         }
       }
       return try importer.commit()
@@ -132,6 +134,8 @@ private struct Importer {
     count.entries += 1
   }
 
+  mutating func add(_ line: BlockLine) { changes.blocks.append(line.change) }
+
   mutating func trim(_ line: TrimLine) throws {
     guard let room = rooms[line.room] else { return }
     try rooms[line.room]?.trim(line)
@@ -189,6 +193,7 @@ private struct Importer {
           ))
         if changes.members.count >= Self.entriesAtOnce { try flush() }
       }
+      if !room.direct.isEmpty { changes.directs.append((room.number, room.direct)) }
       if let rules = room.rules { changes.rules.append((room.number, rules)) }
       for (user, standing) in room.standings {
         changes.standings.append((room.number, user, standing))

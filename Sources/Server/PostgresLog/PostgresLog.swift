@@ -46,6 +46,7 @@ public final class PostgresLog: Log {
 
   /// The name of the current epoch.
   public var epoch: String { progress.lineage.current.name }
+  public let blocks: BlockTable
 
   private let connector: Connector
   private let options: Options
@@ -102,6 +103,7 @@ public final class PostgresLog: Log {
     self.report = report
     self.end = end
     node = state.node
+    blocks = registration.blocks
     meter = LogMeter(rooms: Int(registration.lastRoom))
     budgets = spending.budgets(options.budget)
     self.registration = Handover(registration)
@@ -154,7 +156,8 @@ public final class PostgresLog: Log {
             end: end)
           let sequencer = Sequencer(
             lineage: store.state.lineage, keepEntriesPerRoom: options.keepEntriesPerRoom,
-            roomsPerUser: options.roomsPerUser, limits: options.limits, loops: loops)
+            roomsPerUser: options.roomsPerUser, limits: options.limits,
+            blocks: registration.blocks, loops: loops)
           let node = LogNode(
             sequencer, store: store, framing: framing,
             hidesUnreplicated: options.requiresReplication, meter: meter,

@@ -127,9 +127,11 @@ final class PostgresReader: EntryReader {
   func room(_ name: String) throws(StoreFailure) -> ReadableRoom? {
     let rows = try read(Statements.selectBounds(.text(name)))
     guard !rows.isEmpty else { return nil }
-    return ReadableRoom(
+    var room = ReadableRoom(
       number: rows.int(0, 0), first: rows.int(0, 1), head: rows.int(0, 2),
       rules: try rows.rules(0, from: 3))
+    room.direct = try rows.direct(0, 7)
+    return room
   }
 
   func standing(of user: String, inRoom number: Int64) throws(StoreFailure) -> Standing {
@@ -184,9 +186,9 @@ final class PostgresReader: EntryReader {
   }
 
   func lastEdit(
-    of target: Int64, inRoom number: Int64, named room: String
+    of target: Int64, through seq: Int64, inRoom number: Int64, named room: String
   ) throws(StoreFailure) -> Entry? {
-    let rows = try read(Statements.selectLastEdit(.int(number), .int(target)))
+    let rows = try read(Statements.selectLastEdit(.int(number), .int(target), .int(seq)))
     return rows.isEmpty ? nil : rows.entry(0, in: room)
   }
 
@@ -199,13 +201,18 @@ final class PostgresReader: EntryReader {
   }
 
   func forEachUser(
-    giving emoji: String, to target: Int64, inRoom number: Int64, _ body: (String) -> Bool
+    giving emoji: String, to target: Int64, inRoom number: Int64,
+    _ body: (_ user: String, _ seq: Int64) -> Bool
   ) throws(StoreFailure) {
     let rows = try read(
       Statements.selectGivers(.int(number), .int(target), .text(emoji), .int(Self.giversLimit)))
     for row in 0..<rows.count {
-      guard body(rows.text(row, 0)) else { return }
+      guard body(rows.text(row, 0), rows.int(row, 1)) else { return }
     }
+  }
+
+  func reports(ofRoom number: Int64, limit: Int) throws(StoreFailure) -> [Int64] {
+    try read(Statements.selectReports(.int(number), .int(Int64(limit)))).integers
   }
 
   func lastSeen(_ user: String) throws(StoreFailure) -> Int64? {

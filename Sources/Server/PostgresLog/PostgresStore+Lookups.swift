@@ -34,6 +34,7 @@ extension PostgresStore {
     for row in 0..<found[0].count {
       var room = found[0].room(row)
       room.rules = try found[0].rules(row, from: 12)
+      room.direct = try found[0].direct(row, 16)
       byNumber[room.number] = (found[0].text(row, 1), room)
     }
     for row in 0..<found[1].count {
@@ -92,7 +93,7 @@ extension PostgresStore {
   package func lastEdit(
     of target: Int64, inRoom number: Int64, named room: String
   ) throws(StoreFailure) -> Entry? {
-    let rows = try read(Statements.selectLastEdit(.int(number), .int(target)))
+    let rows = try read(Statements.selectLastEdit(.int(number), .int(target), .int(.max)))
     return rows.isEmpty ? nil : rows.entry(0, in: room)
   }
 
@@ -145,20 +146,38 @@ extension PostgresStore {
   ) throws(StoreFailure) -> [StoredMembership] {
     let rows = try read(
       Statements.selectMemberships(.text(user), .int(number), .int(Int64(limit))))
-    return (0..<rows.count).map { rows.membership($0, of: user) }
+    var memberships: [StoredMembership] = []
+    for row in 0..<rows.count { memberships.append(try rows.membership(row, of: user)) }
+    return memberships
   }
 
   package func membership(
     of user: String, toRoom name: String
   ) throws(StoreFailure) -> StoredMembership? {
     let rows = try read(Statements.selectMembership(.text(user), .text(name)))
-    return rows.isEmpty ? nil : rows.membership(0, of: user)
+    return rows.isEmpty ? nil : try rows.membership(0, of: user)
   }
 
   package func standing(
     of user: String, inRoom number: Int64
   ) throws(StoreFailure) -> Standing {
     try read(Statements.selectStanding(.int(number), .text(user))).standing()
+  }
+
+  package func blocks() throws(StoreFailure) -> BlockTable {
+    try read(Statements.selectBlocks()).blocks
+  }
+
+  package func copies(
+    ofRoom number: Int64, in seqs: ClosedRange<Int64>
+  ) throws(StoreFailure) -> [Int64] {
+    try read(
+      Statements.selectCopies(.int(number), .int(seqs.lowerBound), .int(seqs.upperBound))
+    ).integers
+  }
+
+  package func copies(before at: Int64, limit: Int) throws(StoreFailure) -> [Int64] {
+    try read(Statements.selectOldCopies(.int(at), .int(Int64(limit)))).integers
   }
 
   package func members(ofRoom number: Int64, limit: Int) throws(StoreFailure) -> [String] {

@@ -44,6 +44,28 @@ extension PostgresRows {
     return rules
   }
 
+  /// Returns what a direct room has; empty if the column is `NULL`.
+  /// - Throws: if it is invalid.
+  func direct(_ row: Int, _ column: Int) throws(StoreFailure) -> DirectState {
+    if isNull(row, column) { return DirectState() }
+    guard let state = DirectState(text: text(row, column)) else {
+      throw StoreFailure("the state of a direct room is invalid; run `relay verify` for details")
+    }
+    return state
+  }
+
+  /// Returns blocks from `Statements.selectBlocks`.
+  var blocks: BlockTable {
+    var blocks = BlockTable()
+    for row in 0..<count {
+      blocks.apply(BlockChange(user: text(row, 0), blocked: text(row, 1), at: int(row, 2)))
+    }
+    return blocks
+  }
+
+  /// The first column.
+  var integers: [Int64] { (0..<count).map { int($0, 0) } }
+
   /// Returns what a user is in a room, from `Statements.selectStanding`.
   /// - Throws: if it is invalid.
   func standing() throws(StoreFailure) -> Standing {
@@ -68,12 +90,15 @@ extension PostgresRows {
   }
 
   /// Returns a room with the membership of a user.
-  func membership(_ row: Int, of user: String) -> StoredMembership {
+  /// - Throws: if a part of it is invalid.
+  func membership(_ row: Int, of user: String) throws(StoreFailure) -> StoredMembership {
     let room = room(row)
-    return StoredMembership(
+    var membership = StoredMembership(
       number: room.number, room: text(row, 1), head: room.head, first: room.first,
       lastAt: room.lastAt, changes: room.changes,
       marks: isNull(row, 12) ? nil : marks(row, from: 12, of: user, in: room))
+    membership.direct = try direct(row, 15)
+    return membership
   }
 
   /// Returns the last entry of an epoch or of one before it, from `Statements.selectRoomEpochs`.

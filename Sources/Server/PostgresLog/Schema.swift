@@ -148,6 +148,33 @@ enum Schema {
       "CREATE INDEX invitations_by_user ON standings (username) WHERE inviter <> ''",
       "CREATE INDEX invitations_by_inviter ON standings (inviter) WHERE inviter <> ''",
     ],
+    [
+      """
+      CREATE TABLE blocks (
+        username text COLLATE "C" NOT NULL,
+        blocked text COLLATE "C" NOT NULL,
+        at bigint NOT NULL,  -- when it began
+        PRIMARY KEY (username, blocked)
+      )
+      """,
+      """
+      CREATE TABLE directs (  -- direct rooms with hidden entries, or that are requests
+        room bigint PRIMARY KEY,
+        state text NOT NULL  -- `DirectState` is the format
+      )
+      """,
+      """
+      CREATE TABLE reports (  -- the reports in the room sys:reports
+        report bigint PRIMARY KEY,  -- the seq there
+        room bigint NOT NULL,
+        seq bigint NOT NULL,  -- of the entry that it is about
+        at bigint NOT NULL,
+        copied boolean NOT NULL  -- whether it has a copy of that entry
+      )
+      """,
+      "CREATE INDEX reports_by_entry ON reports (room, seq)",
+      "CREATE INDEX copies_by_time ON reports (at) WHERE copied",
+    ],
   ]
 
   static var version: Int64 { Int64(steps.count) }

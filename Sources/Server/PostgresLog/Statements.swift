@@ -109,7 +109,8 @@ enum Statements {
     "select_last_edit",
     """
     SELECT \(columns) FROM entries
-    WHERE room = $1::bigint AND target = $2::bigint AND kind = 'edit' ORDER BY seq DESC LIMIT 1
+    WHERE room = $1::bigint AND target = $2::bigint AND kind = 'edit' AND seq <= $3::bigint
+    ORDER BY seq DESC LIMIT 1
     """)
   static let countEdits = PostgresStatement(
     "count_edits",
@@ -158,8 +159,9 @@ enum Statements {
     """
     SELECT number, first,
       coalesce((SELECT max(seq) FROM entries WHERE room = rooms.number), first - 1),
-      \(ruleColumns)
-    FROM rooms LEFT JOIN rules ON rules.room = rooms.number WHERE name = $1::text
+      \(ruleColumns), directs.state
+    FROM rooms LEFT JOIN rules ON rules.room = rooms.number
+    LEFT JOIN directs ON directs.room = rooms.number WHERE name = $1::text
     """)
   /// The columns that `PostgresRows.rules` reads.
   private static let ruleColumns = "rules.settings, rules.owners, rules.members, rules.barred"
@@ -168,6 +170,20 @@ enum Statements {
     """
     SELECT role, ban, mute, since, inviter FROM standings WHERE room = $1::bigint AND username = $2::text
     """)
+  static let selectBlocks = PostgresStatement(
+    "select_blocks", "SELECT username, blocked, at FROM blocks")
+  static let selectCopies = PostgresStatement(
+    "select_copies",
+    """
+    SELECT report FROM reports
+    WHERE room = $1::bigint AND seq BETWEEN $2::bigint AND $3::bigint AND copied
+    """)
+  static let selectOldCopies = PostgresStatement(
+    "select_old_copies",
+    "SELECT report FROM reports WHERE copied AND at < $1::bigint ORDER BY at LIMIT $2::bigint")
+  static let selectReports = PostgresStatement(
+    "select_reports",
+    "SELECT report FROM reports WHERE room = $1::bigint ORDER BY report DESC LIMIT $2::bigint")
   static let selectMemberNames = PostgresStatement(
     "select_member_names",
     "SELECT username FROM members WHERE room = $1::bigint LIMIT $2::bigint")
@@ -205,8 +221,9 @@ enum Statements {
   static let selectRooms = PostgresStatement(
     "select_rooms",
     """
-    SELECT \(roomColumns), \(ruleColumns)
-    FROM rooms LEFT JOIN rules ON rules.room = rooms.number \(lastOfRoom)
+    SELECT \(roomColumns), \(ruleColumns), directs.state
+    FROM rooms LEFT JOIN rules ON rules.room = rooms.number
+    LEFT JOIN directs ON directs.room = rooms.number \(lastOfRoom)
     WHERE rooms.name = ANY ($1::text[])
     """)
   static let selectMembers = PostgresStatement(
@@ -218,17 +235,18 @@ enum Statements {
   static let selectMemberships = PostgresStatement(
     "select_memberships",
     """
-    SELECT \(roomColumns), members.read, members.received, members.since
-    FROM members JOIN rooms ON rooms.number = members.room \(lastOfRoom)
+    SELECT \(roomColumns), members.read, members.received, members.since, directs.state
+    FROM members JOIN rooms ON rooms.number = members.room
+    LEFT JOIN directs ON directs.room = rooms.number \(lastOfRoom)
     WHERE members.username = $1::text AND members.room > $2::bigint
     ORDER BY members.room LIMIT $3::bigint
     """)
   static let selectMembership = PostgresStatement(
     "select_membership",
     """
-    SELECT \(roomColumns), members.read, members.received, members.since
+    SELECT \(roomColumns), members.read, members.received, members.since, directs.state
     FROM rooms LEFT JOIN members ON members.room = rooms.number AND members.username = $1::text
-    \(lastOfRoom) WHERE rooms.name = $2::text
+    LEFT JOIN directs ON directs.room = rooms.number \(lastOfRoom) WHERE rooms.name = $2::text
     """)
   static let countMemberships = PostgresStatement(
     "count_memberships",
@@ -273,7 +291,7 @@ enum Statements {
   static let selectGivers = PostgresStatement(
     "select_givers",
     """
-    SELECT username FROM reactions
+    SELECT username, seq FROM reactions
     WHERE room = $1::bigint AND target = $2::bigint AND emoji = $3::text
     ORDER BY seq LIMIT $4::bigint
     """)
@@ -340,6 +358,32 @@ enum Statements {
     ON CONFLICT (room, username) DO UPDATE SET role = EXCLUDED.role, ban = EXCLUDED.ban,
       mute = EXCLUDED.mute, since = EXCLUDED.since, inviter = EXCLUDED.inviter
     """)
+  static let deleteDirects = PostgresStatement(
+    "delete_directs", "DELETE FROM directs WHERE room = ANY ($1::bigint[])")
+  static let insertDirects = PostgresStatement(
+    "insert_directs",
+    """
+    INSERT INTO directs (room, state) SELECT * FROM unnest($1::bigint[], $2::text[])
+    ON CONFLICT (room) DO UPDATE SET state = EXCLUDED.state
+    """)
+  static let deleteBlock = PostgresStatement(
+    "delete_block", "DELETE FROM blocks WHERE username = $1::text AND blocked = $2::text")
+  static let insertBlock = PostgresStatement(
+    "insert_block",
+    """
+    INSERT INTO blocks (username, blocked, at) VALUES ($1::text, $2::text, $3::bigint)
+    ON CONFLICT (username, blocked) DO UPDATE SET at = EXCLUDED.at
+    """)
+  static let insertReports = PostgresStatement(
+    "insert_reports",
+    """
+    INSERT INTO reports (report, room, seq, at, copied)
+    SELECT *, true FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])
+    """)
+  static let updateReports = PostgresStatement(
+    "update_reports", "UPDATE reports SET copied = false WHERE report = ANY ($1::bigint[])")
+  static let deleteReports = PostgresStatement(
+    "delete_reports", "DELETE FROM reports WHERE report < $1::bigint")
   static let trimRooms = PostgresStatement(
     "trim_rooms",
     """

@@ -287,10 +287,20 @@ extension Configuration {
     case listed
   }
 
+  /// Whether direct messages of strangers are requests.
+  public enum RoomRequests: String, CaseIterable, Sendable {
+    /// Unless `auth.mode` is `open`, where any name may be that of any person.
+    case auto
+    case yes = "true"
+    case no = "false"
+  }
+
   /// `rooms.*`: listed rooms and room creation.
   public struct Rooms: Equatable, Sendable {
     /// Who may create rooms.
     public var create = RoomCreation.anyone
+    /// Whether direct messages of users who are not known to the recipient wait as requests.
+    public var requests = RoomRequests.auto
     /// The rooms that every user is shown.
     public var listed = [ListedRoom(room: "general", title: "General")]
   }

@@ -183,6 +183,7 @@ extension ConfigurationKey {
     .integer("debug.commit_delay_ms", \.debug.commitDelayMilliseconds, 0...60_000),
 
     .choice("rooms.create", \.rooms.create),
+    .choice("rooms.requests", \.rooms.requests),
     ConfigurationKey(
       path: "rooms.listed", expected: "a list such as [{ room: general, title: General }]",
       shape: .objects),

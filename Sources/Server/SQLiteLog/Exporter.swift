@@ -140,6 +140,26 @@ struct Exporter: ~Copyable {
     return lines
   }
 
+  /// Returns the line of what a direct room has besides its entries; `nil` if it has nothing.
+  mutating func direct(_ name: String) throws(SQLiteError) -> [UInt8]? {
+    guard RoomName.isDirect(name), let room = rooms[name] else { return nil }
+    var select = try Statement("SELECT state FROM directs WHERE room = ?1", on: database)
+    try select.bind(1, room.number)
+    guard try select.step() else { return nil }
+    var line: [UInt8] = []
+    DirectLine(room: name, state: try select.direct(0, ofRoom: room.number)).append(to: &line)
+    return line
+  }
+
+  /// Returns the lines of all blocks between users.
+  func blocks() throws(SQLiteError) -> [[UInt8]] {
+    try BlockStatements.changes(in: database).map {
+      var line: [UInt8] = []
+      BlockLine($0).append(to: &line)
+      return line
+    }
+  }
+
   /// Returns the lines of the next members of a room; `nil` after the last. The marks may be younger
   /// than the last exported entry, and end with it.
   mutating func marks(

@@ -70,7 +70,7 @@ extension Indexer.State {
       let name = selectRooms.text(1)
       guard
         let kept = Sequencer.entriesLimit(
-          isReserved: RoomName.isReserved(name), keepEntriesPerRoom: keepEntriesPerRoom)
+          reserved: RoomName.isReserved(name) ? name : nil, keepEntriesPerRoom: keepEntriesPerRoom)
       else { continue }
       try selectHead.bind(1, last)
       defer { selectHead.reset() }

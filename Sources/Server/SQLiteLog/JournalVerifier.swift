@@ -52,6 +52,7 @@ struct JournalVerifier: ~Copyable {
     try checkTargets()
     try checkMembers()
     try checkRules()
+    try checkDirects()
   }
 
   /// Runs SQLite's own check: pages, order, and agreement of indexes and tables.
@@ -354,6 +355,22 @@ struct JournalVerifier: ~Copyable {
     }
     for number in standings.keys.sorted() {
       findings.add("there are members and no settings", room: rooms[number]?.name)
+    }
+  }
+
+  /// Checks that what direct rooms have besides their entries can be read, and is within them.
+  private mutating func checkDirects() throws(SQLiteError) {
+    var select = try Statement("SELECT room, state FROM directs", on: database)
+    while try select.step() {
+      let room = rooms[select.integer(0)]
+      guard let state = DirectState(text: select.text(1)) else {
+        findings.add("what is hidden in it is invalid", room: room?.name)
+        continue
+      }
+      for run in state.hidden
+      where run.first > (room?.head ?? 0) + 1 || run.last ?? 0 > room?.head ?? 0 {
+        findings.add("entries of \(run.sender) are hidden after the last one", room: room?.name)
+      }
     }
   }
 

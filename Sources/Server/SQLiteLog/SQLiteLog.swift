@@ -66,6 +66,7 @@ public final class SQLiteLog: Log {
   }
 
   public let epoch: String
+  public let blocks: BlockTable
 
   private let path: String
   private let options: Options
@@ -112,6 +113,9 @@ public final class SQLiteLog: Log {
     self.report = report
     lineage = store.lineage
     epoch = store.lineage.current.name
+    do throws(StoreFailure) { blocks = try store.blocks() } catch {
+      throw StoreError(.environment, error.description)
+    }
     meter = LogMeter(rooms: store.roomCount)
     self.store = Handover(store)
     reader = Handover(try SQLiteReader(shared, lineage: store.lineage))
@@ -143,11 +147,11 @@ public final class SQLiteLog: Log {
     var started: [WorkerThread] = []
     do {
       started.append(
-        try WorkerThread(name: "log-write") { [lineage, store, submissions] in
+        try WorkerThread(name: "log-write") { [lineage, blocks, store, submissions] in
           guard let store = store.take() else { return }
           let sequencer = Sequencer(
             lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, roomsPerUser: roomsPerUser,
-            limits: limits, loops: loops)
+            limits: limits, blocks: blocks, loops: loops)
           writer.run(submissions, store: store, sequencer: sequencer)
         })
       started.append(

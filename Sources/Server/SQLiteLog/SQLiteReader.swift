@@ -26,6 +26,8 @@ package final class SQLiteReader: EntryReader {
     var selectFirst: Statement
     var selectRules: Statement
     var selectStanding: Statement
+    var selectDirect: Statement
+    var selectReports: Statement
     var selectFirstNotice: Statement
     var selectLastNotice: Statement
     var selectEntries: Statement
@@ -63,6 +65,9 @@ package final class SQLiteReader: EntryReader {
       let selectRules = try Statement(
         "SELECT \(RulesStatements.columns) FROM rules WHERE room = ?1", on: database)
       let selectStanding = try Statement(RulesStatements.selectStandingText, on: database)
+      let selectDirect = try Statement("SELECT state FROM directs WHERE room = ?1", on: database)
+      let selectReports = try Statement(
+        "SELECT report FROM reports WHERE room = ?1 ORDER BY report DESC LIMIT ?2", on: database)
       let selectNotice =
         "SELECT seq FROM changes WHERE room = ?1 AND target = 0 AND seq BETWEEN ?2 AND ?3 ORDER BY seq"
       let selectFirstNotice = try Statement("\(selectNotice) LIMIT 1", on: database)
@@ -90,7 +95,7 @@ package final class SQLiteReader: EntryReader {
         """, on: database)
       let selectUsers = try Statement(
         """
-        SELECT user FROM reactions WHERE room = ?1 AND target = ?2 AND emoji = ?3 ORDER BY seq
+        SELECT user, seq FROM reactions WHERE room = ?1 AND target = ?2 AND emoji = ?3 ORDER BY seq
         """, on: database)
       let selectTotal = try Statement("SELECT changes FROM rooms WHERE number = ?1", on: database)
       let targets = try TargetStatements.prepare(on: database)
@@ -102,7 +107,8 @@ package final class SQLiteReader: EntryReader {
       state = State(
         tail: store.tail, database: database, index: index, begin: begin, end: end,
         selectNumber: selectNumber, selectFirst: selectFirst, selectRules: selectRules,
-        selectStanding: selectStanding, selectFirstNotice: selectFirstNotice,
+        selectStanding: selectStanding, selectDirect: selectDirect, selectReports: selectReports,
+        selectFirstNotice: selectFirstNotice,
         selectLastNotice: selectLastNotice, selectEntries: selectEntries,
         selectEpoch: selectEpoch, selectTarget: selectTarget, selectEmoji: selectEmoji,
         selectUsers: selectUsers,
@@ -144,6 +150,14 @@ package final class SQLiteReader: EntryReader {
   ) throws(StoreFailure) -> Standing {
     do throws(SQLiteError) {
       return try state.selectStanding.standing(of: user, inRoom: number)
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  package func reports(ofRoom number: Int64, limit: Int) throws(StoreFailure) -> [Int64] {
+    do throws(SQLiteError) {
+      return try state.reports(ofRoom: number, limit: limit)
     } catch {
       throw failure(error)
     }
@@ -206,10 +220,10 @@ package final class SQLiteReader: EntryReader {
   }
 
   package func lastEdit(
-    of target: Int64, inRoom number: Int64, named room: String
+    of target: Int64, through seq: Int64, inRoom number: Int64, named room: String
   ) throws(StoreFailure) -> Entry? {
     do throws(SQLiteError) {
-      return try state.targets.lastEdit(of: target, inRoom: number, named: room)
+      return try state.targets.lastEdit(of: target, through: seq, inRoom: number, named: room)
     } catch {
       throw failure(error)
     }
@@ -226,7 +240,8 @@ package final class SQLiteReader: EntryReader {
   }
 
   package func forEachUser(
-    giving emoji: String, to target: Int64, inRoom number: Int64, _ body: (String) -> Bool
+    giving emoji: String, to target: Int64, inRoom number: Int64,
+    _ body: (_ user: String, _ seq: Int64) -> Bool
   ) throws(StoreFailure) {
     do throws(SQLiteError) {
       try state.forEachUser(giving: emoji, to: target, inRoom: number, body)
@@ -299,7 +314,20 @@ extension SQLiteReader.State {
     try selectRules.bind(1, number)
     defer { selectRules.reset() }
     let rules = try selectRules.step() ? try selectRules.rules(from: 0, ofRoom: number) : nil
-    return ReadableRoom(number: number, first: first, head: head ?? first - 1, rules: rules)
+    var room = ReadableRoom(
+      number: number, first: first, head: head ?? first - 1, rules: rules)
+    if RoomName.isDirect(name) {
+      try selectDirect.bind(1, number)
+      defer { selectDirect.reset() }
+      if try selectDirect.step() { room.direct = try selectDirect.direct(0, ofRoom: number) }
+    }
+    return room
+  }
+
+  mutating func reports(ofRoom number: Int64, limit: Int) throws(SQLiteError) -> [Int64] {
+    try selectReports.bind(1, number)
+    try selectReports.bind(2, Int64(limit))
+    return try selectReports.integers()
   }
 
   mutating func notice(
@@ -373,14 +401,15 @@ extension SQLiteReader.State {
   }
 
   mutating func forEachUser(
-    giving emoji: String, to target: Int64, inRoom number: Int64, _ body: (String) -> Bool
+    giving emoji: String, to target: Int64, inRoom number: Int64,
+    _ body: (_ user: String, _ seq: Int64) -> Bool
   ) throws(SQLiteError) {
     try selectUsers.bind(1, number)
     try selectUsers.bind(2, target)
     try selectUsers.bind(3, emoji)
     defer { selectUsers.reset() }
     while try selectUsers.step() {
-      guard body(selectUsers.text(0)) else { return }
+      guard body(selectUsers.text(0), selectUsers.integer(1)) else { return }
     }
   }
 

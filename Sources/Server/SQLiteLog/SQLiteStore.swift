@@ -223,6 +223,32 @@ package final class SQLiteStore: EntryStore {
     }
   }
 
+  package func blocks() throws(StoreFailure) -> BlockTable {
+    do throws(SQLiteError) {
+      return BlockTable(try BlockStatements.changes(in: state.database))
+    } catch {
+      throw failure("read", error)
+    }
+  }
+
+  package func copies(
+    ofRoom number: Int64, in seqs: ClosedRange<Int64>
+  ) throws(StoreFailure) -> [Int64] {
+    do throws(SQLiteError) {
+      return try state.statements.blocks.copies(ofRoom: number, in: seqs)
+    } catch {
+      throw failure("read", error)
+    }
+  }
+
+  package func copies(before at: Int64, limit: Int) throws(StoreFailure) -> [Int64] {
+    do throws(SQLiteError) {
+      return try state.statements.blocks.copies(before: at, limit: limit)
+    } catch {
+      throw failure("read", error)
+    }
+  }
+
   package func members(ofRoom number: Int64, limit: Int) throws(StoreFailure) -> [String] {
     do {
       return try state.members(ofRoom: number, limit: limit)

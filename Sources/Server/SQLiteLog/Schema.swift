@@ -185,6 +185,29 @@ enum Schema {
     CREATE INDEX invitations_by_user ON standings (user) WHERE inviter <> '';
     CREATE INDEX invitations_by_inviter ON standings (inviter) WHERE inviter <> '';
     """,
+    """
+    CREATE TABLE blocks (
+      user TEXT NOT NULL,
+      blocked TEXT NOT NULL,
+      at INTEGER NOT NULL,  -- when it began
+      PRIMARY KEY (user, blocked)
+    ) STRICT, WITHOUT ROWID;
+    -- Direct rooms with hidden entries, or that are requests: `DirectState` is the format.
+    CREATE TABLE directs (
+      room INTEGER PRIMARY KEY,
+      state TEXT NOT NULL
+    ) STRICT;
+    -- The reports in the room sys:reports.
+    CREATE TABLE reports (
+      report INTEGER PRIMARY KEY,  -- the seq there
+      room INTEGER NOT NULL,
+      seq INTEGER NOT NULL,  -- of the entry that it is about
+      at INTEGER NOT NULL,
+      copied INTEGER NOT NULL  -- whether it has a copy of that entry
+    ) STRICT;
+    CREATE INDEX reports_by_entry ON reports (room, seq);
+    CREATE INDEX copies_by_time ON reports (at) WHERE copied = 1;
+    """,
   ]
 
   private static let fromChanges =

@@ -37,7 +37,9 @@ extension Store {
       }
       for room in exporter.rooms.keys.sorted() {
         for line in try exporter.rules(ofRoom: room) { try write(line) }
+        if let line = try exporter.direct(room) { try write(line) }
       }
+      if room == nil { for line in try exporter.blocks() { try write(line) } }
       return StoreCount(rooms: exporter.rooms.count, entries: exporter.entries)
     } catch let error as SQLiteError {
       throw StoreError(error, "read", path: folder.databasePath)

@@ -39,6 +39,8 @@ extension Store {
           case .trim(let line): try importer.trim(line)
           case .rules(let line): try importer.rooms.record(line)
           case .standing(let line): try importer.rooms.record(line)
+          case .direct(let line): try importer.rooms.record(line)
+          case .block(let line): try importer.add(line)
           }
         }
         try importer.checkSuspects()
@@ -92,6 +94,7 @@ private struct Importer: ~Copyable {
   private var changes: ChangeStatements
   private var updateChanges: Statement
   private var rules: RulesStatements
+  private var blocks: BlockStatements
 
   static func prepare(_ database: consuming Database) throws(SQLiteError) -> Importer {
     let last = try database.integer("SELECT \(Schema.lastPosition)")
@@ -106,13 +109,14 @@ private struct Importer: ~Copyable {
     let changes = try ChangeStatements.prepare(on: database)
     let updateChanges = try Statement(Schema.updateChanges, on: database)
     let rules = try RulesStatements.prepare(on: database)
+    let blocks = try BlockStatements.prepare(on: database)
     let identityKey = try Schema.identityKey(of: database)
     return Importer(
       database: database, bringsEpochs: last == 0, position: max(last, begun),
       identityKey: identityKey,
       selectRoom: selectRoom, insertRoom: insertRoom, entries: entries,
       insertMember: insertMember,
-      changes: changes, updateChanges: updateChanges, rules: rules)
+      changes: changes, updateChanges: updateChanges, rules: rules, blocks: blocks)
   }
 
   private init(
@@ -121,7 +125,7 @@ private struct Importer: ~Copyable {
     insertRoom: consuming Statement,
     entries: consuming EntryWriter, insertMember: consuming Statement,
     changes: consuming ChangeStatements, updateChanges: consuming Statement,
-    rules: consuming RulesStatements
+    rules: consuming RulesStatements, blocks: consuming BlockStatements
   ) {
     self.database = database
     self.bringsEpochs = bringsEpochs
@@ -135,6 +139,7 @@ private struct Importer: ~Copyable {
     self.changes = changes
     self.updateChanges = updateChanges
     self.rules = rules
+    self.blocks = blocks
   }
 
   /// - Throws: `ExportLine.Malformed` or `SQLiteError`.
@@ -154,6 +159,8 @@ private struct Importer: ~Copyable {
     }
     count.entries += 1
   }
+
+  mutating func add(_ line: BlockLine) throws(SQLiteError) { try blocks.store(line.change) }
 
   mutating func trim(_ line: TrimLine) throws(ExportLine.Malformed) {
     guard let room = rooms[line.room] else { return }
@@ -194,6 +201,7 @@ private struct Importer: ~Copyable {
         try insertMember.bind(5, marks.since)
         try insertMember.run()
       }
+      try blocks.store(room.direct, ofRoom: room.number)
       if let settled = room.rules {
         try rules.store(settled, ofRoom: room.number)
         for (user, standing) in room.standings {

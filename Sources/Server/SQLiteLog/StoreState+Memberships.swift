@@ -16,7 +16,7 @@ extension StoreState {
     var memberships: [StoredMembership] = []
     var stored: [StoredMember?] = []
     while try statements.selectMemberships.step() {
-      let (membership, member) = Self.membership(statements.selectMemberships)
+      let (membership, member) = try Self.membership(statements.selectMemberships)
       memberships.append(membership)
       stored.append(member)
     }
@@ -33,7 +33,7 @@ extension StoreState {
     try statements.selectMembership.bind(2, name)
     defer { statements.selectMembership.reset() }
     guard try statements.selectMembership.step() else { return nil }
-    var (membership, stored) = Self.membership(statements.selectMembership)
+    var (membership, stored) = try Self.membership(statements.selectMembership)
     try complete(&membership, stored, of: user)
     return membership
   }
@@ -63,11 +63,12 @@ extension StoreState {
 
   private static func membership(
     _ row: borrowing Statement
-  ) -> (StoredMembership, StoredMember?) {
+  ) throws(SQLiteError) -> (StoredMembership, StoredMember?) {
     let first = row.integer(1)
-    let membership = StoredMembership(
+    var membership = StoredMembership(
       number: row.integer(0), room: row.text(3), head: first - 1, first: first, lastAt: 0,
       changes: row.integer(2), marks: nil)
+    membership.direct = try row.direct(7, ofRoom: membership.number)
     guard !row.isNull(4) else { return (membership, nil) }
     return (membership, StoredMember(row, from: 4))
   }

@@ -42,6 +42,7 @@ extension StoreState {
     var deleteMember: Statement
     var updateFirst: Statement
     var rules: RulesStatements
+    var blocks: BlockStatements
 
     static func prepare(
       on database: borrowing Database
@@ -51,8 +52,9 @@ extension StoreState {
         commit: try Statement("COMMIT", on: database),
         selectRoom: try Statement(
           """
-          SELECT number, first, changes, \(RulesStatements.columns)
-          FROM rooms LEFT JOIN rules ON rules.room = rooms.number WHERE name = ?1
+          SELECT number, first, changes, \(RulesStatements.columns), state
+          FROM rooms LEFT JOIN rules ON rules.room = rooms.number
+          LEFT JOIN directs ON directs.room = rooms.number WHERE name = ?1
           """, on: database),
         selectFirst: try Statement("SELECT first FROM rooms WHERE number = ?1", on: database),
         selectLast: try Statement(
@@ -72,14 +74,16 @@ extension StoreState {
         selectEpoch: try Statement("SELECT epoch FROM entries WHERE position = ?1", on: database),
         selectMemberships: try Statement(
           """
-          SELECT number, first, changes, name, read, received, since
+          SELECT number, first, changes, name, read, received, since, state
           FROM members JOIN rooms ON rooms.number = members.room
+          LEFT JOIN directs ON directs.room = rooms.number
           WHERE members.user = ?1 AND members.room > ?2 ORDER BY members.room LIMIT ?3
           """, on: database),
         selectMembership: try Statement(
           """
-          SELECT number, first, changes, name, read, received, since
-          FROM rooms LEFT JOIN members ON members.room = rooms.number AND members.user = ?1
+          SELECT number, first, changes, name, read, received, since, state
+          FROM rooms LEFT JOIN directs ON directs.room = rooms.number
+          LEFT JOIN members ON members.room = rooms.number AND members.user = ?1
           WHERE rooms.name = ?2
           """, on: database),
         countMemberships: try Statement(
@@ -155,7 +159,8 @@ extension StoreState {
         deleteMember: try Statement(
           "DELETE FROM members WHERE room = ?1 AND user = ?2", on: database),
         updateFirst: try Statement("UPDATE rooms SET first = ?2 WHERE number = ?1", on: database),
-        rules: try RulesStatements.prepare(on: database))
+        rules: try RulesStatements.prepare(on: database),
+        blocks: try BlockStatements.prepare(on: database))
     }
   }
 }

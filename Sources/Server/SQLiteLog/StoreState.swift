@@ -148,6 +148,7 @@ struct StoreState: ~Copyable {
       number: number, head: first - 1, first: first, lastAt: 0, members: [:],
       changes: statements.selectRoom.integer(2))
     room.rules = try statements.selectRoom.rules(from: 3, ofRoom: number)
+    room.direct = try statements.selectRoom.direct(7, ofRoom: number)
     if let head = try head(of: number) {
       let last = try sender(ofEntry: head.seq, at: head.position, number)
       room.head = head.seq
@@ -333,6 +334,10 @@ struct StoreState: ~Copyable {
     for (room, user, standing) in changes.standings {
       try statements.rules.store(standing, of: user, inRoom: room)
     }
+    for (room, state) in changes.directs { try statements.blocks.store(state, ofRoom: room) }
+    for change in changes.blocks { try statements.blocks.store(change) }
+    for change in changes.reports { try statements.blocks.store(change) }
+    if let first = changes.firstReport { try statements.blocks.forgetReports(before: first) }
     for trim in changes.trims {
       try statements.updateFirst.bind(1, trim.room)
       try statements.updateFirst.bind(2, trim.first)

@@ -13,7 +13,7 @@ struct TargetStatements: ~Copyable {
         """
         SELECT entries.seq, at, sender, id, kind, body
         FROM edits JOIN entries ON entries.position = edits.position
-        WHERE edits.room = ?1 AND target = ?2 ORDER BY edits.seq DESC LIMIT 1
+        WHERE edits.room = ?1 AND target = ?2 AND edits.seq <= ?3 ORDER BY edits.seq DESC LIMIT 1
         """, on: database),
       selectChangesBefore: try Statement(
         "SELECT number FROM changes WHERE room = ?1 AND seq <= ?2 ORDER BY seq DESC LIMIT 1",
@@ -24,10 +24,11 @@ struct TargetStatements: ~Copyable {
   }
 
   mutating func lastEdit(
-    of target: Int64, inRoom number: Int64, named room: String
+    of target: Int64, through seq: Int64 = .max, inRoom number: Int64, named room: String
   ) throws(SQLiteError) -> Entry? {
     try selectLastEdit.bind(1, number)
     try selectLastEdit.bind(2, target)
+    try selectLastEdit.bind(3, seq)
     defer { selectLastEdit.reset() }
     return try selectLastEdit.step() ? try selectLastEdit.entry(in: room) : nil
   }

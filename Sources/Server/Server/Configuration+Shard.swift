@@ -8,6 +8,7 @@ extension Configuration {
     var shard = Shard.Configuration()
     shard.limits = limits.shard
     shard.server = "relay/\(Server.version)"
+    shard.asksStrangers = rooms.requests == .yes || rooms.requests == .auto && auth.mode != .open
     shard.anyoneMayCreate = rooms.create == .anyone
     shard.listed = rooms.listed.map { ($0.room, $0.title) }
     shard.seen = people.seen ? SeenPeople() : nil

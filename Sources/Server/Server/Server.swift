@@ -76,7 +76,7 @@ public final class Server: Sendable {
     let listener = try Self.claim(configuration.listen)
     address = listener.address
     let names = ReservedNames(configuration)
-    let shard = configuration.shard
+    var shard = configuration.shard
     let authenticator: Authenticator
     if configuration.auth.mode == .accounts {
       log = try openLog(configuration, logger)
@@ -97,6 +97,7 @@ public final class Server: Sendable {
       authenticator = Authenticator(configuration, authority)
       log = try openLog(configuration, logger)
     }
+    shard.blocks = log.blocks
     self.authenticator = authenticator
     self.names = names
 

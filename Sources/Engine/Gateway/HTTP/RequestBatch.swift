@@ -116,7 +116,7 @@ struct RequestBatch {
   var nextMustWait: Bool {
     guard pending > 0, reached < items.count else { return false }
     return switch items[reached].request.message {
-    case .history, .rooms, .people: true
+    case .history, .rooms, .people, .blocks, .reports: true
     default: false
     }
   }
@@ -170,13 +170,15 @@ struct RequestBatch {
     error.ref = request.ref
     switch request.message {
     case .join(let join): error.room = join.room
-    case .leave(let room, _), .received(let room, _), .read(let room, _), .typing(let room, _):
+    case .leave(let room, _), .received(let room, _), .read(let room, _), .typing(let room, _),
+      .accept(let room), .report(let room, _, _):
       error.room = room
     case .history(let history): error.room = history.room
     case .send(let send):
       error.room = send.room
       error.id = send.id
-    case .auth, .joinRooms, .rooms, .people, .presence, .ping: break
+    case .reports(let room): error.room = room
+    case .auth, .joinRooms, .rooms, .people, .presence, .ping, .block, .blocks: break
     }
     return error
   }

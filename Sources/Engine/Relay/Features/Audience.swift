@@ -20,12 +20,19 @@ protocol Audience: ~Copyable {
   func user(of session: Slot<Session>) -> String
   /// The presence of a user over all loops.
   func presence(of user: String) -> Presence
+  /// The same, as a session may know it.
+  func presence(of user: String, to session: Slot<Session>) -> Presence
+  /// Since when a session gets nothing of a user's presence, typing and receipts because one of them has
+  /// blocked the other, in milliseconds since 1970; `nil` if it does.
+  func separation(of user: String, _ session: Slot<Session>) -> Int64?
   /// Whether the session has joined the room, or has asked the log for it, and has not left.
   func hasSubscribed(to room: String, _ session: Slot<Session>) -> Bool
   /// Throws if the room's name or the client's rights do not allow a request.
   func checkAccess(to room: String, re: RequestName, _ session: Slot<Session>) throws(WireError)
   /// Whether the client's token, if any, allows it to read the room.
   func rightsAllowReading(_ room: String, _ session: Slot<Session>) -> Bool
+
+  mutating func forEachSession(of user: String, _ body: (inout Self, Slot<Session>) -> Void)
 
   // MARK: Requests and answers
 
@@ -63,8 +70,8 @@ protocol ListsAudience: Audience, ~Copyable {
   func name(of room: Slot<Room>) -> String
   func handle(of room: Slot<Room>) -> Handle<Room>
   func bounds(of room: Slot<Room>) -> RoomBounds
-  /// Returns the JSON of a room's last entry; empty if there is none.
-  func lastEntry(of room: Slot<Room>) -> ArraySlice<UInt8>
+  /// Returns the JSON of a room's last entry; empty if there is none, or if it is hidden from the user.
+  func lastEntry(of room: Slot<Room>, for user: String) -> ArraySlice<UInt8>
   /// Returns a room, with at least the bounds that the log has told. It may be forgotten unless it is
   /// retained.
   mutating func update(_ room: String, head: Int64, firstKept: Int64) -> Slot<Room>
@@ -73,7 +80,6 @@ protocol ListsAudience: Audience, ~Copyable {
 
   func hasJoined(_ room: Slot<Room>, _ session: Slot<Session>) -> Bool
   func joinedRooms(of session: Slot<Session>) -> [Slot<Room>]
-  mutating func forEachSession(of user: String, _ body: (inout Self, Slot<Session>) -> Void)
   /// The user of a session, as storage needs to know them.
   func asker(_ session: Slot<Session>, _ now: Moment) -> ReadRequest.Asker
   mutating func chargeRequests(_ count: Int, _ session: Slot<Session>)
@@ -97,4 +103,12 @@ enum Recipients {
   case ownSessions
   /// Those that have joined the room and asked for the number of its subscribers.
   case counting
+}
+
+extension Audience where Self: ~Copyable {
+  /// Returns when a user was last online, as a session may know it: not after the two were separated.
+  func lastSeen(_ at: Int64?, of user: String, to session: Slot<Session>) -> Int64? {
+    guard let separation = separation(of: user, session) else { return at }
+    return min(at ?? separation, separation)
+  }
 }

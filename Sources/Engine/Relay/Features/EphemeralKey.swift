@@ -1,8 +1,8 @@
 /// Identifies ephemeral messages of which only the latest matters.
 struct EphemeralKey: Hashable {
-  enum Kind: UInt8, CaseIterable { case receipt, typing, subscribers, activity, presence }
+  enum Kind: UInt8, CaseIterable { case receipt, typing, subscribers, activity, presence, blocks }
   let kind: Kind
-  /// `nil` for presence.
+  /// `nil` for presence and blocks.
   let room: Handle<Room>?
   let user: String
 

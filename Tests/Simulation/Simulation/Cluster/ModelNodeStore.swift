@@ -317,6 +317,21 @@ final class ModelNodeStore: NodeStore {
     return try rooms.standing(of: user, inRoom: number)
   }
 
+  func blocks() throws(StoreFailure) -> BlockTable {
+    var rooms = try rooms()
+    return try rooms.blocks()
+  }
+
+  func copies(ofRoom number: Int64, in seqs: ClosedRange<Int64>) throws(StoreFailure) -> [Int64] {
+    var rooms = try rooms()
+    return try rooms.copies(ofRoom: number, in: seqs)
+  }
+
+  func copies(before at: Int64, limit: Int) throws(StoreFailure) -> [Int64] {
+    var rooms = try rooms()
+    return try rooms.copies(before: at, limit: limit)
+  }
+
   func members(ofRoom number: Int64, limit: Int) throws(StoreFailure) -> [String] {
     var rooms = try rooms()
     return try rooms.members(ofRoom: number, limit: limit)

@@ -48,7 +48,10 @@ extension OpenRequests.Request {
     case .rooms: type == .rooms
     case .people: type == .people
     case .pong: type == .ping
-    case .ok: [.leave, .received, .read, .typing, .presence].contains(type)
+    case .blocks: type == .blocks
+    case .reports: type == .reports
+    case .ok:
+      [.leave, .received, .read, .typing, .presence, .block, .accept, .report].contains(type)
     case .error(let error):
       error.re == type && error.id == id && (error.room.map(rooms.contains) ?? rooms.isEmpty)
     default: false
@@ -65,7 +68,9 @@ extension ClientMessage {
       [room]
     case .send(let send): [send.room]
     case .history(let request): [request.room]
-    case .auth, .presence, .rooms, .people, .ping: []
+    case .accept(let room), .report(let room, _, _): [room]
+    case .reports(let room): room.map { [$0] } ?? []
+    case .auth, .presence, .rooms, .people, .ping, .block, .blocks: []
     }
   }
 

@@ -85,7 +85,8 @@ final class Witness {
       peopleAsked += 1
       asksForPeople = true
     case .read(let room, let seq): referee.ledger.recordReadAsked(seq, of: user, in: room)
-    case .auth, .received, .typing, .presence, .ping: break
+    case .auth, .received, .typing, .presence, .ping, .block, .blocks, .accept, .report, .reports:
+      break
     }
   }
 
@@ -146,7 +147,7 @@ final class Witness {
       referee.tally.count(.presenceTold)
       // The directory may contain the client's own user.
       if presence.user == user, !asksForPeople { fault("received its own presence") }
-    case .pong, .ok, .renewed: break
+    case .pong, .ok, .renewed, .blocks, .reports: break
     }
   }
 

@@ -29,6 +29,11 @@ final class People: Feature {
 
   func profile(of user: String) -> Person? { roster.profile(of: user) }
 
+  /// Whether a user is in the directory, or a bot: not whether they have connected.
+  func isKnown(_ user: String) -> Bool {
+    roster.isBot(user) || roster.directory.people.index(of: user) != nil
+  }
+
   /// Takes a publication of the directory. Clients that have requested people are told once when a
   /// problem begins.
   func update(_ update: DirectoryUpdate, in audience: inout some Audience & ~Copyable) {
@@ -96,7 +101,8 @@ final class People: Feature {
     askers.updateValue(answer, forKey: id)
     audience.awaitReply(ref: ref, session)
     var offline: [String] = []
-    for (person, _, _) in answer.people where audience.presence(of: person.user) == .offline {
+    for (person, _, _) in answer.people
+    where audience.presence(of: person.user, to: session) == .offline {
       offline.append(person.user)
     }
     audience.read(.lastSeen(id, offline, for: .people))
@@ -115,11 +121,12 @@ final class People: Feature {
     var bytes = 0
     var last: PeopleCursor?
     for (person, isBot, place) in answer.people {
-      let presence = audience.presence(of: person.user)
+      let presence = audience.presence(of: person.user, to: session)
+      let lastSeen = audience.lastSeen(seen[person.user], of: person.user, to: session)
       let room = RoomName.direct(person.user, user)
       let row = ServerMessage.PersonRow(
         user: person.user, name: person.name, avatar: person.avatar, presence: presence,
-        lastSeen: presence == .offline ? seen[person.user] : nil, isBot: isBot,
+        lastSeen: presence == .offline ? lastSeen : nil, isBot: isBot,
         room: person.user == user || !audience.rightsAllowReading(room, session) ? nil : room)
       bytes += audience.length { row.append(to: &$0) } + 1
       if bytes > Shard.replyBytes, let last {

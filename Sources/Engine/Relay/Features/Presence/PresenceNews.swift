@@ -16,8 +16,9 @@ final class PresenceNews: Feature {
     _ user: String, lastSeen: Int64?, _ session: Slot<Session>,
     in audience: borrowing some Audience & ~Copyable
   ) {
-    users.watch(
-      user, audience.presence(of: user), lastSeen: lastSeen, audience.id(of: session))
+    // What a separated session knows is not what the others may know.
+    let known = audience.separation(of: user, session) == nil ? lastSeen : nil
+    users.watch(user, audience.presence(of: user), lastSeen: known, audience.id(of: session))
   }
 
   func isWatching(_ user: String, _ session: SessionID) -> Bool {
@@ -42,22 +43,40 @@ final class PresenceNews: Feature {
   }
 
   private func tell(_ user: Slot<WatchedUser>, in audience: inout some Audience & ~Copyable) {
-    encode(user, in: &audience)
+    audience.encode(.presence(presence(of: user)))
     let key = EphemeralKey(.presence, nil, users[user].name)
-    for watcher in users[user].watchers { audience.inform(watcher.slot, key) }
+    for watcher in users[user].watchers
+    where audience.separation(of: key.user, watcher.slot) == nil {
+      audience.inform(watcher.slot, key)
+    }
   }
 
-  private func encode(_ user: Slot<WatchedUser>, in audience: inout some Audience & ~Copyable) {
-    let watched = users[user]
-    audience.encode(
-      .presence(
-        ServerMessage.UserPresence(
-          user: watched.name, presence: watched.presence, lastSeen: watched.at)))
+  /// Tells the sessions of `viewer` the presence of a user, after the two were separated, or are not any more.
+  func tell(_ user: String, to viewer: String, in audience: inout some Audience & ~Copyable) {
+    guard let watched = users.find(user), users[watched].presence != .offline else { return }
+    audience.forEachSession(of: viewer) { audience, session in
+      guard users.isWatching(user, audience.id(of: session)) else { return }
+      encode(user, to: session, in: &audience)
+      audience.inform(session, EphemeralKey(.presence, nil, user))
+    }
   }
 
-  /// Encodes the presence of a watched user for a session that reads again.
-  func encode(_ user: String, in audience: inout some Audience & ~Copyable) {
-    if let watched = users.find(user) { encode(watched, in: &audience) }
+  private func presence(of user: Slot<WatchedUser>) -> ServerMessage.UserPresence {
+    ServerMessage.UserPresence(
+      user: users[user].name, presence: users[user].presence, lastSeen: users[user].at)
+  }
+
+  /// Encodes the presence of a watched user for a session.
+  func encode(
+    _ user: String, to session: Slot<Session>, in audience: inout some Audience & ~Copyable
+  ) {
+    guard let watched = users.find(user) else { return }
+    var presence = presence(of: watched)
+    if audience.separation(of: user, session) != nil {
+      presence.presence = .offline
+      presence.lastSeen = audience.lastSeen(presence.lastSeen, of: user, to: session)
+    }
+    audience.encode(.presence(presence))
   }
 
   // MARK: - Peers
@@ -72,7 +91,7 @@ final class PresenceNews: Feature {
       !users.isWatching(peer, id)
     else { return }
     watch(peer, lastSeen: nil, session, in: audience)
-    if audience.presence(of: peer) == .offline {
+    if audience.presence(of: peer, to: session) == .offline {
       audience.read(.lastSeen(id, [peer], for: .peer))
     } else {
       reply(peer, lastSeen: nil, to: session, in: &audience)
@@ -94,7 +113,8 @@ final class PresenceNews: Feature {
     in audience: inout some Audience & ~Copyable
   ) {
     let presence = ServerMessage.UserPresence(
-      user: user, presence: audience.presence(of: user), lastSeen: lastSeen)
+      user: user, presence: audience.presence(of: user, to: session),
+      lastSeen: audience.lastSeen(lastSeen, of: user, to: session))
     audience.reply(.presence(presence), ref: nil, to: session)
   }
 

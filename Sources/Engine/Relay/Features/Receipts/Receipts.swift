@@ -50,7 +50,8 @@ final class Receipts: Feature {
     guard let room = audience.room(named: change.room) else { return }
     let key = EphemeralKey(.receipt, room, change.marks.user)
     let receipt = Receipt(
-      marks: change.marks, isForOthers: change.members <= SequencedRoom.memberListLimit)
+      marks: change.marks,
+      isForOthers: change.members.map { $0 <= SequencedRoom.memberListLimit } ?? false)
     if throttle.admit(receipt, for: key, now: now.monotonic) { tell(receipt, key, in: &audience) }
   }
 

@@ -126,6 +126,7 @@ final class RoomLists: Feature {
     guard watched.belongs else { return }
     audience.forEachSession(of: table.users[watched.watch].user) { audience, session in
       if pages.contains(audience.id(of: session)),
+        key.kind == .activity || audience.separation(of: key.user, session) == nil,
         watched.joined == 0 || !audience.hasJoined(watched.room, session),
         // A user who may send to a room is not always allowed to read it.
         audience.rightsAllowReading(audience.name(of: watched.room), session)
@@ -160,6 +161,19 @@ final class RoomLists: Feature {
     }
   }
 
+  /// A direct room became a request to its user, or is none any more: their other devices are told.
+  func updateRequest(
+    _ change: Commit.RequestChange, in audience: inout some ListsAudience & ~Copyable, _ now: Moment
+  ) {
+    guard let room = audience.room(named: change.room)?.slot,
+      let node = table.find(change.user, room)
+    else { return }
+    table.rooms[node].isRequest = change.isOn
+    if throttle.admit((), for: table.rooms.handle(node), now: now.monotonic) {
+      tell(node, in: &audience)
+    }
+  }
+
   /// A user's marks in a room have moved.
   func updateMarks(
     _ change: Commit.MarkChange, in audience: borrowing some ListsAudience & ~Copyable
@@ -181,12 +195,21 @@ final class RoomLists: Feature {
     if watchers.isEmpty { return }
     countUnread(span, of: commit, in: room, watchers, &audience)
     for node in watchers
-    where table.rooms[node].belongs
+    where table.rooms[node].belongs && shows(span, of: commit, to: node)
       && table.rooms[node].joined < table.users[table.rooms[node].watch].sessions
       && throttle.admit((), for: table.rooms.handle(node), now: now.monotonic)
     {
       tell(node, in: &audience)
     }
+  }
+
+  /// Whether an entry is shown to the user of a list.
+  private func shows(
+    _ span: Commit.RoomSpan, of commit: Commit, to node: Slot<WatchedRoom>
+  ) -> Bool {
+    if commit.hidden.isEmpty { return true }
+    let user = table.users[table.rooms[node].watch].user
+    return commit.hidden(in: span.frames, from: user).count < span.frames.count
   }
 
   /// An entry is unread for all but its sender, whose marks it may move (as
@@ -196,8 +219,13 @@ final class RoomLists: Feature {
     _ watchers: [Slot<WatchedRoom>], _ audience: inout some ListsAudience & ~Copyable
   ) {
     let new = commit.contents(of: span.frames)
-    for node in watchers {
+    for node in watchers where shows(span, of: commit, to: node) {
       if table.rooms[node].belongs { table.rooms[node].unread.count += new }
+      for frame in commit.hidden(
+        in: span.frames, from: table.users[table.rooms[node].watch].user)
+      {
+        table.rooms[node].unread.count -= commit.contents(of: frame..<frame + 1)
+      }
       table.rooms[node].lastAt = span.lastAt
       pages.move(node, table, in: &audience)
       table.moveToFront(node)
@@ -240,10 +268,12 @@ final class RoomLists: Feature {
     let watched = table.rooms[node]
     let bounds = audience.bounds(of: watched.room)
     let unread = watched.unread(within: bounds)
-    let activity = ServerMessage.Activity(
+    var activity = ServerMessage.Activity(
       room: audience.name(of: watched.room), head: bounds.head, unread: unread.count,
       unreadMore: unread.isMore, last: nil)
-    audience.encode(activity, last: audience.lastEntry(of: watched.room))
+    activity.isRequest = watched.isRequest
+    audience.encode(
+      activity, last: audience.lastEntry(of: watched.room, for: table.users[watched.watch].user))
   }
 
   // MARK: - The rooms of a user

@@ -102,7 +102,8 @@ struct RoomPages {
       .map { summary(table.rooms[$0], of: user, in: audience) }
     askers[id]?.paging = paging
     askers[id]?.summaries = summaries
-    let peers = summaries.compactMap(\.peer).filter { audience.presence(of: $0) == .offline }
+    let peers = summaries.compactMap(\.peer)
+      .filter { audience.presence(of: $0, to: session) == .offline }
     audience.read(.lastSeen(id, peers, for: .rooms))
   }
 
@@ -156,7 +157,10 @@ struct RoomPages {
     let id = audience.id(of: session)
     guard var summaries = askers[id]?.summaries else { return }
     for place in summaries.indices {
-      if let peer = summaries[place].peer { summaries[place].lastSeen = seen[peer] }
+      guard let peer = summaries[place].peer,
+        audience.presence(of: peer, to: session) == .offline
+      else { continue }
+      summaries[place].lastSeen = audience.lastSeen(seen[peer], of: peer, to: session)
     }
     askers[id]?.summaries = summaries
     audience.read(
@@ -183,7 +187,9 @@ struct RoomPages {
       }
       summary.about = glimpse?.about
       if let json = glimpse?.last { summary.last = try? Entry(decoding: json.span) }
-      summary.presence = summary.peer.map { audience.presence(of: $0) }
+      summary.presence = summary.peer.map { audience.presence(of: $0, to: session) }
+      summary.isRequest = glimpse?.isRequest ?? false
+      if let node = paging.page[place] { table.rooms[node].isRequest = summary.isRequest }
       bytes += audience.length { summary.append(to: &$0) } + 1
       if bytes > Shard.replyBytes || glimpse == nil, !included.isEmpty {
         // What does not fit, or has no last entry, is on the next page.

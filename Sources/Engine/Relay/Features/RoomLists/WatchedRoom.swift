@@ -18,6 +18,8 @@ struct WatchedRoom {
   /// entries, and no `activity`.
   var joined: Int32 = 0
   var belongs = false
+  /// As in `RoomSummary`, where the log has told it since the list was loaded, or a page has shown it.
+  var isRequest = false
 
   /// The number of unread entries that are still kept.
   func unread(within bounds: RoomBounds) -> (count: Int64, isMore: Bool) {

@@ -1,0 +1,188 @@
+import Moderation
+import Wire
+
+/// Blocks between users, and direct rooms that are requests: `BlockTable` and `DirectState` have the state,
+/// which the store keeps. The other rooms pay one test for it.
+extension Sequencer {
+  /// Begins a block or ends it.
+  mutating func block(
+    _ change: LogRequest.Block, from loop: Int, _ batch: inout Batch,
+    _ store: inout some EntryLookup
+  ) throws(StoreFailure) {
+    let (user, blocked) = (change.user, change.blocked)
+    if (blocks.since(user, blocked: blocked) != nil) == change.on {
+      batch.promises.append((loop, change.origin, .ok))
+      return
+    }
+    let room = try room(RoomName.direct(user, blocked), &store)
+    if change.on, let refusal = blockRefusal(user, in: room) {
+      batch.answers.append((loop, .answer(change.origin, .error(refusal))))
+      return
+    }
+    // A room that is not stored has nothing to hide: its first entry asks the table.
+    if rooms[room].number != nil {
+      if change.on {
+        rooms[room].direct.beginHiding(blocked, after: rooms[room].head)
+      } else {
+        rooms[room].direct.endHiding(blocked, after: rooms[room].head)
+      }
+      batch.directs.insert(room)
+    }
+    batch.audienceRooms.insert(room)
+    batch.undoneBlocks.append(
+      BlockChange(user: user, blocked: blocked, at: blocks.since(user, blocked: blocked)))
+    let begun = BlockChange(user: user, blocked: blocked, at: change.on ? batch.now : nil)
+    blocks.apply(begun)
+    batch.blocks.append(begun)
+    batch.promises.append((loop, change.origin, .ok))
+  }
+
+  private func blockRefusal(_ user: String, in room: Int) -> WireError? {
+    let limit = EntryLimits.blocksPerUser
+    let text: String
+    if blocks.count(by: user) >= limit {
+      text = "You have reached the limit of \(limit) blocked users; end a block first."
+    } else if rooms[room].direct.hidden.count >= EntryLimits.hiddenRuns {
+      text = "You have blocked this user and ended the block too often."
+    } else {
+      return nil
+    }
+    return WireError(.limitReached, text, re: .block, field: "blocks_per_user")
+  }
+
+  // MARK: - Direct rooms
+
+  /// A direct room gets its first entry: those of a user who is blocked are hidden.
+  mutating func hideEntries(ofNewRoom room: Int, _ batch: inout Batch) {
+    guard !blocks.isEmpty, let (a, b) = RoomName.peers(of: rooms[room].name) else { return }
+    for (user, other) in [(a, b), (b, a)] where blocks.since(user, blocked: other) != nil {
+      rooms[room].direct.beginHiding(other, after: 0)
+      batch.directs.insert(room)
+    }
+  }
+
+  /// Whether an entry is hidden from a user.
+  func hides(_ entry: Entry, from user: String, in room: Int) -> Bool {
+    !rooms[room].direct.hidden.isEmpty && rooms[room].direct.hides(entry, from: user)
+  }
+
+  /// Records that the first entry of a direct room is one of a user who is not known to the other one.
+  mutating func request(
+    _ append: LogRequest.Append, in room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
+  ) throws(StoreFailure) {
+    guard let stranger = append.stranger, rooms[room].head == 1,
+      let peer = RoomName.peer(in: append.room, of: append.user),
+      try !share(append.user, peer, batch.now, &store)
+    else { return }
+    rooms[room].direct.request = DirectState.Request(user: peer, issuer: stranger.issuer)
+    batch.directs.insert(room)
+    batch.requests.append(Commit.RequestChange(room: append.room, user: peer, isOn: true))
+  }
+
+  /// The user of a direct room has accepted it: from here on their receipts are told.
+  mutating func acceptRequest(_ user: String, in room: Int, _ batch: inout Batch) {
+    guard rooms[room].direct.request?.user == user else { return }
+    rooms[room].direct.request = nil
+    batch.directs.insert(room)
+    batch.requests.append(
+      Commit.RequestChange(room: rooms[room].name, user: user, isOn: false))
+    if rooms[room].members[user] != nil {
+      batch.marked.insert(MemberKey(room: room, user: user))
+    }
+  }
+
+  /// Whether two users are members of a private room.
+  private mutating func share(
+    _ a: String, _ b: String, _ now: Int64, _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> Bool {
+    let limit = EntryLimits.sharedRooms
+    for membership in try store.memberships(of: a, after: 0, limit: limit)
+    where !RoomName.isDirect(membership.room) {
+      guard try store.standing(of: b, inRoom: membership.number).isMember(now) else { continue }
+      let room = try room(membership.room, &store)
+      if isPrivate(room), try standing(of: a, in: room, &store).isMember(now) { return true }
+    }
+    return false
+  }
+
+  // MARK: - What users see of each other
+
+  /// Returns the marks of members as one of them sees them: those of a user who is separated from them do
+  /// not pass what there was then, and those of a user who has not accepted a request do not show.
+  mutating func marks(
+    _ members: [ServerMessage.Marks], seenBy user: String, in room: Int,
+    _ store: inout some EntryLookup
+  ) -> [ServerMessage.Marks] {
+    if blocks.isEmpty, rooms[room].direct.request == nil { return members }
+    return members.map { member in
+      var member = member
+      if rooms[room].direct.request?.user == member.user, member.user != user {
+        (member.read, member.received) = (0, 0)
+      } else if let at = blocks.separation(of: member.user, user) {
+        // A store that cannot be read shows none of them.
+        let last = (try? lastSeq(through: at, in: room, &store)) ?? 0
+        member.read = min(member.read, last)
+        member.received = min(member.received, last)
+      }
+      return member
+    }
+  }
+
+  /// Returns the number of a room's subscribed users, as it is published: separated users do not count for
+  /// each other.
+  func audience(of room: Int) -> Int64 {
+    let audience = rooms[room].audience
+    return blocks.separates(directRoom: rooms[room].name) ? min(1, audience) : audience
+  }
+
+  /// Returns the last entry of a room that was there at a time, at which two of its users were separated: by
+  /// bisection, once for each time.
+  private mutating func lastSeq(
+    through time: Int64, in room: Int, _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> Int64 {
+    guard let number = rooms[room].number else { return 0 }
+    if let begun = rooms[room].direct.hidden.filter({ $0.last == nil }).map(\.first).min() {
+      return begun - 1
+    }
+    let key = PastHead(room: number, at: time)
+    if let known = pastHeads[key] { return known }
+    var (low, high) = (rooms[room].first - 1, rooms[room].head)
+    while low < high {
+      let middle = low + (high - low + 1) / 2
+      let entry = try store.entry(middle, ofRoom: number, named: rooms[room].name)
+      if let entry, entry.at <= time { low = middle } else { high = middle - 1 }
+    }
+    if pastHeads.count >= Self.pastHeadsLimit { pastHeads = [:] }
+    pastHeads[key] = low
+    return low
+  }
+
+  /// A room at a time.
+  struct PastHead: Hashable {
+    var room: Int64
+    /// Milliseconds since 1970.
+    var at: Int64
+  }
+
+  static let pastHeadsLimit = 8192
+
+  // MARK: - Outcomes
+
+  /// The blocks of a batch that was not stored never were.
+  mutating func undoBlocks(_ batch: Batch) {
+    for change in batch.undoneBlocks.reversed() { blocks.apply(change) }
+    for room in batch.directs { rooms[room].isStale = true }
+  }
+
+  /// Returns the entries of a batch that are hidden from the other user of their room, by index.
+  func hiddenEntries(of batch: Batch) -> Set<Int> {
+    // Blocks may have ended in this batch.
+    if blocks.isEmpty, batch.blocks.isEmpty { return [] }
+    var hidden: Set<Int> = []
+    for (index, room) in batch.entryRooms.enumerated() where !rooms[room].direct.hidden.isEmpty {
+      let entry = batch.entries[index].entry
+      if rooms[room].direct.hides(entry.seq, of: entry.from) { hidden.insert(index) }
+    }
+    return hidden
+  }
+}

@@ -1,0 +1,246 @@
+import Relay
+import Testing
+import Wire
+
+/// Blocks, requests and reports, in every log.
+@Suite struct `Blocks, requests and reports` {
+  private typealias Send = ClientMessage.Send
+
+  private static let dm = "dm:ada:bo"
+
+  private static func origin(_ re: RequestName) -> LogRequest.Origin {
+    LogRequest.Origin(session: .test, re: re, ref: "r")
+  }
+
+  private static func block(_ user: String, _ blocked: String, _ on: Bool = true) -> LogRequest {
+    .block(.init(user: user, blocked: blocked, on: on, origin: origin(.block)))
+  }
+
+  private static func text(_ user: String, _ text: String, room: String = dm) -> LogRequest {
+    .append(Send(room: room, id: text, text: text), from: user)
+  }
+
+  private static func report(
+    _ user: String, _ seq: Int64, room: String = "general", isOperator: Bool = false
+  ) -> LogRequest {
+    .report(
+      .init(
+        room: room, seq: seq, user: user, isOperator: isOperator, reason: "spam",
+        origin: origin(.report)))
+  }
+
+  private static func answers(_ delivery: LogDelivery) -> [ServerMessage] {
+    delivery.answers.compactMap { if case .answer(_, let message) = $0 { message } else { nil } }
+  }
+
+  private func history(
+    _ harness: LogHarness, _ user: String, room: String = dm, isFolded: Bool = false,
+    isOperator: Bool = false
+  ) async -> [Entry] {
+    let request = ClientMessage.HistoryRequest(room: room, limit: 100, isFolded: isFolded)
+    let asker = ReadRequest.Asker(user: user, isOperator: isOperator, now: 1_000)
+    guard case .history(let page)? = await harness.history(request, by: asker, mayCreate: true)
+    else { return [] }
+    return page.entries
+  }
+
+  private func glimpse(_ harness: LogHarness, _ user: String) async -> LogAnswer.Glimpse? {
+    let asker = ReadRequest.Asker(user: user, now: 1_000)
+    let answer = await harness.read {
+      .glimpses($0, [(room: Self.dm, seq: Int64(1000))], by: asker)
+    }
+    guard case .glimpses(_, let glimpses) = answer else { return nil }
+    return glimpses.first
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `what a blocked user sends keeps its place, and is shown to the user themself alone`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { harness in
+      await harness.submit([Self.text("bo", "one"), Self.text("ada", "two")])
+      let blocked = await harness.submit([Self.block("ada", "bo")])
+      #expect(Self.answers(blocked) == [.ok])
+      let delivery = await harness.submit([Self.text("bo", "three"), Self.text("ada", "four")])
+      #expect(delivery.acks.map(\.seq) == [3, 4])
+      await harness.submit([Self.block("ada", "bo", false)])
+      await harness.submit([Self.text("bo", "five")])
+      for isFolded in [false, true] {
+        let seen = await history(harness, "ada", isFolded: isFolded)
+        #expect(seen.map(\.seq) == [1, 2, 3, 4, 5])
+        #expect(seen.map(\.text) == ["one", "two", nil, "four", "five"])
+        #expect(seen.map(\.from) == ["bo", "ada", "", "ada", "bo"])
+        #expect(seen.map(\.kind.rawValue) == ["text", "text", "hidden", "text", "text"])
+        let own = await history(harness, "bo", isFolded: isFolded)
+        #expect(own.map(\.text) == ["one", "two", "three", "four", "five"])
+      }
+      let page = try #require(await harness.page(Self.dm, for: "ada", after: 2, through: 3))
+      #expect(page.frames.entries.map(\.kind) == [.hidden])
+      let full = try #require(await harness.page(Self.dm, for: "bo", after: 2, through: 3))
+      #expect(full.frames.entries.map(\.text) == ["three"])
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `hidden entries are neither unread nor a row's last, and no reference finds them`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { harness in
+      await harness.submit([Self.text("bo", "one"), Self.block("ada", "bo")])
+      await harness.submit([Self.text("bo", "two"), Self.text("bo", "three")])
+      #expect(await harness.memberships(of: "ada").map(\.unread.count) == [1])
+      let glimpse = try #require(await glimpse(harness, "ada"))
+      #expect(String(decoding: glimpse.last ?? [], as: UTF8.self).contains("\"one\""))
+      for send in [
+        Send(room: Self.dm, id: "x", react: 2, emoji: "👍", isOn: true),
+        Send(room: "other", id: "y", forward: Forward(room: Self.dm, seq: 2)),
+      ] {
+        let refused = await harness.submit([.append(send, from: "ada")])
+        #expect(refused.refusals.map(\.code) == [.noSuchEntry])
+      }
+      // Those of the blocked user work on.
+      let edited = await harness.submit([
+        .append(Send(room: Self.dm, id: "e", edit: 1, text: "uno"), from: "bo")
+      ])
+      #expect(edited.acks.count == 1)
+      #expect(await history(harness, "ada", isFolded: true).first?.text == "one")
+      #expect(await history(harness, "bo", isFolded: true).first?.text == "uno")
+      await harness.submit([
+        .append(Send(room: Self.dm, id: "r", react: 1, emoji: "👍", isOn: true), from: "bo")
+      ])
+      #expect(await history(harness, "ada", isFolded: true).first?.reactions.isEmpty == true)
+      #expect(await history(harness, "bo", isFolded: true).first?.reactions.count == 1)
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `a user who was blocked before the first message is shown in no list`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { harness in
+      await harness.submit([Self.block("ada", "bo")])
+      await harness.submit([Self.text("bo", "one")])
+      #expect(await glimpse(harness, "ada")?.isHidden == true)
+      #expect(await history(harness, "ada").map(\.kind) == [.hidden])
+      // To the other one it is a room like any other.
+      let joined = try #require(await harness.subscribe(Self.dm, as: "bo", after: 0))
+      #expect(joined.members?.map(\.user) == ["ada", "bo"])
+      #expect(await glimpse(harness, "bo")?.isHidden == false)
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `the marks of a user who has blocked another one stay where they were`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { harness in
+      await harness.submit([Self.text("bo", "one"), Self.block("ada", "bo")])
+      await harness.submit([Self.text("bo", "two")])
+      await harness.submit([
+        .mark(room: Self.dm, Marks(user: "ada", read: 2, received: 2), from: nil)
+      ])
+      let seen = try #require(await harness.subscribe(Self.dm, as: "bo"))
+      #expect((seen.members?.first?.read ?? 9) <= 1)
+      #expect(seen.subscribers == 1)
+      let own = try #require(await harness.subscribe(Self.dm, as: "ada"))
+      #expect(own.members?.first?.read == 2)
+      #expect(own.subscribers == 1)
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `the first message of a stranger is a request until it is accepted or answered`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { harness in
+      func first(_ text: String) -> LogRequest {
+        let send = Send(room: Self.dm, id: text, text: text)
+        return .append(
+          LogRequest.Append(
+            session: .test, room: send.room, user: "bo", id: send.id, kind: send.kind,
+            body: send.body, mayCreate: true, stranger: .init(issuer: "")))
+      }
+      await harness.submit([first("hi")])
+      #expect(await glimpse(harness, "ada")?.isRequest == true)
+      #expect(await glimpse(harness, "bo")?.isRequest == false)
+      // No receipt leaves.
+      let marked = await harness.submit([
+        .mark(room: Self.dm, Marks(user: "ada", read: 1, received: 1), from: nil)
+      ])
+      #expect(marked.commit?.marks.map(\.members) == [nil])
+      let typing = await harness.submit([.typing(room: Self.dm, user: "ada", on: true)])
+      #expect(typing.commit?.typing.isEmpty != false)
+      #expect(await harness.subscribe(Self.dm, as: "bo")?.members?.first?.read == 0)
+      let accepted = await harness.submit([
+        .accept(room: Self.dm, user: "ada", from: Self.origin(.accept))
+      ])
+      #expect(Self.answers(accepted) == [.ok])
+      #expect(await glimpse(harness, "ada")?.isRequest == false)
+      #expect(await harness.subscribe(Self.dm, as: "bo")?.members?.first?.read == 1)
+      let stranger = await harness.submit([
+        .accept(room: Self.dm, user: "cy", from: Self.origin(.accept))
+      ])
+      #expect(Self.answers(stranger).map(\.isError) == [true])
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `a report has a copy of its entry, which goes with the entry`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { harness in
+      await harness.submit([
+        Self.text("bo", "buy", room: "general"),
+        .append(Send(room: "general", id: "e", edit: 1, text: "buy now"), from: "bo"),
+      ])
+      let reported = await harness.submit([Self.report("ada", 1), Self.report("ada", 1)])
+      #expect(Self.answers(reported) == [.ok, .ok])
+      #expect(await reports(harness, "general").map(\.copy?.text) == ["buy now"])
+      let unknown = await harness.submit([Self.report("ada", 9)])
+      #expect(Self.answers(unknown).map(\.code) == [.noSuchEntry])
+      await harness.submit([.append(Send(room: "general", id: "d", delete: 1), from: "bo")])
+      let left = await reports(harness, "general")
+      #expect(left.map(\.by) == ["ada"] && left.map(\.copy) == [nil])
+      let records = await history(harness, "root", room: RoomName.reports, isOperator: true)
+      #expect(records.map(\.from) == ["sys"])
+      #expect(!records.contains { String(decoding: $0.body, as: UTF8.self).contains("buy") })
+      #expect(await history(harness, "ada", room: RoomName.reports).isEmpty)
+    }
+  }
+
+  private func reports(_ harness: LogHarness, _ room: String?) async -> [ServerMessage.Report] {
+    let asker = ReadRequest.Asker(user: "root", isOperator: true, now: 1_000)
+    let answer = await harness.read { .reports($0, room: room, by: asker) }
+    guard case .read(_, .reports(let reports)) = answer else { return [] }
+    return reports
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `what only an operator may do is in the audit`(_ conformer: Conformer) async throws {
+    try await conformer.run { harness in
+      var settings = RoomSettings.Change()
+      settings.access = .private
+      await harness.submit([
+        .append(Send(room: "den", id: "s", settings: settings), from: "ada"),
+        .append(
+          Send(room: "den", id: "m", member: MemberChange(user: "bo", role: .banned)),
+          from: "root", isOperator: true),
+        // Their own room is their own affair.
+        .append(
+          Send(room: "attic", id: "s", settings: settings), from: "root", isOperator: true),
+      ])
+      let acts = await history(harness, "root", room: RoomName.audit, isOperator: true)
+      #expect(
+        acts.map { String(decoding: $0.data ?? [], as: UTF8.self) } == [
+          #"{"by":"root","verb":"banned","user":"bo","room":"den"}"#
+        ])
+      let refused = await harness.submit([.subscribe(RoomName.audit, "ada")])
+      #expect(refused.refusals.map(\.code) == [.forbidden])
+    }
+  }
+}
+
+extension ServerMessage {
+  fileprivate var code: ErrorCode? { if case .error(let error) = self { error.code } else { nil } }
+  fileprivate var isError: Bool { code != nil }
+}

@@ -1,0 +1,132 @@
+import ShardWorld
+import Testing
+import Wire
+
+@testable import Relay
+
+/// Blocks, as connections see them.
+@Suite struct `Blocks, on connections` {
+  private typealias Send = ClientMessage.Send
+
+  private let relay = SimulatedRelay(loops: 2, unlimited)
+  private let room = "dm:ada:bo"
+
+  private func send(_ socket: SimulatedSocket, _ text: String) {
+    socket.send(.send(Send(room: room, id: text, text: text)))
+    relay.run()
+  }
+
+  private func block(_ socket: SimulatedSocket, _ user: String, on: Bool = true) {
+    socket.send(.block(user: user, on: on))
+    relay.run()
+  }
+
+  private static func texts(_ messages: [ServerMessage]) -> [String?] {
+    messages.compactMap { if case .message(let entry) = $0 { .some(entry.text) } else { nil } }
+  }
+
+  private static func presences(_ messages: [ServerMessage]) -> [Presence] {
+    messages.compactMap {
+      if case .presence(let presence) = $0 { presence.presence } else { nil }
+    }
+  }
+
+  /// Two users who have joined their direct room, on two loops.
+  private func conversation() -> (ada: SimulatedSocket, bo: SimulatedSocket) {
+    let (ada, bo) = (relay.connect("ada"), relay.connect("bo", loop: 1))
+    send(ada, "hello")
+    for socket in [ada, bo] { socket.join(room, after: 0) }
+    relay.run(forMilliseconds: 2000)
+    for socket in [ada, bo] { _ = socket.take() }
+    return (ada, bo)
+  }
+
+  @Test
+  func `a live cursor of the user who blocks gets the place of an entry, and later its successor`()
+  {
+    let (ada, bo) = conversation()
+    block(ada, "bo")
+    _ = ada.take()
+    send(bo, "spam")
+    send(ada, "peace")
+    #expect(Self.texts(ada.take()) == [nil, "peace"])
+    #expect(Self.texts(bo.take()) == ["spam", "peace"])
+    block(ada, "bo", on: false)
+    send(bo, "sorry")
+    #expect(Self.texts(ada.take()) == ["sorry"])
+    ada.send(.leave(room: room, forget: false))
+    ada.join(room, after: 0)
+    relay.run()
+    #expect(Self.texts(ada.take()) == ["hello", nil, "peace", "sorry"])
+  }
+
+  @Test func `neither of the two gets the other's typing, receipts and presence`() {
+    let (ada, bo) = conversation()
+    block(ada, "bo")
+    relay.run(forMilliseconds: 2000)
+    #expect(Self.presences(bo.take()) == [.offline])
+    #expect(Self.presences(ada.take()) == [.offline])
+    for socket in [ada, bo] {
+      socket.send(.typing(room: room, on: true))
+      socket.send(.read(room: room, seq: 1))
+      socket.send(.presence(isAway: true))
+    }
+    relay.run(forMilliseconds: 5000)
+    for (socket, user) in [(ada, "ada"), (bo, "bo")] {
+      let foreign = socket.take().filter {
+        switch $0 {
+        case .typing, .presence: true
+        case .receipt(_, let marks): marks.user != user
+        default: false
+        }
+      }
+      #expect(foreign == [])
+    }
+    // A new device of the blocked one sees no more.
+    let later = relay.connect("bo", loop: 1)
+    later.send(.rooms(.init()))
+    relay.run(forMilliseconds: 2000)
+    let rows = later.take().compactMap {
+      if case .rooms(let rows, _) = $0 { rows.first } else { nil }
+    }
+    #expect(rows.map(\.presence) == [.offline])
+    block(ada, "bo", on: false)
+    relay.run(forMilliseconds: 2000)
+    #expect(Self.presences(bo.take()) == [.away])
+  }
+
+  @Test func `hidden entries make no activity, and all devices know of the block`() {
+    let (ada, bo) = conversation()
+    let phone = relay.connect("ada", loop: 1)
+    phone.send(.rooms(.init()))
+    relay.run(forMilliseconds: 2000)
+    _ = phone.take()
+    block(ada, "bo")
+    #expect(phone.take().contains(.blocks(["bo"])))
+    send(bo, "spam")
+    relay.run(forMilliseconds: 3000)
+    #expect(phone.take().contains { if case .activity = $0 { true } else { false } } == false)
+    send(ada, "peace")
+    relay.run(forMilliseconds: 3000)
+    let told = phone.take().compactMap {
+      if case .activity(let activity) = $0 { activity } else { nil }
+    }
+    #expect(told.map(\.last?.text) == ["peace"])
+    #expect(told.map(\.unread) == [0])
+    phone.send(.blocks, ref: "b")
+    relay.run()
+    #expect(phone.take() == [.blocks(["bo"])])
+  }
+
+  @Test func `a user blocks at most a thousand others, and never themself`() {
+    let ada = relay.connect("ada")
+    block(ada, "ada")
+    #expect(ada.take().compactMap(\.code) == [.badField])
+    for number in 0...EntryLimits.blocksPerUser { block(ada, "user-\(number)") }
+    #expect(ada.take().compactMap(\.code) == [.limitReached])
+  }
+}
+
+extension ServerMessage {
+  fileprivate var code: ErrorCode? { if case .error(let error) = self { error.code } else { nil } }
+}
