@@ -4,11 +4,11 @@ import Wire
 
 /// Blocks, requests and reports, in every log.
 @Suite struct `Blocks, requests and reports` {
-  private typealias Send = ClientMessage.Send
+  fileprivate typealias Send = ClientMessage.Send
 
-  private static let dm = "dm:ada:bo"
+  fileprivate static let dm = "dm:ada:bo"
 
-  private static func origin(_ re: RequestName) -> LogRequest.Origin {
+  fileprivate static func origin(_ re: RequestName) -> LogRequest.Origin {
     LogRequest.Origin(session: .test, re: re, ref: "r")
   }
 
@@ -16,11 +16,11 @@ import Wire
     .block(.init(user: user, blocked: blocked, on: on, origin: origin(.block)))
   }
 
-  private static func text(_ user: String, _ text: String, room: String = dm) -> LogRequest {
+  fileprivate static func text(_ user: String, _ text: String, room: String = dm) -> LogRequest {
     .append(Send(room: room, id: text, text: text), from: user)
   }
 
-  private static func report(
+  fileprivate static func report(
     _ user: String, _ seq: Int64, room: String = "general", isOperator: Bool = false
   ) -> LogRequest {
     .report(
@@ -29,11 +29,11 @@ import Wire
         origin: origin(.report)))
   }
 
-  private static func answers(_ delivery: LogDelivery) -> [ServerMessage] {
+  fileprivate static func answers(_ delivery: LogDelivery) -> [ServerMessage] {
     delivery.answers.compactMap { if case .answer(_, let message) = $0 { message } else { nil } }
   }
 
-  private func history(
+  fileprivate func history(
     _ harness: LogHarness, _ user: String, room: String = dm, isFolded: Bool = false,
     isOperator: Bool = false
   ) async -> [Entry] {
@@ -208,7 +208,7 @@ import Wire
     }
   }
 
-  private func reports(_ harness: LogHarness, _ room: String?) async -> [ServerMessage.Report] {
+  fileprivate func reports(_ harness: LogHarness, _ room: String?) async -> [ServerMessage.Report] {
     let asker = ReadRequest.Asker(user: "root", isOperator: true, now: 1_000)
     let answer = await harness.read { .reports($0, room: room, by: asker) }
     guard case .read(_, .reports(let reports)) = answer else { return [] }
@@ -236,6 +236,67 @@ import Wire
         ])
       let refused = await harness.submit([.subscribe(RoomName.audit, "ada")])
       #expect(refused.refusals.map(\.code) == [.forbidden])
+    }
+  }
+}
+
+extension `Blocks, requests and reports` {
+  @Test(arguments: Conformer.allCases)
+  func `a room that an operator has deleted has nothing left, and is taken`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { harness in
+      var settings = RoomSettings.Change()
+      settings.access = .private
+      await harness.submit([
+        .append(Send(room: "den", id: "s", settings: settings), from: "ada"),
+        .append(
+          Send(room: "den", id: "m", member: MemberChange(user: "bo", role: .member)), from: "ada"),
+        Self.text("bo", "plans", room: "den"), Self.report("ada", 3, room: "den"),
+      ])
+      _ = await harness.subscribe("den", as: "ada")
+      let delivery = await harness.submit([
+        .deleteRoom("den", by: "root", from: Self.origin(.deleteRoom)),
+        // Of the same batch, and too late.
+        Self.text("ada", "more", room: "den"),
+      ])
+      #expect(Self.answers(delivery) == [.ok])
+      #expect(delivery.refusals.map(\.code) == [.noSuchRoom])
+      #expect(delivery.commit?.departures.map(\.user) == ["ada"])
+      for user in ["ada", "bo"] {
+        #expect(await history(harness, user, room: "den").isEmpty)
+        #expect(await harness.memberships(of: user).map(\.room) == [])
+        #expect(await harness.submit([.subscribe("den", user)]).refusals.count == 1)
+      }
+      let left = await history(harness, "root", room: "den", isOperator: true)
+      #expect(left.map(\.kind) == [.settings])
+      #expect(await reports(harness, nil).map(\.copy) == [nil])
+      let owner = Send(room: "den", id: "o", member: MemberChange(user: "cy", role: .owner))
+      let revived = await harness.submit([.append(owner, from: "root", isOperator: true)])
+      #expect(revived.acks.map(\.seq) == [5])
+      let direct = await harness.submit([
+        .deleteRoom(Self.dm, by: "root", from: Self.origin(.deleteRoom))
+      ])
+      #expect(Self.answers(direct).map(\.code) == [.noSuchRoom])
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `a ban is stored, told to every loop, and in the audit`(_ conformer: Conformer) async throws
+  {
+    try await conformer.run { harness in
+      let ban = BanChange(user: "mallory", isBanned: true, until: 1 << 50)
+      let delivery = await harness.submit([
+        .ban(ban, by: "root", from: Self.origin(.ban)),
+        .ban(BanChange(user: "mallory", isBanned: false), by: "root", from: Self.origin(.ban)),
+      ])
+      #expect(delivery.commit?.bans == [ban, BanChange(user: "mallory", isBanned: false)])
+      let acts = await history(harness, "root", room: RoomName.audit, isOperator: true)
+      #expect(
+        acts.map { String(decoding: $0.data ?? [], as: UTF8.self) } == [
+          #"{"by":"root","verb":"ban","user":"mallory","until":1125899906842624}"#,
+          #"{"by":"root","verb":"unban","user":"mallory"}"#,
+        ])
     }
   }
 }

@@ -12,7 +12,8 @@ struct RelayCommand: ParsableCommand {
     abstract: "A real-time message relay: rooms as durable logs, over WebSocket.",
     version: "relay \(Server.version)",
     subcommands: [
-      Serve.self, CheckConfig.self, IssueToken.self, Invite.self, Users.self, Trace.self,
+      Serve.self, CheckConfig.self, IssueToken.self, Invite.self, Users.self,
+      ListRooms.self, Ban.self, Unban.self, Trace.self,
       Verify.self, Export.self,
       Import.self, Migrate.self,
     ])

@@ -28,8 +28,13 @@ struct StoreOptions: ParsableArguments {
   func use<Result>(_ body: (StorePlace) throws -> Result) throws -> Result {
     let place =
       try data.map { StorePlace.sqlite(folder: $0) } ?? StorePlace(try options.load())
+    return try Self.explaining { try body(place) }
+  }
+
+  /// Prints the error of `body`, and exits with the code for it, if it fails.
+  static func explaining<Result>(_ body: () throws -> Result) throws -> Result {
     do {
-      return try body(place)
+      return try body()
     } catch let error as StoreError {
       StandardError.write("\(error)\n")
       throw error.kind == .broken ? ExitCode.brokenData : ExitCode.configuration

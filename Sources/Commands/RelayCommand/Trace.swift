@@ -69,7 +69,7 @@ struct Trace: ParsableCommand {
         answer = try WebPage.get(
           url + path, headers: token.map { ["Authorization: Bearer \($0)"] } ?? [])
       } else {
-        answer = try Self.ask(path, socketIn: folder)
+        answer = try OperatorRequest.send(path, socketIn: folder)
       }
     } catch {
       StandardError.write("Cannot ask the relay at \(relay): \(error).\n")
@@ -85,16 +85,5 @@ struct Trace: ParsableCommand {
     } else {
       StandardOutput.write("\(TraceTable(trace))")
     }
-  }
-
-  /// Asks by the operator's socket. Its path may be longer than that of a socket may be, so the folder is opened.
-  private static func ask(
-    _ path: String, socketIn folder: String
-  ) throws(WebPage.Failure) -> (status: Int, body: [UInt8]) {
-    let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    defer { if descriptor >= 0 { close(descriptor) } }
-    return try WebPage.get(
-      "http://localhost\(path)",
-      unixSocket: "/proc/self/fd/\(descriptor)/\(Server.operatorSocket)")
   }
 }

@@ -65,18 +65,9 @@ struct Users: ParsableCommand {
     if account.isDisabled { parts.append("disabled") }
     if let issuer = account.binding?.issuer { parts.append("by \(issuer)") }
     let count = listed.sessions.count
-    let last = listed.sessions.first.map { ", last used \(Self.date($0.usedAt))" } ?? ""
+    let last = listed.sessions.first.map { ", last used \(Ban.date($0.usedAt))" } ?? ""
     parts.append("\(count) \(count == 1 ? "device" : "devices")\(last)")
     return parts.joined(separator: "\t")
-  }
-
-  private static func date(_ milliseconds: Int64) -> String {
-    var time = time_t(milliseconds / 1000)
-    var parts = unsafe tm()
-    _ = unsafe gmtime_r(&time, &parts)
-    var text = [CChar](repeating: 0, count: 32)
-    let length = unsafe strftime(&text, text.count, "%Y-%m-%d %H:%M UTC", &parts)
-    return String(decoding: text.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 }
 

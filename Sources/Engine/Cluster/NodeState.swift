@@ -145,6 +145,7 @@ extension StoreChanges {
   package var isDurable: Bool {
     !(newRooms.isEmpty && entries.isEmpty && members.isEmpty && formerMembers.isEmpty
       && trims.isEmpty && redactions.isEmpty && rules.isEmpty && standings.isEmpty
-      && directs.isEmpty && blocks.isEmpty && reports.isEmpty)
+      && directs.isEmpty && blocks.isEmpty && reports.isEmpty
+      && bans.isEmpty && cleared.isEmpty)
   }
 }

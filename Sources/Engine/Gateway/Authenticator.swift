@@ -38,6 +38,8 @@ package final class Authenticator: Sendable {
   private let botUsers: Set<String>
   private let banned: Mutex<Set<String>>
   private let operators: Mutex<Set<String>>
+  /// The users that the log has banned, and when that ends, in milliseconds since 1970; `nil` = never.
+  private let bans = Mutex<[String: Int64?]>([:])
 
   package init(
     verify: Verification?, cookie: SessionCookie? = nil, botUsers: Set<String>,
@@ -57,7 +59,7 @@ package final class Authenticator: Sendable {
   /// - Parameter wall: the time, in milliseconds since 1970.
   func identify(_ request: HTTPRequest, wall: Int64, from host: HostKey? = nil) -> Answer {
     do throws(WireError) {
-      guard let verify else { return try claimedIdentity(request) }
+      guard let verify else { return try claimedIdentity(request, wall) }
       var token = try token(in: request)
       if token == nil, let cookie, let value = cookie.token(in: request) {
         guard cookie.mayBeUsed(by: request) else { return .crossOrigin }
@@ -65,7 +67,7 @@ package final class Authenticator: Sendable {
       }
       guard let token else { return .unknown }
       guard let identity = try verify(token, wall, host) else { return .later(token: token) }
-      return .known(try allowed(identity))
+      return .known(try allowed(identity, wall))
     } catch {
       return .refused(error)
     }
@@ -77,17 +79,27 @@ package final class Authenticator: Sendable {
       throw WireError(
         .unauthorized, "This relay does not use tokens; connect with ?user=NAME.", re: .auth)
     }
-    return try verify(token, wall, nil).map { identity throws(WireError) in try allowed(identity) }
+    return try verify(token, wall, nil).map { identity throws(WireError) in
+      try allowed(identity, wall)
+    }
   }
 
   /// Returns what the verification of a token has found, or the reason to refuse its user.
-  func allowed(_ result: Result<Identity, WireError>) -> Result<Identity, WireError> {
-    Result { () throws(WireError) in try allowed(try result.get()) }
+  /// - Parameter wall: the time, in milliseconds since 1970.
+  func allowed(
+    _ result: Result<Identity, WireError>, wall: Int64
+  ) -> Result<Identity, WireError> {
+    Result { () throws(WireError) in try allowed(try result.get(), wall) }
   }
 
   /// Replaces the list of banned users. Call this before `Shard.ban`, which disconnects sessions,
   /// so that no user gets in between the two.
   package func ban(_ users: Set<String>) { banned.withLock { $0 = users } }
+
+  /// Keeps a user out, or lets them in again.
+  package func apply(_ change: BanChange) {
+    bans.withLock { $0[change.user] = change.isBanned ? .some(change.until) : nil }
+  }
 
   /// Replaces the list of operators.
   package func setOperators(_ users: Set<String>) { operators.withLock { $0 = users } }
@@ -97,8 +109,11 @@ package final class Authenticator: Sendable {
     verify != nil && (identity.isOperator || operators.withLock { $0.contains(identity.user) })
   }
 
-  private func allowed(_ identity: Identity) throws(WireError) -> Identity {
+  private func allowed(_ identity: Identity, _ wall: Int64) throws(WireError) -> Identity {
     if banned.withLock({ $0.contains(identity.user) }) { throw WireError.banned(identity.user) }
+    if let until = bans.withLock({ $0[identity.user] }), until.map({ $0 > wall }) ?? true {
+      throw WireError.banned(identity.user, until: until)
+    }
     return identity
   }
 
@@ -117,7 +132,9 @@ package final class Authenticator: Sendable {
     return String(bearer.dropFirst(scheme.utf8.count).drop { $0 == " " })
   }
 
-  private func claimedIdentity(_ request: HTTPRequest) throws(WireError) -> Answer {
+  private func claimedIdentity(
+    _ request: HTTPRequest, _ wall: Int64
+  ) throws(WireError) -> Answer {
     if !request.headers["Authorization"].isEmpty || request.query("token") != nil {
       throw WireError(
         .unauthorized, "This relay does not use tokens; connect with ?user=NAME.", re: .auth)
@@ -132,6 +149,6 @@ package final class Authenticator: Sendable {
         .unauthorized, "\(user) is a bot of this relay; choose another name.",
         re: .auth)
     }
-    return .known(try allowed(Identity(user: user)))
+    return .known(try allowed(Identity(user: user), wall))
   }
 }

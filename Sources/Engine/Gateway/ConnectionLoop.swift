@@ -131,7 +131,10 @@ import Wire
     now = world.moment()
     for message in messages {
       switch message {
-      case .log(let delivery): shard.apply(delivery, now: now)
+      case .log(let delivery):
+        shard.apply(delivery, now: now)
+        let bans = shard.takeBans()
+        if !bans.isEmpty { apply(bans) }
       case .connectBot(let bot): connect(bot)
       case .fromBot(let bot, let json): receive(json, from: bot)
       case .botDrained(let bot): drained(bot)
@@ -149,9 +152,8 @@ import Wire
         refuseReading { ending.concerns($0) ? ending.reason : nil }
       case .people(let update): shard.update(people: update)
       case .ban(let users):
-        shard.ban(users)
+        ban(users)
         shard.updateOperators()
-        refuseReading { users.contains($0.user) ? .banned($0.user) : nil }
       case .tokenRule(let rule):
         shard.apply(rule)
         refuseReading { identity in
@@ -348,5 +350,18 @@ import Wire
     else { return false }
     for connection in connections.all { remove(connection) }
     return true
+  }
+
+  // MARK: - Bans
+
+  /// Keeps users out that operators have banned, on this relay or another one, and lets others in again.
+  private func apply(_ changes: [BanChange]) {
+    for change in changes { context.authenticator.apply(change) }
+    ban(Set(changes.lazy.filter(\.isBanned).map(\.user)))
+  }
+
+  private func ban(_ users: Set<String>) {
+    shard.ban(users)
+    refuseReading { users.contains($0.user) ? .banned($0.user) : nil }
   }
 }

@@ -128,6 +128,9 @@ package struct Batch {
   var directs: Set<Int> = []
   var requests: [Commit.RequestChange] = []
   var reports: [ReportChange] = []
+  var bans: [BanChange] = []
+  /// Rooms of which all standings are removed.
+  var cleared: Set<Int> = []
   /// Whether the send that is being appended is what only an operator may do.
   var isAct = false
   var audienceRooms: Set<Int> = []

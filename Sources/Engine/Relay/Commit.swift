@@ -130,6 +130,7 @@ public final class Commit: Sendable {
   /// All blocks, if those before are not known to be true any longer.
   public let allBlocks: BlockTable?
   public let requests: [RequestChange]
+  public let bans: [BanChange]
 
   /// The changes that are in no store: a log that starts again publishes them all the same.
   package var ephemera: Commit {
@@ -141,7 +142,7 @@ public final class Commit: Sendable {
     membershipChanges: [MembershipChange] = [], departures: [Departure] = [],
     typing: [TypingChange] = [], audiences: [AudienceChange], presences: [PresenceChange],
     redactions: [Redaction] = [], blocks: [BlockChange] = [], allBlocks: BlockTable? = nil,
-    requests: [RequestChange] = []
+    requests: [RequestChange] = [], bans: [BanChange] = []
   ) {
     spans = entries.spans
     frames = entries.frames
@@ -152,6 +153,7 @@ public final class Commit: Sendable {
     self.blocks = blocks
     self.allBlocks = allBlocks
     self.requests = requests
+    self.bans = bans
     self.presences = presences
     self.redactions = redactions
     self.marks = marks

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// An authenticated user with their rights and the time at which these expire, as stated by the
 /// token if there is one.
 public struct Identity: Equatable, Sendable {
@@ -17,6 +19,8 @@ public struct Identity: Equatable, Sendable {
   public var issuer = ""
   /// Whether the account is an operator's.
   public var isOperator = false
+  /// Whether it is the relay itself: an operator on its machine, by the operator's socket.
+  public private(set) var isRelay = false
   /// What `TokenRule` judges; `nil` if no token proves the identity.
   public var issuance: Issuance?
 
@@ -29,5 +33,12 @@ public struct Identity: Equatable, Sendable {
     self.rights = rights
     self.expires = expires
     self.issuance = issuance
+  }
+
+  /// The operator on the relay's machine.
+  public static var relay: Identity {
+    var identity = Identity(user: UserName.relay)
+    identity.isRelay = true
+    return identity
   }
 }

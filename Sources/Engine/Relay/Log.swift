@@ -29,6 +29,9 @@ public protocol Log: AnyObject, Sendable {
   /// The blocks between users when it starts.
   var blocks: BlockTable { get }
 
+  /// The users who are banned when it starts.
+  var bans: [BanChange] { get }
+
   /// Starts to process requests.
   /// - Parameters:
   ///   - loops: the number of event loops; a commit is published to each.
@@ -55,6 +58,9 @@ public protocol Log: AnyObject, Sendable {
 extension Log {
   /// Returns none, for a log that begins empty.
   public var blocks: BlockTable { BlockTable() }
+
+  /// Returns none.
+  public var bans: [BanChange] { [] }
 
   /// Returns zeros, for a log that does not count.
   public func statistics() -> LogStatistics { LogStatistics() }

@@ -28,6 +28,12 @@ public enum LogRequest: Sendable {
   /// A user accepts a direct room that is a request. Its origin is answered `ok` once that is stored.
   case accept(room: String, user: String, from: Origin)
 
+  /// An operator bans a user from the relay, or lets them in again. Its origin is answered `ok` once that is
+  /// stored.
+  case ban(BanChange, by: String, from: Origin)
+  /// An operator removes the entries and the members of a room. Its origin is answered `ok` once that is
+  /// stored.
+  case deleteRoom(String, by: String, from: Origin)
   /// A user reports an entry. Its origin is answered `ok` once that is stored.
   case report(Report)
 

@@ -303,6 +303,7 @@ public struct MemoryStore: EntryStore, EntryReader {
       roomsByMember[user, default: []].insert(number)
     }
     for (number, rules) in changes.rules { rooms[number]?.rules = rules }
+    for number in changes.cleared { rooms[number]?.standings = [:] }
     for (number, user, standing) in changes.standings {
       rooms[number]?.standings[user] = standing == .unnamed ? nil : standing
     }

@@ -35,7 +35,10 @@ extension WireError {
       .badField, "\"cursor\" must be the \"next\" of an earlier answer.", re: re, field: "cursor")
   }
 
-  public static func banned(_ user: String) -> WireError {
-    WireError(.forbidden, "\(user) is banned from this relay.")
+  /// - Parameter until: when that ends, in milliseconds since 1970; `nil` = never.
+  public static func banned(_ user: String, until: Int64? = nil) -> WireError {
+    var error = WireError(.forbidden, "\(user) is banned from this relay.")
+    error.until = until
+    return error
   }
 }

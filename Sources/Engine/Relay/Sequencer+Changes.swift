@@ -45,6 +45,8 @@ extension Sequencer {
     }
     changes.blocks = batch.blocks
     changes.reports = batch.reports
+    changes.bans = batch.bans
+    changes.cleared = batch.cleared.compactMap { rooms[$0].number }
     if !defersArrivals || !changes.isEmpty || !unstoredSeen.mayWait {
       changes.seen = unstoredSeen.next
       batch.seen = changes.seen.map(\.user)

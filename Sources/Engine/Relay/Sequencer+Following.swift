@@ -41,6 +41,7 @@ extension Sequencer {
     for room in batch.ruled { name(room) }
     for key in batch.judged { name(key.room) }
     for room in batch.directs { name(room) }
+    for room in batch.cleared { name(room) }
     for key in batch.formerMembers { name(key.room) }
     for room in batch.trimmed { name(room) }
     for key in batch.marked where rooms[key.room].number != nil {
@@ -119,6 +120,8 @@ extension Sequencer {
       case .mark(let room, _, _), .forget(let room, _, _), .typing(let room, _, _, _):
         names.insert(room)
       case .accept(let room, _, _): names.insert(room)
+      case .ban: names.insert(RoomName.audit)
+      case .deleteRoom(let room, _, _): names.formUnion([room, RoomName.audit])
       case .report(let report): names.formUnion([report.room, RoomName.reports])
       case .block(let block): names.insert(RoomName.direct(block.user, block.blocked))
       case .unsubscribe, .presence, .memberships, .trace: break
@@ -202,6 +205,9 @@ extension Sequencer {
       rooms[room].isGoverned = true
       governed[number, default: Governance(rules: rules)].rules = rules
     }
+    for number in changes.cleared where index(of: number) != nil {
+      governed[number]?.clearStandings()
+    }
     // An invitation counts among the rooms of one user or the other.
     if !changes.standings.isEmpty { membershipCounts = [:] }
     for (number, user, standing) in changes.standings where index(of: number) != nil {
@@ -218,6 +224,7 @@ extension Sequencer {
     }
     batch.blocks += changes.blocks
     batch.requests += followed.requests
+    batch.bans += changes.bans
     for (number, first) in changes.trims {
       if let room = index(of: number) { rooms[room].first = max(rooms[room].first, first) }
     }

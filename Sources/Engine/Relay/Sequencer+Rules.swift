@@ -12,10 +12,20 @@ struct Governance {
   /// The number of users in memory, over all rooms, beyond which all are looked up again.
   static let usersLimit = 100_000
 
+  /// Whether the store, which may be asked before the current batch is stored, has none of the standings that
+  /// count.
+  private(set) var isCleared = false
+
   init(rules: RoomRules) { self.rules = rules }
 
+  /// Removes what entries have made of users, here and in the store.
+  mutating func clearStandings() {
+    standings = [:]
+    isCleared = true
+  }
+
   /// Forgets what can be looked up again. A user of a slow room may send the next text early then.
-  mutating func forgetUsers() { (standings, lastTexts) = ([:], [:]) }
+  mutating func forgetUsers() { (standings, lastTexts, isCleared) = ([:], [:], false) }
 }
 
 /// What a `settings` or `member` entry makes of its room, decided before the entry has its place.
@@ -47,7 +57,8 @@ extension Sequencer {
   ) throws(StoreFailure) -> Standing {
     guard rooms[room].isGoverned, let number = rooms[room].number else { return .unnamed }
     if let known = governed[number]?.standings[user] { return known }
-    let standing = try store.standing(of: user, inRoom: number)
+    let isCleared = governed[number]?.isCleared == true
+    let standing = isCleared ? .unnamed : try store.standing(of: user, inRoom: number)
     governed[number]?.standings[user] = standing
     governedUsers += 1
     return standing
@@ -241,7 +252,7 @@ extension Sequencer {
   // MARK: - Settings and members
 
   /// Direct messages and the relay's own rooms have no rules.
-  private static func takesNotices(_ room: String) -> Bool {
+  static func takesNotices(_ room: String) -> Bool {
     !RoomName.isDirect(room) && !RoomName.isReserved(room)
   }
 

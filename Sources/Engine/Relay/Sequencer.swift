@@ -231,7 +231,7 @@ public struct Sequencer {
     let departures = departures(of: batch, &store)
     if batch.entries.isEmpty, marks.isEmpty, batch.membershipChanges.isEmpty, batch.typing.isEmpty,
       batch.audiences.isEmpty, presences.isEmpty, batch.blocks.isEmpty, batch.requests.isEmpty,
-      batch.redactions.isEmpty, allBlocks == nil
+      batch.redactions.isEmpty, batch.bans.isEmpty, allBlocks == nil
     {
       return nil
     }
@@ -240,7 +240,7 @@ public struct Sequencer {
       membershipChanges: membershipChanges(of: batch, runs: &runs, &store),
       departures: departures, typing: batch.typing, audiences: batch.audiences,
       presences: presences, redactions: Self.redactions(batch, rooms), blocks: batch.blocks,
-      allBlocks: allBlocks, requests: batch.requests)
+      allBlocks: allBlocks, requests: batch.requests, bans: batch.bans)
   }
 
   /// Returns the membership changes with the state of the rooms.

@@ -54,7 +54,7 @@ extension Shard {
       reject(id, WireError(.unauthorized, refusal, re: .auth))
       return
     }
-    if user == UserName.relay {
+    if user == UserName.relay, !identity.isRelay {
       reject(id, WireError(.forbidden, "The name \(user) is the relay's own.", re: .auth))
       return
     }
@@ -78,9 +78,9 @@ extension Shard {
     if isPresence { people.record(user, name: identity.name) }
     updatePresence(of: user)
     let name = Lineage.randomName(using: &random)
-    if configuration.verifyToken != nil {
+    if configuration.verifyToken != nil || identity.isRelay {
       let grant = Grant(session: name, identity)
-      grant.isOperator = configuration.isOperator(identity)
+      grant.isOperator = identity.isRelay || configuration.isOperator(identity)
       sessions[session].grant = grant
       // A session for a single request ends sooner, and would leave a timer behind.
       if isPresence || lasts { scheduleExpiry(of: grant, id, now) }
@@ -342,6 +342,14 @@ extension Shard {
     sessions.slots.compactMap { sessions[$0].grant?.identity.device }
   }
 
+  /// Returns the bans that the log has told since the last call. The owner keeps the users out, and then calls
+  /// `ban`.
+  public mutating func takeBans() -> [BanChange] {
+    if bans.isEmpty { return [] }
+    defer { bans = [] }
+    return bans
+  }
+
   /// Closes the connections of these users: `error forbidden`, close 4403.
   public mutating func ban(_ users: Set<String>) {
     for user in users.sorted() {
@@ -361,7 +369,7 @@ extension Shard {
   /// If the user is no operator any more, the log decides again what the session may read.
   private mutating func updateOperator(_ session: Slot<Session>, _ grant: Grant) {
     let wasOperator = grant.isOperator
-    grant.isOperator = configuration.isOperator(grant.identity)
+    grant.isOperator = grant.identity.isRelay || configuration.isOperator(grant.identity)
     guard wasOperator, !grant.isOperator else { return }
     let chain = sessions[session].firstSubscription
     for index in subscriptions.slots(in: chain, where: { $0.isSubscribed && !$0.isEnding }) {

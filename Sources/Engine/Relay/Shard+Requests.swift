@@ -54,6 +54,13 @@ extension Shard {
     case .report(let room, let seq, let reason):
       reports.receive(room, seq, reason, ref: ref, from: session, in: &self, now)
     case .reports(let room): reports.list(room, ref: ref, for: session, in: &self, now)
+    case .ban(let user, let on, let until):
+      actAsOperator(.ban, ref: ref, session) { origin, by throws(WireError) in
+        try Self.check(until, user, by, now)
+        return .ban(BanChange(user: user, isBanned: on, until: until), by: by, from: origin)
+      }
+    case .deleteRoom(let room):
+      actAsOperator(.deleteRoom, ref: ref, session) { .deleteRoom(room, by: $1, from: $0) }
     }
   }
 
@@ -151,6 +158,36 @@ extension Shard {
           room: room, user: sessions[session].user, from: origin(.accept, ref: ref, session)))
     } catch {
       reply(error, ref: ref, to: session)
+    }
+  }
+
+  // MARK: - Operators
+
+  private mutating func actAsOperator(
+    _ re: RequestName, ref: String?, _ session: Slot<Session>,
+    _ request: (LogRequest.Origin, String) throws(WireError) -> LogRequest
+  ) {
+    do throws(WireError) {
+      guard sessions[session].isOperator else {
+        throw WireError(.forbidden, "Only operators of the relay may do that.", re: re)
+      }
+      let origin = LogRequest.Origin(session: sessions.id(of: session), re: re, ref: ref)
+      let request = try request(origin, sessions[session].user)
+      sessions[session].owedBytes += Self.originBytes
+      log.append(request)
+    } catch {
+      reply(error, ref: ref, to: session)
+    }
+  }
+
+  private static func check(
+    _ until: Int64?, _ user: String, _ by: String, _ now: Moment
+  ) throws(WireError) {
+    if let until, until <= now.wall {
+      throw WireError(.badField, "\"until\" must be in the future.", re: .ban, field: "until")
+    }
+    guard user != by else {
+      throw WireError(.badField, "You cannot ban yourself.", re: .ban, field: "user")
     }
   }
 

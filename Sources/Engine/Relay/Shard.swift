@@ -117,6 +117,8 @@ public struct Shard: ~Copyable {
   /// Tokens of this turn whose verification takes time.
   var unverified: [UnverifiedToken] = []
 
+  /// Those of the last commits, for the owner.
+  var bans: [BanChange] = []
   /// Users whose last session on this loop has ended in this turn.
   var departures: [String] = []
 

@@ -78,6 +78,10 @@ public struct StoreChanges: Sendable {
   public var directs: [(room: Int64, state: DirectState)] = []
   /// Blocks that began or ended, in their order.
   public var blocks: [BlockChange] = []
+  /// Users who are banned from the relay, or not any more.
+  public var bans: [BanChange] = []
+  /// Rooms whose standings are removed, before `standings` are written.
+  public var cleared: [Int64] = []
   /// New reports, and those that have lost their copies.
   public var reports: [ReportChange] = []
   /// The oldest record of a report that is kept, if that changes.
@@ -90,6 +94,7 @@ public struct StoreChanges: Sendable {
   public var isEmpty: Bool {
     newRooms.isEmpty && entries.isEmpty && members.isEmpty && formerMembers.isEmpty
       && trims.isEmpty && redactions.isEmpty && rules.isEmpty && standings.isEmpty
-      && directs.isEmpty && blocks.isEmpty && reports.isEmpty && seen.isEmpty
+      && directs.isEmpty && blocks.isEmpty && reports.isEmpty && bans.isEmpty && cleared.isEmpty
+      && seen.isEmpty
   }
 }

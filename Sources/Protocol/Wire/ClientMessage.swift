@@ -25,6 +25,10 @@ public enum ClientMessage: Equatable, Sendable {
   case report(room: String, seq: Int64, reason: String)
   /// The reports about a room's entries; `nil` = about all, for an operator.
   case reports(room: String?)
+  /// For operators: lets a user in no more, or again. `until`: milliseconds since 1970; `nil` = for good.
+  case ban(user: String, on: Bool, until: Int64?)
+  /// For operators: removes the entries and the members of a room.
+  case deleteRoom(room: String)
 
   /// The maximum number of characters of a report's reason.
   public static let reasonLimit = MemberChange.reasonLimit
@@ -222,6 +226,8 @@ public enum ClientMessage: Equatable, Sendable {
     case .accept: .accept
     case .report: .report
     case .reports: .reports
+    case .ban: .ban
+    case .deleteRoom: .deleteRoom
     }
   }
 }
@@ -306,6 +312,11 @@ extension ClientMessage {
       json.append(member: ",\"reason\":", reason)
     case .reports(let room):
       if let room { json.append(member: ",\"room\":", room) }
+    case .ban(let user, let on, let until):
+      json.append(member: ",\"user\":", user)
+      json.append(on ? ",\"on\":true" : ",\"on\":false")
+      if let until { json.append(member: ",\"until\":", until) }
+    case .deleteRoom(let room): json.append(member: ",\"room\":", room)
     }
     json.append(UInt8(ascii: "}"))
   }

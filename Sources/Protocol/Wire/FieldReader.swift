@@ -41,10 +41,7 @@ struct FieldReader {
       }
       return .auth(token: token)
     case .block:
-      guard let user = valid(.user, UserName.isValid, json) else {
-        throw bad(.user, "the name of a user", json)
-      }
-      guard let on = try flag(.on, json) else { throw bad(.on, "true or false", json) }
+      let (user, on) = try userAndFlag(json)
       return .block(user: user, on: on)
     case .blocks: return .blocks
     case .accept: return .accept(room: try room(json))
@@ -56,8 +53,22 @@ struct FieldReader {
       }
       return .report(room: room, seq: seq, reason: reason)
     case .reports: return .reports(room: fields[.room].isAbsent ? nil : try room(json))
+    case .ban:
+      let (user, on) = try userAndFlag(json)
+      let until = try optionalSequence(.until, json)
+      guard until == nil || on else { throw bad(.until, "absent if \"on\" is false", json) }
+      return .ban(user: user, on: on, until: until)
+    case .deleteRoom: return .deleteRoom(room: try room(json))
     case .send, .trace, nil: throw named(WireError(.unknownType, "Unknown message type."), json)
     }
+  }
+
+  private func userAndFlag(_ json: Span<UInt8>) throws(WireError) -> (String, Bool) {
+    guard let user = valid(.user, UserName.isValid, json) else {
+      throw bad(.user, "the name of a user", json)
+    }
+    guard let on = try flag(.on, json) else { throw bad(.on, "true or false", json) }
+    return (user, on)
   }
 
   func bad(_ key: JSONFields.Key, _ expected: String, _ json: Span<UInt8>) -> WireError {

@@ -77,6 +77,9 @@ struct CommitCalls {
     let rules = changes.rules
     let standings = changes.standings.filter { $0.standing != .unnamed }
     let former = changes.standings.filter { $0.standing == .unnamed }
+    if !changes.cleared.isEmpty {
+      calls.append(Statements.clearStandings(.ints(changes.cleared)))
+    }
     if !former.isEmpty {
       calls.append(
         Statements.deleteStandings(.ints(former.map(\.room)), .texts(former.map(\.user))))
@@ -114,6 +117,12 @@ struct CommitCalls {
         change.at.map {
           Statements.insertBlock(.text(change.user), .text(change.blocked), .int($0))
         } ?? Statements.deleteBlock(.text(change.user), .text(change.blocked)))
+    }
+    for change in changes.bans {
+      calls.append(
+        change.isBanned
+          ? Statements.insertBan(.text(change.user), .int(change.until ?? 0))
+          : Statements.deleteBan(.text(change.user)))
     }
     let reports = changes.reports.filter(\.hasCopy)
     let without = changes.reports.filter { !$0.hasCopy }

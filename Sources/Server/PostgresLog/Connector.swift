@@ -69,6 +69,7 @@ struct Registration {
   var identityKey: EntryIdentity.Key
   var lastRoom: Int64
   var blocks: BlockTable
+  var bans: [BanChange]
 
   static let oldestVersion = 130_000
 
@@ -132,7 +133,8 @@ struct Registration {
     (state, identityKey, lastRoom) = try Self.register(
       connection, lockKey: lockKey, name: options.name)
     // Changes since then are in the feed, and applied again.
-    blocks = try connection.run(Statements.selectBlocks())[0].blocks
+    let rows = try connection.run(Statements.selectBlocks(), Statements.selectBans())
+    (blocks, bans) = (rows[0].blocks, rows[1].bans)
   }
 
   /// Registers a node in the place where the log ends.

@@ -70,6 +70,11 @@ enum FeedContent {
       writer.append(change.blocked)
       writer.append(change.at ?? -1)
     }
+    writer.append(changes.bans) { writer, change in
+      writer.append(change.user)
+      writer.append(change.isBanned ? change.until ?? 0 : -1)
+    }
+    writer.append(changes.cleared) { $0.append($1) }
     writer.append(sequenced.requests) { writer, change in
       writer.append(change.room)
       writer.append(change.user)
@@ -205,6 +210,12 @@ enum FeedContent {
       let (user, blocked, at) = (try reader.text(), try reader.text(), try reader.int())
       changes.blocks.append(BlockChange(user: user, blocked: blocked, at: at < 0 ? nil : at))
     }
+    for _ in 0..<(try reader.count()) {
+      let (user, until) = (try reader.text(), try reader.int())
+      changes.bans.append(
+        BanChange(user: user, isBanned: until >= 0, until: until > 0 ? until : nil))
+    }
+    for _ in 0..<(try reader.count()) { changes.cleared.append(try reader.int()) }
     for _ in 0..<(try reader.count()) {
       sequenced.requests.append(
         Commit.RequestChange(

@@ -47,6 +47,7 @@ public final class PostgresLog: Log {
   /// The name of the current epoch.
   public var epoch: String { progress.lineage.current.name }
   public let blocks: BlockTable
+  public let bans: [BanChange]
 
   private let connector: Connector
   private let options: Options
@@ -103,7 +104,7 @@ public final class PostgresLog: Log {
     self.report = report
     self.end = end
     node = state.node
-    blocks = registration.blocks
+    (blocks, bans) = (registration.blocks, registration.bans)
     meter = LogMeter(rooms: Int(registration.lastRoom))
     budgets = spending.budgets(options.budget)
     self.registration = Handover(registration)

@@ -63,6 +63,13 @@ extension PostgresRows {
     return blocks
   }
 
+  /// Returns bans from `Statements.selectBans`.
+  var bans: [BanChange] {
+    (0..<count).map {
+      BanChange(user: text($0, 0), isBanned: true, until: int($0, 1) == 0 ? nil : int($0, 1))
+    }
+  }
+
   /// The first column.
   var integers: [Int64] { (0..<count).map { int($0, 0) } }
 

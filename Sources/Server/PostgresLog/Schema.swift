@@ -164,6 +164,12 @@ enum Schema {
       )
       """,
       """
+      CREATE TABLE bans (
+        username text COLLATE "C" PRIMARY KEY,
+        until bigint NOT NULL  -- 0 = for good
+      )
+      """,
+      """
       CREATE TABLE reports (  -- the reports in the room sys:reports
         report bigint PRIMARY KEY,  -- the seq there
         room bigint NOT NULL,

@@ -172,6 +172,8 @@ enum Statements {
     """)
   static let selectBlocks = PostgresStatement(
     "select_blocks", "SELECT username, blocked, at FROM blocks")
+  static let selectBans = PostgresStatement(
+    "select_bans", "SELECT username, until FROM bans")
   static let selectCopies = PostgresStatement(
     "select_copies",
     """
@@ -374,6 +376,16 @@ enum Statements {
     INSERT INTO blocks (username, blocked, at) VALUES ($1::text, $2::text, $3::bigint)
     ON CONFLICT (username, blocked) DO UPDATE SET at = EXCLUDED.at
     """)
+  static let deleteBan = PostgresStatement(
+    "delete_ban", "DELETE FROM bans WHERE username = $1::text")
+  static let insertBan = PostgresStatement(
+    "insert_ban",
+    """
+    INSERT INTO bans (username, until) VALUES ($1::text, $2::bigint)
+    ON CONFLICT (username) DO UPDATE SET until = EXCLUDED.until
+    """)
+  static let clearStandings = PostgresStatement(
+    "clear_standings", "DELETE FROM standings WHERE room = ANY ($1::bigint[])")
   static let insertReports = PostgresStatement(
     "insert_reports",
     """

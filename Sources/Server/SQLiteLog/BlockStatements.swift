@@ -8,6 +8,9 @@ struct BlockStatements: ~Copyable {
   private var deleteDirect: Statement
   private var insertBlock: Statement
   private var deleteBlock: Statement
+  private var insertBan: Statement
+  private var deleteBan: Statement
+  private var deleteStandings: Statement
   private var insertReport: Statement
   private var updateReport: Statement
   private var deleteReports: Statement
@@ -26,6 +29,10 @@ struct BlockStatements: ~Copyable {
         "INSERT OR REPLACE INTO blocks (user, blocked, at) VALUES (?1, ?2, ?3)", on: database),
       deleteBlock: try Statement(
         "DELETE FROM blocks WHERE user = ?1 AND blocked = ?2", on: database),
+      insertBan: try Statement(
+        "INSERT OR REPLACE INTO bans (user, until) VALUES (?1, ?2)", on: database),
+      deleteBan: try Statement("DELETE FROM bans WHERE user = ?1", on: database),
+      deleteStandings: try Statement("DELETE FROM standings WHERE room = ?1", on: database),
       insertReport: try Statement(
         "INSERT INTO reports (report, room, seq, at, copied) VALUES (?1, ?2, ?3, ?4, 1)",
         on: database),
@@ -63,6 +70,33 @@ struct BlockStatements: ~Copyable {
       try deleteBlock.bind(2, change.blocked)
       try deleteBlock.run()
     }
+  }
+
+  mutating func store(_ change: BanChange) throws(SQLiteError) {
+    if change.isBanned {
+      try insertBan.bind(1, change.user)
+      try insertBan.bind(2, change.until ?? 0)
+      try insertBan.run()
+    } else {
+      try deleteBan.bind(1, change.user)
+      try deleteBan.run()
+    }
+  }
+
+  mutating func removeStandings(ofRoom number: Int64) throws(SQLiteError) {
+    try deleteStandings.bind(1, number)
+    try deleteStandings.run()
+  }
+
+  static func bans(in database: borrowing Database) throws(SQLiteError) -> [BanChange] {
+    var select = try Statement("SELECT user, until FROM bans", on: database)
+    var bans: [BanChange] = []
+    while try select.step() {
+      let until = select.integer(1)
+      bans.append(
+        BanChange(user: select.text(0), isBanned: true, until: until == 0 ? nil : until))
+    }
+    return bans
   }
 
   mutating func store(_ change: ReportChange) throws(SQLiteError) {

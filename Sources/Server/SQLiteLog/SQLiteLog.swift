@@ -67,6 +67,7 @@ public final class SQLiteLog: Log {
 
   public let epoch: String
   public let blocks: BlockTable
+  public let bans: [BanChange]
 
   private let path: String
   private let options: Options
@@ -113,7 +114,7 @@ public final class SQLiteLog: Log {
     self.report = report
     lineage = store.lineage
     epoch = store.lineage.current.name
-    do throws(StoreFailure) { blocks = try store.blocks() } catch {
+    do throws(StoreFailure) { (blocks, bans) = (try store.blocks(), try store.bans()) } catch {
       throw StoreError(.environment, error.description)
     }
     meter = LogMeter(rooms: store.roomCount)

@@ -231,6 +231,12 @@ package final class SQLiteStore: EntryStore {
     }
   }
 
+  func bans() throws(StoreFailure) -> [BanChange] {
+    do throws(SQLiteError) { return try BlockStatements.bans(in: state.database) } catch {
+      throw failure("read", error)
+    }
+  }
+
   package func copies(
     ofRoom number: Int64, in seqs: ClosedRange<Int64>
   ) throws(StoreFailure) -> [Int64] {

@@ -197,6 +197,10 @@ enum Schema {
       room INTEGER PRIMARY KEY,
       state TEXT NOT NULL
     ) STRICT;
+    CREATE TABLE bans (
+      user TEXT PRIMARY KEY,
+      until INTEGER NOT NULL  -- 0 = for good
+    ) STRICT, WITHOUT ROWID;
     -- The reports in the room sys:reports.
     CREATE TABLE reports (
       report INTEGER PRIMARY KEY,  -- the seq there

@@ -331,6 +331,8 @@ struct StoreState: ~Copyable {
       try statements.upsertMember.run()
     }
     for (room, rules) in changes.rules { try statements.rules.store(rules, ofRoom: room) }
+    for room in changes.cleared { try statements.blocks.removeStandings(ofRoom: room) }
+    for change in changes.bans { try statements.blocks.store(change) }
     for (room, user, standing) in changes.standings {
       try statements.rules.store(standing, of: user, inRoom: room)
     }

@@ -98,6 +98,7 @@ public final class Server: Sendable {
       log = try openLog(configuration, logger)
     }
     shard.blocks = log.blocks
+    for ban in log.bans { authenticator.apply(ban) }
     self.authenticator = authenticator
     self.names = names
 

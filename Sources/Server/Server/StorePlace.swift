@@ -45,6 +45,28 @@ public enum StorePlace: Sendable {
     }
   }
 
+  /// See `Store.rooms`.
+  public func rooms() throws -> [RoomListing] {
+    switch self {
+    case .sqlite(let folder): try Store.rooms(folder: folder)
+    case .postgresql(let configuration):
+      try Self.explaining {
+        try Maintenance.rooms(url: configuration.log.url, options: .init(configuration))
+      }
+    }
+  }
+
+  /// See `Store.bans`.
+  public func bans() throws -> [BanChange] {
+    switch self {
+    case .sqlite(let folder): try Store.bans(folder: folder)
+    case .postgresql(let configuration):
+      try Self.explaining {
+        try Maintenance.bans(url: configuration.log.url, options: .init(configuration))
+      }
+    }
+  }
+
   /// See `Store.verify`.
   public func verify() throws -> StoreVerification {
     switch self {

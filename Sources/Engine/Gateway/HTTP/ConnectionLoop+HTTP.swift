@@ -182,7 +182,7 @@ extension ConnectionLoop {
   func finishVerification(
     _ result: Result<Identity, WireError>, for asker: VerificationAsker
   ) {
-    let result = context.authenticator.allowed(result)
+    let result = context.authenticator.allowed(result, wall: now.wall)
     switch asker {
     case .session(let session, let stream):
       shard.finishVerification(session, result, now: now)

@@ -171,14 +171,14 @@ struct RequestBatch {
     switch request.message {
     case .join(let join): error.room = join.room
     case .leave(let room, _), .received(let room, _), .read(let room, _), .typing(let room, _),
-      .accept(let room), .report(let room, _, _):
+      .accept(let room), .report(let room, _, _), .deleteRoom(let room):
       error.room = room
     case .history(let history): error.room = history.room
     case .send(let send):
       error.room = send.room
       error.id = send.id
     case .reports(let room): error.room = room
-    case .auth, .joinRooms, .rooms, .people, .presence, .ping, .block, .blocks: break
+    case .auth, .joinRooms, .rooms, .people, .presence, .ping, .block, .blocks, .ban: break
     }
     return error
   }

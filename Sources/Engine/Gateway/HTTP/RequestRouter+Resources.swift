@@ -62,7 +62,7 @@ extension RequestRouter {
       (request, names) throws(HTTPProblem) in
       .trace(try HTTPCall.TraceQuestion(room: names[0], entry: names[1], request))
     },
-    Resource("POST", "/v1/requests") { _, _ in .requests },
+    Resource("POST", "/v1/requests", for: .usersOrOperators) { _, _ in .requests },
     // A browser follows a link, and loads an image, by GET: this one joins rooms.
     Resource("GET", "/v1/stream", changesState: true) { request, _ in .stream(request) },
     Resource("GET", "/v1/rooms") { request, _ in .relay(.rooms(in: request)) },
@@ -123,6 +123,8 @@ extension RequestRouter {
         let identity = try user(answer)
         call.identity = identity
         call.isOperator = isOperator(identity)
+      } else if case .requests = call.target {
+        call.identity = .relay
       }
     }
     call.headOnly = request.method == "HEAD"

@@ -13,9 +13,10 @@ package enum WebPage {
   /// verified: it is usually for another name, and the connection does not leave the machine.
   /// - Parameters:
   ///   - headers: `Name: value`, without line breaks.
+  ///   - content: posted, if it is not `nil`.
   ///   - unixSocket: the path of a Unix socket to connect to, instead of the URL's host.
   package static func get(
-    _ url: String, headers: [String] = [], unixSocket: String? = nil
+    _ url: String, headers: [String] = [], content: String? = nil, unixSocket: String? = nil
   ) throws(Failure) -> (status: Int, body: [UInt8]) {
     var options = WebOptions(WebReach(origin: WebAddress(url)?.origin))
     options.isOfCommand = true
@@ -23,6 +24,7 @@ package enum WebPage {
     do { stop = try StopSignal() } catch { throw Failure(description: "\(error)") }
     var request = WebRequest(url: url)
     request.headers = headers
+    request.content = content
     request.unixSocket = unixSocket
     request.limitBytes = limitBytes
     do {

@@ -51,7 +51,8 @@ extension OpenRequests.Request {
     case .blocks: type == .blocks
     case .reports: type == .reports
     case .ok:
-      [.leave, .received, .read, .typing, .presence, .block, .accept, .report].contains(type)
+      [.leave, .received, .read, .typing, .presence, .block, .accept, .report, .ban, .deleteRoom]
+        .contains(type)
     case .error(let error):
       error.re == type && error.id == id && (error.room.map(rooms.contains) ?? rooms.isEmpty)
     default: false
@@ -68,9 +69,9 @@ extension ClientMessage {
       [room]
     case .send(let send): [send.room]
     case .history(let request): [request.room]
-    case .accept(let room), .report(let room, _, _): [room]
+    case .accept(let room), .report(let room, _, _), .deleteRoom(let room): [room]
     case .reports(let room): room.map { [$0] } ?? []
-    case .auth, .presence, .rooms, .people, .ping, .block, .blocks: []
+    case .auth, .presence, .rooms, .people, .ping, .block, .blocks, .ban: []
     }
   }
 

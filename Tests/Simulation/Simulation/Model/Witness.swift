@@ -85,7 +85,8 @@ final class Witness {
       peopleAsked += 1
       asksForPeople = true
     case .read(let room, let seq): referee.ledger.recordReadAsked(seq, of: user, in: room)
-    case .auth, .received, .typing, .presence, .ping, .block, .blocks, .accept, .report, .reports:
+    case .auth, .received, .typing, .presence, .ping, .block, .blocks, .accept, .report, .reports,
+      .ban, .deleteRoom:
       break
     }
   }

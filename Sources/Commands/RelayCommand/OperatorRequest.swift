@@ -1,0 +1,53 @@
+import Directories
+import Glibc
+import Platform
+internal import Server
+internal import Wire
+
+/// A request to the running relay by the socket operator.sock in its data folder: only users of this machine
+/// that may write to the folder can make one.
+enum OperatorRequest {
+  struct Failure: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  /// Requests a page of the relay.
+  /// - Parameter content: `nil` = by GET.
+  static func send(
+    _ path: String, content: String? = nil, socketIn folder: String
+  ) throws(WebPage.Failure) -> (status: Int, body: [UInt8]) {
+    // The socket's path may be longer than that of a socket may be, so the folder is opened.
+    let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { if descriptor >= 0 { close(descriptor) } }
+    return try WebPage.get(
+      "http://localhost\(path)",
+      headers: content == nil ? [] : ["Content-Type: application/json"], content: content,
+      unixSocket: "/proc/self/fd/\(descriptor)/\(Server.operatorSocket)")
+  }
+
+  /// Lets the relay carry out requests of relay.v1 as an operator.
+  /// - Throws: with the first refusal, or if no relay runs.
+  static func perform(_ messages: [ClientMessage], socketIn folder: String) throws(Failure) {
+    var content = "["
+    for (place, message) in messages.enumerated() {
+      if place > 0 { content += "," }
+      content += String(decoding: message.json(ref: "\(place)"), as: UTF8.self)
+    }
+    let answer: (status: Int, body: [UInt8])
+    do throws(WebPage.Failure) {
+      answer = try send("/v1/requests", content: content + "]", socketIn: folder)
+    } catch {
+      throw Failure(
+        description:
+          "Cannot ask the relay at \(folder)/\(Server.operatorSocket): \(error). It has to run.")
+    }
+    let json = JSONNode(answer.body)
+    if answer.status != 200 {
+      throw Failure(
+        description: json?["detail"]?.string ?? "The relay answers with status \(answer.status).")
+    }
+    for item in json?.elements ?? [] where item["type"]?.string == "error" {
+      throw Failure(description: item["message"]?.string ?? "The relay has refused it.")
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import Moderation
+import Wire
+
+/// What only operators of the relay do. Each act is an entry of `sys:audit`.
+extension Sequencer {
+  /// Bans a user from the relay, or lets them in again. The loops keep them out.
+  mutating func ban(
+    _ change: BanChange, by user: String, _ origin: LogRequest.Origin, from loop: Int,
+    _ batch: inout Batch, _ store: inout some EntryLookup
+  ) throws(StoreFailure) {
+    let act = Act(
+      by: user, verb: change.isBanned ? "ban" : "unban", user: change.user, until: change.until)
+    try record(act, &batch, &store)
+    batch.bans.append(change)
+    batch.promises.append((loop, origin, .ok))
+  }
+
+  /// Removes the entries and the members of a room: only the entry remains that says so. The room is private
+  /// then and has no owner: its name is not free, so that no old client meets a new room in it.
+  mutating func deleteRoom(
+    _ name: String, by user: String, _ origin: LogRequest.Origin, from loop: Int,
+    _ batch: inout Batch, _ store: inout some EntryLookup
+  ) throws(StoreFailure) {
+    let room = try room(name, &store)
+    guard let number = rooms[room].number, Self.takesNotices(name) else {
+      let error = WireError(
+        .noSuchRoom, "There is no room \(name) that can be deleted.", re: origin.re, room: name)
+      batch.answers.append((loop, .answer(origin, .error(error))))
+      return
+    }
+    var members = Set(rooms[room].members.keys)
+    if rooms[room].otherMembers > 0 {
+      members.formUnion(try store.members(ofRoom: number, limit: .max))
+    }
+    try record(Act(by: user, verb: "delete_room", room: name), &batch, &store)
+    var closed = RoomSettings()
+    closed.access = .private
+    var change = RoomSettings.Change()
+    change.access = .private
+    let append = LogRequest.Append(
+      session: origin.session, room: name, user: user, id: "delete-\(rooms[room].head + 1)",
+      kind: .settings, body: change.body, reference: .settings(change), mayCreate: true)
+    let entry = advance(room, by: append, &batch)
+    addEntry(
+      StoreChanges.NewEntry(
+        room: number,
+        identity: EntryIdentity(
+          room: number, sender: user, id: append.id, key: store.identityKey),
+        entry: Entry(
+          room: name, seq: entry.seq, id: append.id, from: user, at: entry.at, kind: .settings,
+          body: append.body),
+        last: rooms[room].last),
+      of: append, to: room, &batch)
+    batch.verdict = Verdict(
+      rules: RoomRules(closed, RoomRules.Counts()), closes: true, outsiders: members.sorted())
+    applyRules(append, entry, in: room, &batch)
+    governed[number]?.clearStandings()
+    batch.judged = batch.judged.filter { $0.room != room }
+    batch.cleared.insert(room)
+    try removeCopies(ofEntries: rooms[room].first...entry.seq, in: room, &batch, &store)
+    rooms[room].first = entry.seq
+    if !batch.trimmed.contains(room) { batch.trimmed.append(room) }
+    membershipCounts = [:]
+    batch.promises.append((loop, origin, .ok))
+  }
+
+  private mutating func record(
+    _ act: Act, _ batch: inout Batch, _ store: inout some EntryLookup
+  ) throws(StoreFailure) {
+    // Each act is one of its own: its place in the log makes it so.
+    let room = try room(RoomName.audit, &store)
+    try record(act.body, in: RoomName.audit, id: "act-\(rooms[room].head + 1)", &batch, &store)
+  }
+}
