@@ -19,6 +19,20 @@ import Testing
     #expect(try Minified.script(Scanner.tokens(of: script)) == minified)
   }
 
+  @Test func `private names become short, the most frequent ones one letter, and texts stay`()
+    throws
+  {
+    let script =
+      "class A { #one = `#one ${this.#two}`; #two; has(a) { return #two in a && a.#two; } }"
+    #expect(
+      try Minified.script(Minified.withShortNames(Scanner.tokens(of: script)))
+        == "class A{#b=`#one ${this.#a}`;#a;has(a){return #a in a&&a.#a;}}")
+    let many = (0..<60).map { "#name\($0);" }
+    let names = try Minified.withShortNames(Scanner.tokens(of: many.joined())).map(\.text)
+    #expect(Set(names.filter { $0 != ";" }).count == 60)
+    #expect(names.allSatisfy { $0.count <= 3 })
+  }
+
   @Test func `a style keeps the spaces that combine selectors and calculate`() {
     let style = """
       /* all */

@@ -19,6 +19,24 @@ enum Minified {
     return text
   }
 
+  /// Returns a module's tokens with its private names in one or two letters, the most frequent ones in one. They
+  /// are seen by no other module.
+  static func withShortNames(_ tokens: [Token]) -> [Token] {
+    var counts: [String: Int] = [:]
+    for token in tokens where token.isPrivateName { counts[token.text, default: 0] += 1 }
+    let names = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
+    let short = Dictionary(uniqueKeysWithValues: zip(names, names.indices.map(letters)))
+    return tokens.map { token in
+      guard token.isPrivateName, let name = short[token.text] else { return token }
+      return Token(kind: .word, text: "#\(name)", isSpaced: token.isSpaced)
+    }
+  }
+
+  private static func letters(_ index: Int) -> String {
+    let last = String(UnicodeScalar(UInt8(ascii: "a") + UInt8(index % 26)))
+    return index < 26 ? last : letters(index / 26 - 1) + last
+  }
+
   private static func needsSpace(_ left: Token, _ right: Token) -> Bool {
     switch (left.kind, right.kind) {
     case (.word, .word), (.regularExpression, .word), (.punctuation, .regularExpression): true
@@ -66,4 +84,5 @@ enum Minified {
 
 extension Token {
   fileprivate var closes: Bool { kind == .punctuation && ")]}".contains(text) }
+  fileprivate var isPrivateName: Bool { kind == .word && text.hasPrefix("#") }
 }

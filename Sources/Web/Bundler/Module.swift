@@ -68,6 +68,7 @@ struct Module {
       body.append(token)
       rest.removeFirst()
     }
+    body = Minified.withShortNames(body)
   }
 
   private static func takeStatement(from rest: inout ArraySlice<Token>) -> ArraySlice<Token> {

@@ -10,74 +10,90 @@ import { isMember, isModerator, mayActOn } from "./rights.js";
 import { rooms } from "./rooms/part.js";
 import { gist } from "./row.js";
 
-/** @import { Message, Role } from "./relay-client/types.js" */
+/** @import { Message } from "./relay-client/types.js" */
 /** @import { Room } from "./relay-client/room.js" */
-/** @import { Act, Messenger } from "./room-view.js" */
-
-export { mayActOn };
+/** @import { Act, Action, Messenger } from "./room-view.js" */
 
 /** No message is older. */
 const firstYear = 1990;
 
 /**
- * @typedef {object} View the conversation
- * @property {string} user
- * @property {boolean} canForward
- * @property {(user: string) => string} name
- * @property {((user: string) => void) | undefined} person opens the conversation with a person,
- *   where that is another one
- * @property {Act} act
- * @property {boolean} canWrite
- * @property {Role | undefined} role
- * @property {(user: string) => Role | undefined} roleOf
+ * A room, and where its dialogs are put.
+ * @typedef {{near: HTMLElement, messenger: Messenger, room: Room, title: string}} Place
+ */
+
+/**
+ * What is pointed to.
+ * @typedef {Place & {peer?: string, message?: Message, anchor: HTMLElement, canWrite: boolean,
+ *   act: Act}} Asked
  */
 
 const emoji = () => import("./emoji.js");
 
-/** @param {View} view @param {Message} message @param {HTMLElement} anchor */
-export async function chooseReaction(view, message, anchor) {
+/**
+ * Offers what one can do with a message, or with what else is pointed to.
+ * @param {Action} action @param {Asked} asked
+ */
+export function offer(action, asked) {
+  const { message, peer } = asked;
+  if (action === "person") return peopleMenu(asked, [message?.from ?? peer ?? ""], "Person");
+  if (action === "members") return showMembers(asked);
+  if (!message) return undefined;
+  if (action === "reactions") return chooseReaction(asked, message);
+  return messageMenu(asked, message);
+}
+
+/** @param {Asked} asked @param {Message} message */
+async function chooseReaction({ act, anchor, messenger }, message) {
   const isOn = (/** @type {string} */ emoji) =>
-    message.reactions.get(emoji)?.includes(view.user) ?? false;
-  const act = (/** @type {string} */ emoji) => view.act("react", message.seq, emoji, !isOn(emoji));
+    message.reactions.get(emoji)?.includes(messenger.user) ?? false;
+  const react = (/** @type {string} */ emoji) => act("react", message.seq, emoji, !isOn(emoji));
   await opened(
     anchor,
     emoji,
-    ({ findEmoji }) => chooseEmoji(anchor, { label: "React", find: findEmoji, isOn, act }),
+    ({ findEmoji }) => chooseEmoji(anchor, { label: "React", find: findEmoji, isOn, act: react }),
     "Name of an emoji",
   );
 }
 
-/** @param {View} view @param {Message} message @param {HTMLElement} anchor */
-export function messageMenu(view, message, anchor) {
-  const isOwn = message.from === view.user;
+/** @param {Asked} asked @param {string} user */
+const nameOf = ({ messenger: { people } }, user) => plain(people.name(user) ?? user);
+
+/** @param {Asked} asked @param {Message} message */
+function messageMenu(asked, message) {
+  const { act, anchor, canWrite, messenger, peer, room } = asked;
+  const { seq, from } = message;
+  const isOwn = from === messenger.user;
   const isText = message.kind === "text";
-  const { person, canWrite } = view;
+  const { write } = messenger;
   menu(
     anchor,
     [
       ...(canWrite
         ? [
-            { label: "Reply", act: () => view.act("reply", message.seq) },
-            { label: "React", act: () => chooseReaction(view, message, anchor) },
+            { label: "Reply", act: () => act("reply", seq) },
+            { label: "React", act: () => chooseReaction(asked, message) },
           ]
         : []),
       ...(isText ? [{ label: "Copy text", act: () => copy(message.text ?? "", anchor) }] : []),
-      ...(isText && view.canForward
-        ? [{ label: "Forward…", act: () => view.act("forward", message.seq) }]
+      ...(isText && messenger.forward
+        ? [{ label: "Forward…", act: () => act("forward", seq) }]
         : []),
-      ...(person && !isOwn
-        ? [{ label: `Write to ${view.name(message.from)}`, act: () => person(message.from) }]
+      ...(write && !isOwn && peer === undefined
+        ? [{ label: `Write to ${nameOf(asked, from)}`, act: () => write(from) }]
         : []),
-      ...(canWrite && isOwn && isText
-        ? [{ label: "Edit", act: () => view.act("edit", message.seq) }]
-        : []),
-      ...(canWrite && (isOwn || mayActOn(view.role, view.roleOf(message.from)))
-        ? [{ label: "Delete…", isDangerous: true, act: () => view.act("delete", message.seq) }]
+      ...(canWrite && isOwn && isText ? [{ label: "Edit", act: () => act("edit", seq) }] : []),
+      ...(canWrite && mayDelete(messenger, room, message)
+        ? [{ label: "Delete…", isDangerous: true, act: () => act("delete", seq) }]
         : []),
     ],
     { label: "Message" },
   );
 }
+
+/** @param {Messenger} messenger @param {Room} room @param {Message} message */
+const mayDelete = ({ user }, { members, role }, { from }) =>
+  from === user || mayActOn(role, members.get(from));
 
 /**
  * Over plain HTTP browsers have no clipboard for pages.
@@ -92,8 +108,9 @@ async function copy(text, near) {
   }
 }
 
-/** @param {Node} near @param {Message} message */
-export const askToDelete = (near, message) =>
+/** @param {Place} place @param {Message} message */
+export const askToDelete = ({ near, messenger, room }, message) =>
+  mayDelete(messenger, room, message) &&
   ask(near, {
     title: "Delete this message?",
     text: gist(message).slice(0, 300) || "The message is deleted for everyone.",
@@ -102,17 +119,22 @@ export const askToDelete = (near, message) =>
 
 /**
  * What there is to know of people: their names, which may be the same, and a way to write to them.
- * @param {View} view @param {string[]} users @param {HTMLElement} anchor @param {string} label
+ * @param {Asked} asked @param {string[]} users @param {string} label
  */
-export function peopleMenu({ user: me, name, person }, users, anchor, label) {
-  const title = (/** @type {string} */ user) =>
-    `${name(user)}${name(user) === user ? "" : ` @${user}`}${user === me ? " (you)" : ""}`;
+function peopleMenu(asked, users, label) {
+  const { anchor, messenger, peer } = asked;
+  const { user: me } = messenger;
+  const write = peer === undefined ? messenger.write : undefined;
+  const title = (/** @type {string} */ user) => {
+    const name = nameOf(asked, user);
+    return `${name}${name === user ? "" : ` @${user}`}${user === me ? " (you)" : ""}`;
+  };
   menu(
     anchor,
     users.map((user) => ({
-      label: person && user !== me ? `${title(user)} – write` : title(user),
+      label: write && user !== me ? `${title(user)} – write` : title(user),
       act: () => {
-        if (user !== me) person?.(user);
+        if (user !== me) write?.(user);
       },
     })),
     { label },
@@ -156,16 +178,11 @@ export function conversationMenu(button, view) {
   );
 }
 
-/**
- * A room, and where its dialogs are put.
- * @typedef {{near: HTMLElement, messenger: Messenger, room: Room, title: string}} Place
- */
-
-/** @param {Place} place @param {View} view @param {HTMLElement} anchor */
-export function showMembers(place, view, anchor) {
-  const { near, room } = place;
-  if (room.settings) return opened(near, rooms, (part) => part.showMembers(place));
-  peopleMenu(view, [...room.members.keys()].sort(), anchor, "Members");
+/** @param {Asked} asked */
+function showMembers(asked) {
+  const { near, room } = asked;
+  if (room.settings) return opened(near, rooms, (part) => part.showMembers(asked));
+  return peopleMenu(asked, [...room.members.keys()].sort(), "Members");
 }
 
 /** @param {Place} place */

@@ -29,7 +29,7 @@ export class Completion {
   /**
    * @param {HTMLTextAreaElement} input
    * @param {HTMLElement} list
-   * @param {(prefix: string) => {user: string, title: string}[]} people
+   * @param {() => Map<string, string>} people names by user
    */
   constructor(input, list, people) {
     this.#input = input;
@@ -78,11 +78,15 @@ export class Completion {
 
   /** @param {string} prefix @returns {Offer[]} */
   #mentions(prefix) {
-    const people = this.#people(folded(prefix));
-    if (people.length === 1 && people[0].user === prefix) return []; // it is written out: Enter sends
+    const start = folded(prefix);
+    const isMeant = (/** @type {string} */ word) => word.startsWith(start);
+    const people = [...this.#people()].filter(
+      ([user, title]) => isMeant(user) || folded(title).split(/\s+/).some(isMeant),
+    );
+    if (people.length === 1 && people[0][0] === prefix) return []; // it is written out: Enter sends
     return people
       .slice(0, offersLimit)
-      .map(({ user, title }) => ({ text: `@${user} `, title, detail: `@${user}` }));
+      .map(([user, title]) => ({ text: `@${user} `, title, detail: `@${user}` }));
   }
 
   /**

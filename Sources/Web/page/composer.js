@@ -37,8 +37,8 @@ export class Composer extends HTMLElement {
   #isCompletionWanted = false;
   #limit = 8192;
   #isOver = false;
-  /** What `@` is completed to. @type {(prefix: string) => {user: string, title: string}[]} */
-  mentions = () => [];
+  /** What `@` is completed to: names by user. @type {() => Map<string, string>} */
+  mentions = () => new Map();
 
   connectedCallback() {
     if (this.firstChild) return;
@@ -218,7 +218,7 @@ export class Composer extends HTMLElement {
       if (this.#isCompletionWanted) return; // it comes; or does not, which was said: writing goes on without it
       this.#isCompletionWanted = true;
       const { Completion } = await load(() => import("./completion.js"), this);
-      this.#completion = new Completion(this.#input, this.#list, (prefix) => this.mentions(prefix));
+      this.#completion = new Completion(this.#input, this.#list, () => this.mentions());
     }
     await this.#completion.update();
   }

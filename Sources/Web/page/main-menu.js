@@ -4,6 +4,7 @@ import { opened } from "./opening.js";
 import { ask, menu, tell } from "./popups.js";
 import { report } from "./problems.js";
 import { rooms } from "./rooms/part.js";
+import { remove } from "./sign-out.js";
 
 /** @import { Notifier } from "./notifier.js" */
 /** @import { Messenger as Shared } from "./room-view.js" */
@@ -87,7 +88,7 @@ async function signOut(place, { relay, session }) {
   });
   if (!isSure) return;
   try {
-    await session.signOut(() => relay.close());
+    await session.signOut(() => relay.close(), remove);
   } catch (error) {
     report(error, undefined, "You are still signed in");
   }

@@ -11,6 +11,8 @@ import { loaded, markTold } from "./problems.js";
  * @type {WeakMap<object, unknown>}
  */
 const here = new WeakMap();
+/** Where the style of dialogs and menus is there. @type {WeakSet<Node>} */
+const inStyle = new WeakSet();
 
 /**
  * Opens something of a part of the page. The promise never resolves where the part is missing, which
@@ -25,10 +27,10 @@ const here = new WeakMap();
  */
 export async function opened(near, part, open, label) {
   const known = /** @type {Part | undefined} */ (here.get(part));
-  if (known !== undefined) return open(known);
+  if (known !== undefined && inStyle.has(root(near))) return open(known);
   const { box, end } = standIn(near, label);
   return new Promise((resolve) => {
-    loaded(part, box).then((module) => {
+    Promise.all([loaded(part, box), styled(near)]).then(([module]) => {
       here.set(part, module);
       if (!box.open) return;
       const give = end();
@@ -93,6 +95,48 @@ function standIn(near, label) {
 export function root(near) {
   const found = near.getRootNode();
   return found instanceof ShadowRoot ? found : document.body;
+}
+
+/** Resolves when the style of dialogs and menus is there. @param {Node} near */
+export async function styled(near) {
+  const place = root(near);
+  const links = place === document.body ? document.head : place;
+  const first = /** @type {HTMLLinkElement | null} */ (links.querySelector("link[rel=stylesheet]"));
+  if (await stylesheet(new URL("popups.css", first?.href).href, near)) inStyle.add(place);
+}
+
+/** @type {WeakMap<Node, Map<string, Promise<boolean>>>} by root and address */
+const sheets = new WeakMap();
+
+/**
+ * Loads a style sheet for an element, once. Without it what it is for works, and looks plain.
+ * @param {string} href @param {Node} near
+ * @returns {Promise<boolean>} whether it is there
+ */
+export function stylesheet(href, near) {
+  const place = root(near);
+  const known = sheets.get(place) ?? new Map();
+  sheets.set(place, known);
+  if (!known.has(href))
+    known.set(
+      href,
+      new Promise((resolve) => {
+        const link = el("link", {
+          rel: "stylesheet",
+          href,
+          on: {
+            load: () => resolve(true),
+            error: () => {
+              link.remove();
+              known.delete(href);
+              resolve(false);
+            },
+          },
+        });
+        (place === document.body ? document.head : place).append(link);
+      }),
+    );
+  return known.get(href);
 }
 
 /**

@@ -10,7 +10,7 @@ import { fetched } from "./fetched.js";
 import { plain } from "./format.js";
 import { roomNamed } from "./names.js";
 import { People } from "./people.js";
-import { messageOf } from "./problems.js";
+import { load, messageOf } from "./problems.js";
 import { connect } from "./relay-client/relay-client.js";
 import { RoomView } from "./room-view.js";
 
@@ -64,8 +64,12 @@ export class RelayRoom extends HTMLElement {
       return;
     }
     const me = relay.user ?? "";
-    const { room, problem = "" } = roomNamed(this.getAttribute("room") ?? "general", me);
-    if (room === undefined) return refuse(problem);
+    const name = this.getAttribute("room") ?? "general";
+    const room = roomNamed(name, me)?.room;
+    if (room === undefined) {
+      const { roomProblem } = await load(() => import("./misnamed.js"), view);
+      return refuse(roomProblem(name, me));
+    }
     const people = new People(relay);
     people.more();
     view.open(

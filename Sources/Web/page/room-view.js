@@ -5,7 +5,7 @@ import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
 import { el, iconButton, unset } from "./dom.js";
 import { refuseFiles } from "./files.js";
-import { folded, plain } from "./format.js";
+import { plain } from "./format.js";
 import { opened } from "./opening.js";
 import { load, markTold, report, say } from "./problems.js";
 import { foldPending, isContent, isNotice } from "./relay-client/fold.js";
@@ -121,7 +121,7 @@ export class RoomView extends HTMLElement {
     this.#composer.addEventListener("cancel", () => this.#cancel());
     this.#composer.addEventListener("edit-last", () => this.#editLast());
     this.#composer.addEventListener("leave", () => this.#timeline.enter());
-    this.#composer.mentions = (prefix) => this.#candidates(prefix);
+    this.#composer.mentions = () => this.#mentionable();
     refuseFiles(this, (text) => this.#composer.say(text));
     this.#timeline.addEventListener("view", () => this.#readSeen());
     this.#timeline.addEventListener("leave", () => this.#composer.focus());
@@ -466,27 +466,20 @@ export class RoomView extends HTMLElement {
    * Changes are shown at once; those that were refused are as before, and a sentence says why, as
    * soon as one looks.
    */
-  #tellRefused() {
-    const room = this.#room;
-    if (!room || document.visibilityState !== "visible") return;
-    for (const { id, kind, state, target, text, error } of room.pending) {
-      if (state !== "refused" || !(kind in refusals)) continue;
-      const refusal = refusals[/** @type {keyof typeof refusals} */ (kind)];
-      const why = `${refusal}: ${plain(error?.message ?? "")}`;
-      const discard = () => room.discard(id);
-      const edit = () => {
-        if (kind === "edit") this.#edit(target ?? 0, text ?? "");
-        discard();
-      };
-      const isFree = !this.#purpose && this.#composer.text.trim() === "";
-      if (kind === "edit" && !isFree) {
-        const { signal: until } = this.#ending;
-        say(why, this, { label: "Edit again", close: discard, until, act: edit });
-      } else {
-        edit(); // its text is where it was written
-        say(why, this);
-      }
-    }
+  async #tellRefused() {
+    const refused = this.#room?.pending.some(
+      ({ kind, state }) => state === "refused" && kind in refusals,
+    );
+    if (!refused || document.visibilityState !== "visible") return;
+    const { signal: until } = this.#ending;
+    const { tellRefused } = await load(() => import("./refused.js"), this);
+    if (!this.#room || until.aborted) return;
+    tellRefused(this.#room, refusals, {
+      near: this,
+      until,
+      isFree: () => !this.#purpose && this.#composer.text.trim() === "",
+      edit: (seq, text) => this.#edit(seq, text),
+    });
   }
 
   /**
@@ -577,20 +570,11 @@ export class RoomView extends HTMLElement {
       this.#edit(edit.seq, edit.text);
   }
 
-  /** @param {string} prefix */
-  #candidates(prefix) {
+  /** The names of users that one may mention, by user. @returns {Map<string, string>} */
+  #mentionable() {
     const { people, user: me } = this.#messenger;
-    const users = new Set([...(this.#room?.marks.keys() ?? []), ...people.known.keys()]);
-    users.delete(me);
-    return [...users]
-      .map((user) => ({ user, title: people.name(user) ?? user }))
-      .filter(
-        ({ user, title }) =>
-          user.startsWith(prefix) ||
-          folded(title)
-            .split(/\s+/)
-            .some((word) => word.startsWith(prefix)),
-      );
+    const users = [...(this.#room?.marks.keys() ?? []), ...people.known.keys()];
+    return new Map(users.flatMap((one) => (one === me ? [] : [[one, people.name(one) ?? one]])));
   }
 
   // MARK: Actions on messages
@@ -628,39 +612,25 @@ export class RoomView extends HTMLElement {
       this.#edit(seq, message?.text ?? "");
       this.#composer.focus();
     } else if (action === "delete") {
-      if (!message) return;
-      const isOwn = message.from === this.#messenger.user;
-      const roles = [room.role, room.members.get(message.from)];
-      const ask = (/** @type {typeof import("./actions.js")} */ { askToDelete, mayActOn }) =>
-        (isOwn || mayActOn(roles[0], roles[1])) && askToDelete(this, message);
+      const ask = (/** @type {typeof import("./actions.js")} */ { askToDelete }) =>
+        message && askToDelete(this.#place, message);
       if (await opened(this, actions, ask))
         this.#isTaken(room.delete(seq), (why) => say(`${refusals.delete}: ${why}`, this));
       this.#timeline.enter();
     } else {
-      const { user, forward, people, write } = this.#messenger;
-      const { peer } = this.#row;
-      const view = {
-        user,
-        canForward: forward !== undefined,
-        name: (/** @type {string} */ one) => plain(people.name(one) ?? one),
+      const asked = {
+        ...this.#place,
+        peer: this.#row.peer,
+        message,
+        anchor,
         canWrite: !this.#composer.isLocked,
-        role: room.role,
-        roleOf: (/** @type {string} */ one) => room.members.get(one),
-        person: peer === undefined ? write : undefined,
         /** @type {Act} */
         act: (...action) => this.#act(...action),
       };
       await opened(
         this,
         actions,
-        ({ chooseReaction, messageMenu, peopleMenu, showMembers }) => {
-          if (action === "person")
-            peopleMenu(view, [message?.from ?? peer ?? ""], anchor, "Person");
-          else if (action === "members") return showMembers(this.#place, view, anchor);
-          else if (!message) return;
-          else if (action === "reactions") return chooseReaction(view, message, anchor);
-          else messageMenu(view, message, anchor);
-        },
+        (part) => part.offer(action, asked),
         action === "reactions" ? "Name of an emoji" : undefined,
       );
     }

@@ -3,7 +3,6 @@
 import { fetched } from "./fetched.js";
 import { Kept } from "./kept.js";
 import { userNamed } from "./names.js";
-import { messageOf } from "./problems.js";
 import { allowed } from "./relay-client/allowed.js";
 import { Deadline, outsideMs } from "./relay-client/deadline.js";
 import { deviceStorage, tabStorage } from "./relay-client/guarded-storage.js";
@@ -14,6 +13,7 @@ import { connectShared } from "./relay-client/shared.js";
 /** @import { RelayError } from "./relay-client/errors.js" */
 /** @import { Options } from "./relay-client/types.js" */
 /** @import { Messenger } from "./room-view.js" */
+/** @import { Remove } from "./sign-out.js" */
 
 const tokenKey = "relay.token";
 /** The name that was used last: the sign-in offers it. */
@@ -66,7 +66,7 @@ export class Session {
 
   /**
    * The session of this tab: in the address, or kept from before a reload; or why there is none.
-   * @returns {{session?: Session, reason?: string}}
+   * @returns {{session?: Session, reason?: string, misnamed?: string}} `misnamed` is no user's name
    */
   static restore() {
     const reason = tabStorage.get(reasonKey);
@@ -83,8 +83,8 @@ export class Session {
     }
     const name = new URLSearchParams(location.search).get("user");
     if (!name) return { reason };
-    const { user, problem } = userNamed(name);
-    return user === undefined ? { reason: problem } : { session: new Session({ user }) };
+    const user = userNamed(name);
+    return user === undefined ? { misnamed: name } : { session: new Session({ user }) };
   }
 
   /** Signs this tab in from its next load on. @param {string} token */
@@ -207,31 +207,13 @@ export class Session {
   /**
    * Ends all tabs of the user, then removes all that is kept of the user.
    * @param {() => Promise<void>} close ends what writes in this tab
+   * @param {Remove} remove
    */
-  async signOut(close) {
+  async signOut(close, remove) {
     this.#channel?.postMessage("sign out");
     this.#stopKeeping();
-    let reason = "";
-    let free = () => {};
-    try {
-      await close();
-      this.#leave();
-      const removed = new Promise((resolve) => {
-        free = () => resolve(undefined);
-      });
-      await this.#locked("exclusive", () => removed);
-      if (deviceStorage.get(nameKey) === this.user) deviceStorage.remove(nameKey);
-      this.kept.forget();
-      this.keptInTab.forget();
-      await IndexedDBStore.delete(this.name);
-    } catch (error) {
-      reason =
-        "You are signed out, but not all that is stored on this device could be removed: " +
-        `${messageOf(error)} Remove the data of this site in the settings of the browser.`;
-    } finally {
-      free();
-    }
-    this.#goTo(reason);
+    const locked = (/** @type {() => Promise<unknown>} */ hold) => this.#locked("exclusive", hold);
+    this.#goTo(await remove(this, close, () => this.#leave(), locked));
   }
 
   #stopKeeping() {

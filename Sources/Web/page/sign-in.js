@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 import { fetched } from "./fetched.js";
 import { isUserName, plain } from "./format.js";
-import { similarName } from "./names.js";
+import { similarName } from "./misnamed.js";
 import { loaded } from "./problems.js";
 import { outsideMs } from "./relay-client/deadline.js";
 import { deviceStorage } from "./relay-client/guarded-storage.js";

@@ -5,12 +5,12 @@
 
 import { el, unset } from "./dom.js";
 import { day } from "./format.js";
+import { NewestButton } from "./newest.js";
 import { Position } from "./position.js";
-import { report } from "./problems.js";
+import { load, report } from "./problems.js";
 import { isContent } from "./relay-client/fold.js";
 import { Roving } from "./roving.js";
 import { Rows } from "./rows.js";
-import { NewestButton, Scrollbar } from "./scrollbar.js";
 
 const rowsLimit = 200;
 const step = 30;
@@ -69,17 +69,12 @@ export class Timeline extends HTMLElement {
   #roving = new Roving(this.#rows, this.#position);
   #empty = el("div", { class: "empty", hidden: true });
   #newest = new NewestButton(() => this.toNewest());
-  #bar = new Scrollbar(
-    (share, seq) => (share >= 1 ? this.toNewest() : this.show(seq)),
-    (seq) => {
-      const item = this.#conversation?.get(seq);
-      return item ? day(item.at) : `Message ${seq.toLocaleString()}`;
-    },
-  );
+  /** @type {import("./scrollbar.js").Scrollbar | undefined} */
+  #bar;
 
   connectedCallback() {
     if (this.firstChild) return;
-    this.append(this.#scroller, this.#bar.element, this.#empty, this.#newest.element);
+    this.append(this.#scroller, this.#empty, this.#newest.element);
     this.#resizes.observe(this.#scroller);
     this.#resizes.observe(this.#rows.element);
     this.#scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
@@ -87,6 +82,17 @@ export class Timeline extends HTMLElement {
       key: (event, row) => this.#key(event, row),
       leave: () => this.dispatchEvent(new Event("leave")),
       page: () => this.#scroller.clientHeight,
+    });
+    load(() => import("./scrollbar.js"), this).then(({ Scrollbar }) => {
+      this.#bar = new Scrollbar(
+        (share, seq) => (share >= 1 ? this.toNewest() : this.show(seq)),
+        (seq) => {
+          const item = this.#conversation?.get(seq);
+          return item ? day(item.at) : `Message ${seq.toLocaleString()}`;
+        },
+      );
+      this.#scroller.after(this.#bar.element);
+      if (this.#conversation) this.#showState();
     });
   }
 
@@ -466,7 +472,7 @@ export class Timeline extends HTMLElement {
     this.#newest.show(!this.isAtEnd && !isEmpty);
     this.#rows.element.setAttribute("aria-busy", String(conversation.isLoading));
     const { first, head, older, newer } = conversation;
-    this.#bar.show({
+    this.#bar?.show({
       first,
       head,
       seq: this.isAtEnd ? head : (this.#position.anchor?.row.message.seq ?? head),

@@ -13,6 +13,7 @@ import { styled } from "./style.js";
 
 /** @import { RelayError } from "../relay-client/errors.js" */
 /** @import { Messenger } from "../room-view.js" */
+/** @import { Remove } from "../sign-out.js" */
 /** @import { Me } from "./request.js" */
 
 const place = /** @type {HTMLElement} */ (document.getElementById("app"));
@@ -129,8 +130,11 @@ export class Account extends Session {
 
   // MARK: The end
 
-  /** Rejects if the relay cannot be told: then nothing has changed. @override */
-  async signOut(/** @type {() => Promise<void>} */ close) {
+  /**
+   * Rejects if the relay cannot be told: then nothing has changed.
+   * @override @param {() => Promise<void>} close @param {Remove} remove
+   */
+  async signOut(close, remove) {
     this.#isEnding = true;
     try {
       await request("DELETE", "/v1/sessions/current");
@@ -141,7 +145,7 @@ export class Account extends Session {
       }
     }
     this.#leave();
-    await super.signOut(close);
+    await super.signOut(close, remove);
   }
 
   /** @override @param {RelayError} error */

@@ -2,7 +2,7 @@
 
 import { el } from "../dom.js";
 import { isUserName, plain } from "../format.js";
-import { similarName } from "../names.js";
+import { similarName } from "../misnamed.js";
 import { codeForm } from "./code-form.js";
 import { NewCode } from "./new-code.js";
 import { readMe, request, thisDevice } from "./request.js";

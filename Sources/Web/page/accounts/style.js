@@ -1,15 +1,7 @@
 // The style of the screens and dialogs of accounts: only those load it.
 
-import { el } from "../dom.js";
+import { stylesheet } from "../opening.js";
 
-/** Resolves when the style is there. It is loaded once. */
-export function styled() {
-  const href = new URL("accounts.css", import.meta.url).href;
-  return new Promise((resolve) => {
-    if (document.querySelector(`link[href="${href}"]`)) return resolve(undefined);
-    const link = el("link", { rel: "stylesheet", href });
-    link.addEventListener("load", resolve);
-    link.addEventListener("error", resolve); // it works without, and looks plain
-    document.head.append(link);
-  });
-}
+/** Resolves when the style is there. */
+export const styled = () =>
+  stylesheet(new URL("accounts.css", import.meta.url).href, document.body);
