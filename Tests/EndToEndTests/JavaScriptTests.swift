@@ -36,7 +36,8 @@ struct JavaScriptTest: CustomTestStringConvertible {
   var testDescription: String { file }
 
   static let inNode = [
-    "account", "backlog", "changes", "closing", "documents", "ladder", "library", "lint", "members",
+    "account", "backlog", "blocks", "changes", "closing", "documents", "ladder", "library", "lint",
+    "members",
     "outbox", "page", "pauses", "react", "resume", "rooms",
   ].map { JavaScriptTest(file: "\($0).test.js") }
   static let inChromium = ["browser", "chaos", "reload"].map {

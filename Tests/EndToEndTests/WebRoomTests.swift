@@ -2,10 +2,11 @@ import TestSupport
 import Testing
 
 extension `End to end` {
-  /// The web page with rooms that have settings and members: `web_rooms.py` plays the cases.
+  /// The web page with rooms that have settings and members, blocked users, requests and reports: `web_rooms.py`
+  /// and `web_blocks.py` play the cases.
   @Suite struct `The web page with members of rooms` {
-    private func play(_ name: String) throws {
-      try `The web page`().play(name, of: "web_rooms.py")
+    private func play(_ name: String, of script: String = "web_rooms.py") throws {
+      try `The web page`().play(name, of: script)
     }
 
     @Test func `tells of changes by quiet lines, and shows title and topic`() throws {
@@ -25,6 +26,21 @@ extension `End to end` {
     @Test func `deletes messages of lower roles, and names the moderator`() throws {
       try play("deleting")
     }
+
+    @Test func `shows what is known of the members of a large room, and acts on others by name`()
+      throws
+    {
+      try play("large")
+    }
+
+    @Test func `offers operators with an account what owners may, and invites by a link`() throws {
+      try play("operators")
+    }
+
+    @Test(arguments: ["blocked", "closed", "requests", "reports"])
+    func `hides and closes messages of blocked users, and has requests and reports`(
+      name: String
+    ) throws { try play(name, of: "web_blocks.py") }
 
     @Test func `has no findings of axe-core on any screen of rooms`() throws {
       try play("accessible")

@@ -344,11 +344,11 @@ export class Client {
   #error(error) {
     const { re, room, retry_after_ms: pause } = error;
     if ((re === "join" || re === "auth") && this.#rooms.has(room)) {
-      // or a new token does not allow it
+      // or a new token does not allow it; told after what the store has of the room
       if (pause !== undefined)
         return void setTimeout(() => this.#rooms.has(room) && this.#join([room]), pause);
       this.#rooms.delete(room);
-      this.#tell({ type: "refused", room, error: RelayError.from(error) });
+      this.#journal.add({}, { type: "refused", room, error: RelayError.from(error) });
     } else if (re === "send") {
       this.#outbox.answer(error);
     } else if (re === "people") {

@@ -9,8 +9,11 @@ export const isContent = ({ kind }) => kind === "text" || kind === "data";
 /** Whether it tells that the room or its members have changed. @param {{kind: string}} entry */
 export const isNotice = ({ kind }) => kind === "settings" || kind === "member";
 
+/** Whether it stands for one of a user that this one has blocked. @param {{kind: string}} entry */
+export const isHidden = ({ kind }) => kind === "hidden";
+
 /** Whether an entry is a message of its own. @param {Entry} entry */
-export const isShown = (entry) => isContent(entry) || isNotice(entry);
+export const isShown = (entry) => isContent(entry) || isNotice(entry) || entry.kind === "hidden";
 
 /**
  * The message that an entry is, folded or not.

@@ -1,8 +1,10 @@
-// The messages of a room as an async iterable, and the one at a time: what many programs do not need.
+// The messages of a room as an async iterable, the one at a time, and those that were reported: what many programs do
+// not need.
 import { abortable } from "./emitter.js";
+import { messageOf } from "./fold.js";
 
 /** @import { Room } from "./room.js" */
-/** @import { Message, Wire } from "./types.js" */
+/** @import { Message, Report, Wire } from "./types.js" */
 
 const pageLimit = 100;
 
@@ -92,3 +94,10 @@ export async function seqAt(read, date) {
   }
   return low;
 }
+
+/** The reports of an answer, with messages as copies. @param {Wire} answer @returns {Report[]} */
+export const withCopies = ({ reports }) =>
+  reports.map((/** @type {any} */ { copy, ...report }) => ({
+    ...report,
+    copy: copy && messageOf(copy),
+  }));

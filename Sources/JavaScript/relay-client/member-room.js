@@ -1,11 +1,11 @@
-// The settings and members of a room, and what changes them.
+// The settings and members of a room, what changes them, and what is reported there.
 import { Emitter } from "./emitter.js";
 import { RelayError } from "./errors.js";
 import { Membership, settingsFields } from "./membership.js";
 import { newId } from "./sender.js";
 
-/** @import { Ack, Departure, Event, Link, MemberOptions, Role } from "./types.js" */
-/** @import { RoomSettings } from "./types.js" */
+/** @import { Ack, Departure, Event, Link, MemberOptions, Report, Role } from "./types.js" */
+/** @import { RoomSettings, Wire } from "./types.js" */
 
 /**
  * What `Room` is built on.
@@ -17,6 +17,11 @@ export class MemberRoom extends Emitter {
   departure;
   /** For `Room`. */
   membership = new Membership();
+  /**
+   * Accepts a direct room that a stranger has begun. `Relay` sets it.
+   * @type {(options?: {signal?: AbortSignal}) => Promise<void>}
+   */
+  accept = /** @type {any} */ (undefined);
   #link;
 
   /** @param {Link} link @param {string} name */
@@ -73,14 +78,36 @@ export class MemberRoom extends Emitter {
   }
 
   /**
+   * Tells the moderators of the room of an entry.
+   * @param {number} seq @param {string} reason @param {{signal?: AbortSignal}} [options]
+   */
+  async report(seq, reason, options) {
+    await this.#ask({ type: "report", seq, reason }, options);
+  }
+
+  /**
+   * What was reported, for a moderator.
+   * @param {{signal?: AbortSignal}} [options]
+   * @returns {Promise<Report[]>}
+   */
+  async reports(options) {
+    const { withCopies } = await import("./iteration.js"); // most programs do not need it
+    return withCopies(await this.#ask({ type: "reports" }, options));
+  }
+
+  /**
    * Sends an entry that the program does not keep: a person waits for its outcome.
    * @param {Record<string, any>} fields @param {MemberOptions} [options]
    * @returns {Promise<Ack>}
    */
-  async #notify(fields, { signal } = {}) {
-    const send = { type: "send", room: this.name, id: newId(), ...fields };
-    const { seq, at } = await this.#link.request(send, signal);
+  async #notify(fields, options) {
+    const { seq, at } = await this.#ask({ type: "send", id: newId(), ...fields }, options);
     return { seq, at };
+  }
+
+  /** @param {Wire} message @param {{signal?: AbortSignal}} [options] */
+  #ask(message, { signal } = {}) {
+    return this.#link.request({ room: this.name, ...message }, signal);
   }
 
   /** For `Room`: an entry has ended the membership. @param {Event} left */

@@ -36,7 +36,8 @@ export class Members {
   /** @param {Entry} entry it may be the first of a member, or change one, whose marks are not known */
   arrived({ room, from, kind }) {
     const users = this.#rooms.get(room);
-    if (users && (kind === "member" || !users.has(from))) this.renew(room);
+    const isNew = from !== undefined && !users?.has(from); // a hidden entry tells of no one
+    if (users && (kind === "member" || isNew)) this.renew(room);
   }
 
   /** The members may be others. @param {string} room */

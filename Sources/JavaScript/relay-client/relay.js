@@ -13,7 +13,7 @@ import { newId, Sender } from "./sender.js";
 
 /**
  * @extends {Emitter<{health: Health, ended: RelayError, error: RelayError, presence: Presence,
- *   store: RelayError | undefined}>}
+ *   store: RelayError | undefined, blocks: Set<string>}>}
  */
 export class Relay extends Emitter {
   /** What the relay lets this client do. @type {Record<string, number> | undefined} */
@@ -32,6 +32,8 @@ export class Relay extends Emitter {
   presence;
   /** @type {Map<string, Room>} `__proto__` is a legal name */
   #rooms = new Map();
+  /** Once they are used. @type {Set<string> | undefined} */
+  #blocks;
   #link;
   #liveness;
   #sender;
@@ -84,6 +86,7 @@ export class Relay extends Emitter {
       if (this.#rooms.get(name) === room) this.#rooms.delete(name);
     });
     room.on("marks", ({ user, read }) => user === this.user && this.rooms.read(name, read));
+    room.accept = (options) => this.rooms.accept(name, options);
     this.#rooms.set(name, room);
     this.#link.open(name, options);
     return room;
@@ -100,6 +103,35 @@ export class Relay extends Emitter {
     const room = name && checkedRoom(name);
     const ack = await this.request({ type: "send", room, id: newId(), ...fields }, { signal });
     return this.room(ack.room);
+  }
+
+  /** The users that this one has blocked: another set after each change. Loading begins with the first use. */
+  get blocks() {
+    if (!this.#blocks) {
+      this.#blocks = new Set();
+      this.#loadBlocks();
+    }
+    return this.#blocks;
+  }
+
+  /**
+   * Blocks a user, or ends that.
+   * @param {string} user @param {boolean} [on] @param {{signal?: AbortSignal}} [options]
+   */
+  async block(user, on = true, options = {}) {
+    await this.request({ type: "block", user, on }, options);
+    await this.#loadBlocks();
+  }
+
+  #loadBlocks() {
+    return this.request({ type: "blocks" }).then(
+      (answer) => this.#receive(answer),
+      // An older relay knows none, and the end is told by another event.
+      (error) =>
+        error.code === "unknown_type" ||
+        this.health.state === "ended" ||
+        this.#receive({ type: "failed", error }),
+    );
   }
 
   /** Any request of relay.v1. @param {Wire} message @param {{signal?: AbortSignal}} [options] */
@@ -142,6 +174,9 @@ export class Relay extends Emitter {
           presence: event.presence,
           lastSeen: event.last_seen,
         });
+      case "blocks":
+        this.#blocks = new Set(event.users);
+        return this.emit("blocks", this.#blocks);
       case "error":
         return this.people.receive(event);
     }
@@ -168,6 +203,7 @@ export class Relay extends Emitter {
     this.presence.renew();
     this.rooms.renew();
     this.people.renew();
+    if (this.#blocks) this.#loadBlocks();
   }
 
   /** @param {RelayError} error */

@@ -143,6 +143,17 @@ export class RoomList extends Emitter {
       });
   }
 
+  /**
+   * Accepts a direct room that a stranger has begun.
+   * @param {string} room
+   * @param {{signal?: AbortSignal}} [options]
+   */
+  async accept(room, { signal } = {}) {
+    await this.#link.request({ type: "accept", room }, signal);
+    const row = this.#rows.get(room);
+    if (row) this.#put({ ...row, request: undefined }, false);
+  }
+
   /** After a new connection: as many rows as before. */
   renew() {
     if (this.#isUsed) this.#load(Math.min(200, Math.max(pageLimit, this.#rows.size)));
@@ -219,6 +230,7 @@ export class RoomList extends Emitter {
 
   /** @param {RoomRow} row @param {boolean} isFirst */
   #put(row, isFirst) {
+    if (row.last?.from === this.#link.user) row.request = undefined; // answering accepts it
     if (isFirst) {
       this.#rows.delete(row.room);
       this.#rows = new Map([[row.room, row], ...this.#rows]);
@@ -261,6 +273,7 @@ function rowOf({
   unread_more: unreadMore,
   listed,
   peer,
+  request,
   avatar,
   last,
 }) {
@@ -276,6 +289,7 @@ function rowOf({
     unreadMore,
     listed,
     peer,
+    request,
     avatar,
     last: last && messageOf(last),
   };

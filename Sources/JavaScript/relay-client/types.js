@@ -50,8 +50,9 @@
  * @property {string} id
  * @property {string} from
  * @property {number} at when the relay accepted it, in milliseconds since 1970
- * @property {"text" | "data" | "settings" | "member"} kind the last two tell that the room has
- *   changed, or a member of it
+ * @property {"text" | "data" | "settings" | "member" | "hidden"} kind `settings` and `member` tell
+ *   that the room has changed, or a member of it; a `hidden` one is of a user that this one has
+ *   blocked, and has no `id`, no `from` and no text
  * @property {string} [text] `""` if it was deleted
  * @property {any} [data]
  * @property {RoomSettings} [settings] of kind `settings`: those that it has changed
@@ -161,8 +162,20 @@
  * @property {boolean} [unreadMore] there may be more
  * @property {boolean} [listed]
  * @property {string} [peer] of a direct room
+ * @property {boolean} [request] a stranger has begun it, and it is not accepted yet
  * @property {string} [avatar] of the peer
  * @property {Message} [last]
+ */
+
+/**
+ * A message that a member has reported.
+ * @typedef {object} Report
+ * @property {string} room
+ * @property {number} seq of the entry
+ * @property {string} by
+ * @property {string} reason
+ * @property {number} at in milliseconds since 1970
+ * @property {Message} [copy] the message as it was; absent once it is not kept any more
  */
 
 /** @typedef {"online" | "away" | "offline"} PresenceName */

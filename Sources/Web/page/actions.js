@@ -1,6 +1,7 @@
 // What one can do with a message or a conversation, as menus and questions. Loaded when it is
 // needed.
 
+import { askToBlock, unblock } from "./blocking.js";
 import { el, keys } from "./dom.js";
 import { plain } from "./format.js";
 import { opened } from "./opening.js";
@@ -10,7 +11,7 @@ import { isMember, isModerator, mayActOn } from "./rights.js";
 import { rooms } from "./rooms/part.js";
 import { gist } from "./row.js";
 
-/** @import { Message } from "./relay-client/types.js" */
+/** @import { Message, Role } from "./relay-client/types.js" */
 /** @import { Room } from "./relay-client/room.js" */
 /** @import { Act, Action, Messenger } from "./room-view.js" */
 
@@ -18,14 +19,16 @@ import { gist } from "./row.js";
 const firstYear = 1990;
 
 /**
- * A room, and where its dialogs are put.
- * @typedef {{near: HTMLElement, messenger: Messenger, room: Room, title: string}} Place
+ * A room, where its dialogs are put, what one may do in it, and what shows one of its messages.
+ * @typedef {{near: HTMLElement, messenger: Messenger, room: Room, title: string, peer?: string,
+ *   role: () => Role | undefined, show: Show}} Place
  */
+
+/** @typedef {(place: number | Date) => Promise<HTMLElement | undefined>} Show */
 
 /**
  * What is pointed to.
- * @typedef {Place & {peer?: string, message?: Message, anchor: HTMLElement, canWrite: boolean,
- *   act: Act}} Asked
+ * @typedef {Place & {message?: Message, anchor: HTMLElement, canWrite: boolean, act: Act}} Asked
  */
 
 const emoji = () => import("./emoji.js");
@@ -56,12 +59,12 @@ async function chooseReaction({ act, anchor, messenger }, message) {
   );
 }
 
-/** @param {Asked} asked @param {string} user */
+/** @param {Place} place @param {string} user */
 const nameOf = ({ messenger: { people } }, user) => plain(people.name(user) ?? user);
 
 /** @param {Asked} asked @param {Message} message */
 function messageMenu(asked, message) {
-  const { act, anchor, canWrite, messenger, peer, room } = asked;
+  const { act, anchor, canWrite, messenger, near, peer } = asked;
   const { seq, from } = message;
   const isOwn = from === messenger.user;
   const isText = message.kind === "text";
@@ -83,7 +86,16 @@ function messageMenu(asked, message) {
         ? [{ label: `Write to ${nameOf(asked, from)}`, act: () => write(from) }]
         : []),
       ...(canWrite && isOwn && isText ? [{ label: "Edit", act: () => act("edit", seq) }] : []),
-      ...(canWrite && mayDelete(messenger, room, message)
+      ...(isOwn
+        ? []
+        : [
+            {
+              label: "Report…",
+              act: () => opened(near, rooms, (part) => part.reportMessage(asked, message)),
+            },
+            blockEntry(asked, from),
+          ]),
+      ...(canWrite && mayDelete(asked, message)
         ? [{ label: "Delete…", isDangerous: true, act: () => act("delete", seq) }]
         : []),
     ],
@@ -91,9 +103,19 @@ function messageMenu(asked, message) {
   );
 }
 
-/** @param {Messenger} messenger @param {Room} room @param {Message} message */
-const mayDelete = ({ user }, { members, role }, { from }) =>
-  from === user || mayActOn(role, members.get(from));
+/** @param {Place} place @param {string} user */
+function blockEntry(place, user) {
+  const { near, messenger } = place;
+  const { relay } = messenger;
+  const name = nameOf(place, user);
+  return relay.blocks.has(user)
+    ? { label: `Unblock ${name}`, act: () => unblock(near, relay, user, name) }
+    : { label: `Block ${name}…`, act: () => askToBlock(near, relay, user, name) };
+}
+
+/** @param {Place} place @param {Message} message */
+const mayDelete = ({ messenger, role, room }, { from }) =>
+  from === messenger.user || mayActOn(role(), room.members.get(from));
 
 /**
  * Over plain HTTP browsers have no clipboard for pages.
@@ -109,9 +131,9 @@ async function copy(text, near) {
 }
 
 /** @param {Place} place @param {Message} message */
-export const askToDelete = ({ near, messenger, room }, message) =>
-  mayDelete(messenger, room, message) &&
-  ask(near, {
+export const askToDelete = (place, message) =>
+  mayDelete(place, message) &&
+  ask(place.near, {
     title: "Delete this message?",
     text: gist(message).slice(0, 300) || "The message is deleted for everyone.",
     confirm: "Delete for everyone",
@@ -143,20 +165,22 @@ function peopleMenu(asked, users, label) {
 
 /**
  * @param {HTMLElement} button
- * @param {{isRoom: boolean, show: (place: number | Date) => void, first: number, leave: () => void,
- *   focus: () => void, place: Place,
- *   isMuted?: boolean, mute: () => void}} view
+ * @param {{first: number, leave: () => void, focus: () => void, place: Place, isMuted?: boolean,
+ *   mute: () => void}} view
  */
 export function conversationMenu(button, view) {
-  const { isRoom, show, first, leave, focus, isMuted, mute, place } = view;
-  const { near, room } = place;
+  const { first, leave, focus, isMuted, mute, place } = view;
+  const { near, messenger, room, peer, role, show } = place;
+  const row = messenger.relay.rooms.list.find((one) => one.room === room.name);
   menu(
     button,
     [
       { label: "Go to a date…", act: () => chooseDate(button, show, focus) },
       { label: "Go to the first message", act: () => show(first) },
       ...(isMuted === undefined ? [] : [{ label: "Muted", isOn: isMuted, act: mute }]),
-      ...(room.settings
+      ...(row?.request ? [{ label: "Accept the request", act: () => accept(room, near) }] : []),
+      ...(peer !== undefined && peer !== messenger.user ? [blockEntry(place, peer)] : []),
+      ...(hasMembers(place)
         ? [
             {
               label: "Members…",
@@ -164,7 +188,7 @@ export function conversationMenu(button, view) {
             },
           ]
         : []),
-      ...(room.settings && isModerator(room.role)
+      ...(hasMembers(place) && isModerator(role())
         ? [
             {
               label: "Settings…",
@@ -172,16 +196,28 @@ export function conversationMenu(button, view) {
             },
           ]
         : []),
-      ...(isRoom ? [{ label: "Leave this room…", isDangerous: true, act: leave }] : []),
+      ...(peer === undefined ? [{ label: "Leave this room…", isDangerous: true, act: leave }] : []),
     ],
     { label: "This conversation" },
   );
 }
 
+/** Whether there are roles, or one may give some. @param {Place} place */
+const hasMembers = ({ room, role }) => room.settings !== undefined || isModerator(role());
+
+/** @param {Room} room @param {HTMLElement} near */
+async function accept(room, near) {
+  try {
+    await room.accept();
+  } catch (error) {
+    report(error, near, "The request was not accepted");
+  }
+}
+
 /** @param {Asked} asked */
 function showMembers(asked) {
   const { near, room } = asked;
-  if (room.settings) return opened(near, rooms, (part) => part.showMembers(asked));
+  if (hasMembers(asked)) return opened(near, rooms, (part) => part.showMembers(asked));
   return peopleMenu(asked, [...room.members.keys()].sort(), "Members");
 }
 
@@ -199,7 +235,7 @@ export function askToLeave(place) {
   });
 }
 
-/** @param {HTMLElement} button @param {(place: Date) => void} show @param {() => void} focus */
+/** @param {HTMLElement} button @param {Show} show @param {() => void} focus */
 function chooseDate(button, show, focus) {
   const today = new Date();
   const two = (/** @type {number} */ number) => String(number).padStart(2, "0");

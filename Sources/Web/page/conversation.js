@@ -1,6 +1,7 @@
 // What is loaded of one room: a part of its log without gaps, in rising `seq`.
 
 import { Emitter } from "./relay-client/emitter.js";
+import { isHidden } from "./relay-client/fold.js";
 
 /** @import { Room } from "./relay-client/room.js" */
 /** @import { Departure, Message, Page } from "./relay-client/types.js" */
@@ -10,13 +11,37 @@ const pageSize = 100;
 const loadedLimit = 2000;
 
 /**
+ * A message, or the last one of a run of hidden ones, which are one item.
+ * @typedef {Message & {run?: {first: number, count: number}}} Item
+ */
+
+/** @param {Item} item */
+const firstOf = ({ seq, run }) => run?.first ?? seq;
+
+/** Adds a message to the items before it. @param {Item[]} items @param {Item} next */
+function add(items, next) {
+  const last = items.at(-1);
+  if (!last || !isHidden(last) || !isHidden(next)) return items.push(next);
+  const count = (last.run?.count ?? 1) + (next.run?.count ?? 1);
+  return items.splice(-1, 1, { ...next, run: { first: firstOf(last), count } });
+}
+
+/** @param {Item[]} messages */
+function itemsOf(messages) {
+  /** @type {Item[]} */
+  const items = [];
+  for (const message of messages) add(items, message);
+  return items;
+}
+
+/**
  * `change` tells whether it shows another place; `problem`, why a page could not be loaded.
  * @extends {Emitter<{change: boolean, arrive: Message[], marks: void, typing: void, pending: void,
  *   state: void, loading: void, problem: unknown,
  *   membership: void, departure: Departure}>}
  */
 export class Conversation extends Emitter {
-  /** @type {Message[]} */
+  /** @type {Item[]} */
   items = [];
   /** Whether there is more before the first item, and after the last. */
   older = true;
@@ -100,11 +125,12 @@ export class Conversation extends Emitter {
   loadOlder() {
     if (!this.older || this.items.length === 0) return Promise.resolve();
     this.#loading.older ??= this.#load("older", async (signal) => {
-      const page = await this.room.history.before(this.items[0].seq, { limit: pageSize, signal });
+      const seq = firstOf(this.items[0]);
+      const page = await this.room.history.before(seq, { limit: pageSize, signal });
       return () => {
-        const before = this.items[0]?.seq ?? Infinity;
+        const before = this.items.length > 0 ? firstOf(this.items[0]) : Infinity;
         const messages = page.messages.filter(({ seq }) => seq < before);
-        this.items = [...messages, ...this.items];
+        this.items = itemsOf([...messages, ...this.items]);
         this.older = page.older && messages.length > 0;
         if (this.items.length > loadedLimit) {
           this.items.length = loadedLimit;
@@ -142,14 +168,14 @@ export class Conversation extends Emitter {
     const last = this.items.at(-1);
     if (typeof place === "number" && last) {
       const { seq } = this.items[Math.min(this.index(place), this.items.length - 1)];
-      const isWithin = place >= this.items[0].seq && (place <= last.seq || !this.newer);
+      const isWithin = place >= firstOf(this.items[0]) && (place <= last.seq || !this.newer);
       if (isWithin) return seq;
     }
     const generation = ++this.#generation;
     const page = await this.room.jump(place, { limit: pageSize, signal: this.#ending.signal });
     if (generation !== this.#generation) return undefined;
     this.#loading = {};
-    this.items = page.messages;
+    this.items = itemsOf(page.messages);
     this.older = page.older;
     this.newer = page.newer;
     this.emit("change", true);
@@ -177,11 +203,11 @@ export class Conversation extends Emitter {
   #begin() {
     this.#generation++;
     this.#loading = {};
-    this.items = [...this.room.latest];
+    this.items = itemsOf(this.room.latest);
     this.newer = false;
     this.older =
       this.items.length > 0
-        ? this.items[0].seq > this.first
+        ? firstOf(this.items[0]) > this.first
         : this.room.state !== "live" || this.room.head >= this.first;
     this.#noteState();
     this.emit("change", true);
@@ -195,7 +221,7 @@ export class Conversation extends Emitter {
       .newest({ limit: pageSize, signal: this.#ending.signal })
       .catch((error) => this.emit("problem", error));
     if (!page || generation !== this.#generation || this.items.length > 0) return;
-    this.items = page.messages;
+    this.items = itemsOf(page.messages);
     this.older = page.older;
     this.emit("change", true);
   }
@@ -205,7 +231,7 @@ export class Conversation extends Emitter {
     if (this.readBefore === undefined && room.state === "live") this.readBefore = room.mine.read;
     const wasLoading = this.isLoading;
     this.isLoading = room.state === "opening" && this.items.length === 0;
-    if (this.items.length > 0 && this.items[0].seq <= this.first) this.older = false;
+    if (this.items.length > 0 && firstOf(this.items[0]) <= this.first) this.older = false;
     if (this.items.length === 0 && room.state === "live" && !room.head) this.older = false;
     if (wasLoading !== this.isLoading) this.emit("change", false);
     this.emit("state", undefined);
@@ -227,7 +253,7 @@ export class Conversation extends Emitter {
   /** @param {Message[]} messages */
   #append(messages) {
     const last = this.items.at(-1)?.seq ?? 0;
-    for (const message of messages) if (message.seq > last) this.items.push(message);
+    for (const message of messages) if (message.seq > last) add(this.items, message);
   }
 
   /** @param {Message[]} messages */

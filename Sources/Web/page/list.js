@@ -14,6 +14,7 @@ import {
   time,
 } from "./format.js";
 import { healthText, isOverdue } from "./health.js";
+import { load } from "./problems.js";
 import { gist } from "./row.js";
 
 const keptRows = 100;
@@ -27,11 +28,13 @@ const hiddenMs = 500;
 /** @import { People } from "./people.js" */
 /** @import { Relay } from "./relay-client/relay.js" */
 /** @import { Message, RoomRow } from "./relay-client/types.js" */
+/** @import { Requests } from "./requests.js" */
 /** @import { Messenger } from "./room-view.js" */
 
 /**
  * What is kept of a row of relay-client on this device, or all of it.
- * @typedef {Pick<RoomRow, "room" | "title" | "head" | "peer" | "unread" | "unreadMore"> & {last?: Last}}
+ * @typedef {Pick<RoomRow, "room" | "title" | "head" | "peer" | "request" | "unread" | "unreadMore"> &
+ *   {last?: Last}}
  *   KeptRow
  */
 
@@ -48,6 +51,7 @@ const hiddenMs = 500;
  * @property {number} unread
  * @property {boolean} [unreadMore]
  * @property {Last} [last]
+ * @property {boolean} [request] a stranger has begun it
  * @property {boolean} [isNew] nobody has written yet, and the directory does not have the person
  */
 
@@ -64,6 +68,10 @@ export class ConversationList extends HTMLElement {
   #user = "";
   /** @type {Muted | undefined} */
   #muted;
+  /** @type {Muted | undefined} */
+  #ignored;
+  /** Once there are requests. @type {Promise<Requests> | undefined} */
+  #requests;
   /** What was there last: it is shown until there is a connection. @type {KeptRow[]} */
   #kept = [];
   /** @type {Kept | undefined} */
@@ -150,10 +158,12 @@ export class ConversationList extends HTMLElement {
   }
 
   /** @param {Messenger} messenger */
-  start({ relay, people, pictures, user, muted, kept }) {
+  start({ relay, people, pictures, user, muted, ignored, kept }) {
     this.#store = kept;
     this.#muted = muted;
-    muted?.addEventListener("change", () => this.#later());
+    this.#ignored = ignored;
+    for (const one of [muted, ignored]) one?.addEventListener("change", () => this.#later());
+    relay.on("blocks", () => this.#later());
     this.#user = user;
     this.#relay = relay;
     this.#people = people;
@@ -265,11 +275,12 @@ export class ConversationList extends HTMLElement {
       this.#keeping = undefined;
       const rows = this.#relay.rooms.list
         .slice(0, keptRows)
-        .map(({ room, title, head, peer, unread, last }) => ({
+        .map(({ room, title, head, peer, request, unread, last }) => ({
           room,
           title: peer === undefined ? title : (this.#people.name(peer) ?? title),
           head,
           peer,
+          request,
           unread,
           last: last && {
             from: last.from,
@@ -309,7 +320,8 @@ export class ConversationList extends HTMLElement {
   }
 
   get unread() {
-    return this.all.reduce((sum, row) => sum + (this.#muted?.has(row.room) ? 0 : row.unread), 0);
+    const isQuiet = (/** @type {Row} */ { room, request }) => request || this.#muted?.has(room);
+    return this.all.reduce((sum, row) => sum + (isQuiet(row) ? 0 : row.unread), 0);
   }
 
   /**
@@ -336,7 +348,9 @@ export class ConversationList extends HTMLElement {
     this.#frame = 0;
     this.#hidden = undefined;
     if (!this.#relay) return;
-    this.#rows = this.find(this.#query);
+    const found = this.find(this.#query);
+    this.#rows = this.#query ? found : found.filter(({ request }) => !request);
+    this.#showRequests(this.#query ? [] : found.filter(({ request }) => request));
     const rooms = new Set(this.#rows.map((row) => row.room));
     const hadFocus = this.#list.contains(focused());
     for (const [room, element] of this.#elements) {
@@ -361,6 +375,18 @@ export class ConversationList extends HTMLElement {
     this.dispatchEvent(new Event("count"));
   }
 
+  /** @param {Row[]} rows */
+  async #showRequests(rows) {
+    const wanted = rows.filter(({ room }) => !this.#ignored?.has(room));
+    if (wanted.length === 0 && !this.#requests) return;
+    this.#requests ??= load(() => import("./requests.js")).then(({ Requests }) => {
+      const requests = new Requests(this.#relay, this.#ignored, (row) => this.#choose(row, true));
+      this.#list.before(requests.element);
+      return requests;
+    });
+    (await this.#requests).show(wanted);
+  }
+
   /** @param {Row} row @returns {Item} */
   #add(row) {
     const button = el("button", {
@@ -379,7 +405,9 @@ export class ConversationList extends HTMLElement {
     const presence = row.user === undefined ? undefined : this.#people.presence(row.user);
     const isOpen = row.room === this.#open;
     const picture = row.user !== undefined && this.#people.known.get(row.user)?.avatar;
-    const last = row.last;
+    const isBlocked = row.last && row.user === undefined && this.#relay.blocks.has(row.last.from);
+    /** @type {Last | undefined} */
+    const last = row.last && isBlocked ? { ...row.last, kind: "hidden", deleted: false } : row.last;
     const isMuted = this.#muted?.has(row.room) ?? false;
     const signature = [
       isMuted,
@@ -391,6 +419,7 @@ export class ConversationList extends HTMLElement {
       isOpen,
       picture,
       last?.seq,
+      isBlocked,
       last?.editedAt,
       last?.deleted,
       last && brief(last.at),

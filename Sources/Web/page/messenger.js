@@ -66,7 +66,9 @@ export class Messenger {
     this.people = new People(this.relay);
     this.kept = session.kept;
     this.keptInTab = session.keptInTab;
-    this.muted = new Muted(session.kept);
+    this.muted = new Muted(session.kept, "muted");
+    this.ignored = new Muted(session.kept, "ignored");
+    this.linkTo = session.linkTo;
     this.pictures = new Pictures((user) =>
       session.fetch(`/v1/avatars/${encodeURIComponent(user)}`),
     );
@@ -74,6 +76,9 @@ export class Messenger {
 
   get user() {
     return this.session.user;
+  }
+  get isOperator() {
+    return this.session.isOperator;
   }
 
   async start() {

@@ -17,7 +17,13 @@ const capital = (text) => text[0].toUpperCase() + text.slice(1);
 const because = (reason) => (reason ? `: ${plain(reason)}` : "");
 
 /** @param {Shown} message @param {Names} names */
-export function noticeText({ seq, from, member, settings }, names) {
+export function noticeText({ seq, kind, from, member, settings, run }, names) {
+  if (kind === "hidden")
+    return run
+      ? `${run.count} messages of a blocked person are hidden`
+      : "A message of a blocked person is hidden";
+  if (kind !== "member" && kind !== "settings")
+    return `You have blocked ${called(from, names)}: show this message`;
   if (member) return capital(memberText(from, member, names));
   const changes = settingsTexts(settings ?? {}, seq === 1);
   const last = changes.pop() ?? "changed the room";

@@ -119,6 +119,7 @@ export class Notifier {
     const { peer, room } = row;
     const isDirect = peer !== undefined;
     if (!this.#isChosen || this.#muted?.has(room) || !isUrgent(last, this.#user, isDirect)) return;
+    if (row.request || this.#relay.blocks.has(last.from)) return;
     if (await this.#isLookedAt()) return;
     if (this.isOn("sounds")) this.#ring();
     if (!this.isOn("notifications")) return;

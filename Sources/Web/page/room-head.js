@@ -117,15 +117,17 @@ export class RoomHead {
     } else if (peer !== undefined) {
       const presence = people.presence(peer);
       const seen = people.lastSeen(peer);
-      const what = people.known.get(peer)?.bot
-        ? "bot"
-        : presence === "online"
-          ? "online"
-          : presence === "away"
-            ? "away"
-            : seen
-              ? `last seen ${brief(seen)}`
-              : (presence ?? "");
+      const what = this.#messenger.relay.blocks.has(peer)
+        ? "blocked"
+        : people.known.get(peer)?.bot
+          ? "bot"
+          : presence === "online"
+            ? "online"
+            : presence === "away"
+              ? "away"
+              : seen
+                ? `last seen ${brief(seen)}`
+                : (presence ?? "");
       // Several people may have the same name.
       this.#subtitle.textContent = what ? `@${peer} · ${what}` : `@${peer}`;
     } else this.#subtitle.textContent = "";

@@ -8,7 +8,7 @@ import { refuseFiles } from "./files.js";
 import { plain } from "./format.js";
 import { opened } from "./opening.js";
 import { load, markTold, report, say } from "./problems.js";
-import { foldPending, isContent, isNotice } from "./relay-client/fold.js";
+import { foldPending, isContent } from "./relay-client/fold.js";
 import { RoomHead } from "./room-head.js";
 import { gist, wordsOfNotices } from "./row.js";
 import { isCommand, unescaped } from "./slash.js";
@@ -64,6 +64,10 @@ const refusals = {
  * @property {Kept} [kept]
  * @property {Kept} [keptInTab]
  * @property {Muted} [muted]
+ * @property {Muted} [ignored] requests
+ * @property {boolean} [isOperator] of the relay: then one may do in a room what its owners may
+ * @property {(near: HTMLElement, room: string, title: string) => void} [linkTo] makes a link that
+ *   invites into a room
  * @property {(user: string) => void} [write] opens the conversation with a person
  * @property {(room: string) => void} [enter] opens a room, or a new one
  * @property {(query: string) => void} [searchAll]
@@ -206,6 +210,14 @@ export class RoomView extends HTMLElement {
       { signal },
     );
     relay.on("health", () => this.#head.showNotice(), { signal });
+    relay.on(
+      "blocks",
+      () => {
+        this.#head.showSubtitle();
+        this.#timeline.refresh();
+      },
+      { signal },
+    );
     calendar.addEventListener(
       "change",
       () => {
@@ -274,6 +286,7 @@ export class RoomView extends HTMLElement {
       user: me,
       isDirect: this.#row.peer !== undefined,
       name: (user) => people.name(user) ?? (user === me || this.#isMember(user) ? user : undefined),
+      isBlocked: (user) => this.#isClosed(user),
       pictures: (user) => (people.known.get(user)?.avatar ? pictures : undefined),
       message: (seq) => this.#message(seq),
       mark: (message) => this.#mark(message),
@@ -282,6 +295,11 @@ export class RoomView extends HTMLElement {
       empty: () => this.#emptyText(),
       refresh: () => this.#timeline.refresh(),
     };
+  }
+
+  /** Whether messages of a user are closed. @param {string} user */
+  #isClosed(user) {
+    return this.#row.peer === undefined && this.#messenger.relay.blocks.has(user);
   }
 
   /** @param {string} user */
@@ -325,7 +343,7 @@ export class RoomView extends HTMLElement {
     const room = this.#room;
     const { relay } = this.#messenger;
     const isQuiet =
-      room?.settings?.post === "moderators" && !/^(owner|moderator)$/.test(room.role ?? "");
+      room?.settings?.post === "moderators" && !/^(owner|moderator)$/.test(this.#role ?? "");
     this.#composer.open(
       room?.role === "muted"
         ? `You are muted in ${title}`
@@ -343,11 +361,9 @@ export class RoomView extends HTMLElement {
   async #showMenu(button) {
     await opened(this, actions, ({ conversationMenu }) =>
       conversationMenu(button, {
-        isRoom: this.#row.peer === undefined,
         isMuted: this.#messenger.muted?.has(this.#row.room),
         mute: () => this.#messenger.muted?.toggle(this.#row.room),
         first: this.#conversation?.first ?? 1,
-        show: (place) => this.#timeline.show(place),
         focus: () => this.#composer.focus(),
         leave: () => this.#askToLeave(),
         place: this.#place,
@@ -362,7 +378,7 @@ export class RoomView extends HTMLElement {
     const { user, people, announcer } = this.#messenger;
     if (document.visibilityState !== "visible") return;
     announcer.say(
-      messages.filter((message) => message.from !== user && isContent(message)),
+      messages.filter((one) => one.from !== user && isContent(one) && !this.#isClosed(one.from)),
       (message) => `${plain(people.name(message.from) ?? message.from)}: ${gist(message)}`,
     );
   }
@@ -443,10 +459,18 @@ export class RoomView extends HTMLElement {
       this.dispatchEvent(new CustomEvent("leave-room", { detail: room }));
   }
 
-  /** What the dialogs of a room need. */
+  /** What one may do in the room. */
+  get #role() {
+    const isOperator = this.#messenger.isOperator && this.#row.peer === undefined;
+    return isOperator ? "owner" : this.#room?.role;
+  }
+
+  /** What the dialogs of a room need. @returns {import("./actions.js").Place} */
   get #place() {
     const [messenger, room] = [this.#messenger, /** @type {Room} */ (this.#room)];
-    return { near: this, messenger, room, title: this.#row.title };
+    const { title, peer } = this.#row;
+    const show = (/** @type {number | Date} */ place) => this.#timeline.show(place);
+    return { near: this, messenger, room, title, peer, role: () => this.#role, show };
   }
 
   /**
@@ -620,7 +644,6 @@ export class RoomView extends HTMLElement {
     } else {
       const asked = {
         ...this.#place,
-        peer: this.#row.peer,
         message,
         anchor,
         canWrite: !this.#composer.isLocked,
@@ -644,8 +667,11 @@ export class RoomView extends HTMLElement {
     const isOwn = message.from === this.#messenger.user;
     const isText = message.kind === "text";
     if (event.key === "Escape") this.#composer.focus();
-    else if (seq === undefined || message.deleted || isNotice(message)) return false;
-    else if (
+    else if (seq === undefined || message.deleted) return false;
+    else if (!anchor) {
+      if (event.key !== "Enter" || !isContent(message)) return false;
+      this.#timeline.expand(seq);
+    } else if (
       event.key === "Enter" ||
       event.key === "ContextMenu" ||
       (event.key === "F10" && event.shiftKey)

@@ -4,7 +4,7 @@ import { avatar } from "./avatars.js";
 import { el, icon, iconButton } from "./dom.js";
 import { day, isSameDay, line, moment, plain, time } from "./format.js";
 import { load } from "./problems.js";
-import { isNotice } from "./relay-client/fold.js";
+import { isContent } from "./relay-client/fold.js";
 import { isEmoji, nodes } from "./text.js";
 
 /** @import { Pictures } from "./avatars.js" */
@@ -23,7 +23,8 @@ const labelLength = 300;
  * A message, or an own one that is not in the log yet.
  * @typedef {Partial<Omit<Message, "forward">> & Partial<Omit<Pending, "forward" | "kind">> &
  *   Pick<Message, "id" | "from" | "at" | "kind"> &
- *   {forward?: {room: string, seq: number, from?: string}}} Shown
+ *   {forward?: {room: string, seq: number, from?: string}, run?: {count: number}}} Shown `run`: of
+ *   hidden messages, of which it is the last
  */
 
 /**
@@ -32,6 +33,8 @@ const labelLength = 300;
  * @property {string} user
  * @property {boolean} isDirect
  * @property {(user: string) => string | undefined} name
+ * @property {(user: string) => boolean} isBlocked whether messages of the user are closed until one
+ *   opens them
  * @property {(user: string) => Pictures | undefined} pictures where there is one
  * @property {(seq: number) => Message | undefined} message
  * @property {(message: Shown) => Mark} mark of an own message
@@ -67,8 +70,8 @@ export function grouping(message, before, after) {
     a.from === b.from &&
     b.at - a.at < togetherMs &&
     isSameDay(a.at, b.at) &&
-    !isNotice(a) &&
-    !isNotice(b);
+    isContent(a) &&
+    isContent(b);
   return {
     opensDay: !before || !isSameDay(before.at, message.at),
     opensGroup: !together(before, message),
@@ -93,6 +96,7 @@ export function gist(message) {
   if (!message) return "";
   if (message.deleted) return "Message deleted";
   if (message.kind === "data") return "Data";
+  if (message.kind === "hidden") return "Hidden message";
   return line(message.text ?? "");
 }
 
@@ -145,7 +149,8 @@ function beginning(text) {
  * @param {Surroundings} around
  */
 export function fill(row, message, context, around) {
-  if (isNotice(message)) return fillNotice(row, message, context, around);
+  const isClosed = !around.isExpanded && context.isBlocked(message.from);
+  if (isClosed || !isContent(message)) return fillNotice(row, message, context, around);
   const own = message.from === context.user;
   const { mark } = around;
   const name = context.name(message.from) ?? message.from;
@@ -274,9 +279,13 @@ function fillNotice(row, message, context, around) {
   const text = words?.noticeText(message, context) ?? "…";
   row.className = "row change";
   row.setAttribute("aria-label", `${text}, ${moment(message.at)}`);
+  const properties = { class: "text", dir: "auto", title: moment(message.at) };
+  const open = () => context.act("expand", message.seq);
   row.replaceChildren(
     ...(around.opensDay ? [dayLine(message.at)] : []),
-    el("p", { class: "text", dir: "auto", title: moment(message.at) }, text),
+    isContent(message)
+      ? el("button", { type: "button", tabIndex: -1, ...properties, on: { click: open } }, text)
+      : el("p", properties, text),
   );
 }
 
@@ -306,7 +315,11 @@ function quotation(seq, context) {
       },
     },
     el("b", {}, name ? plain(name) : "Reply"),
-    el("span", {}, target ? gist(target).slice(0, 200) : "Show the message"),
+    el(
+      "span",
+      {},
+      target && !context.isBlocked(target.from) ? gist(target).slice(0, 200) : "Show the message",
+    ),
   );
 }
 

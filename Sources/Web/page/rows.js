@@ -1,7 +1,7 @@
 // The rows that are in the document, one for each message of a part of the conversation.
 
 import { el, unset } from "./dom.js";
-import { isNotice } from "./relay-client/fold.js";
+import { isContent } from "./relay-client/fold.js";
 import { fill, gist, grouping, rowOf, tools } from "./row.js";
 
 /** @import { Context, RowElement, Shown } from "./row.js" */
@@ -131,7 +131,7 @@ export class Rows {
       isFirstUnread: message.seq === firstUnread,
       isExpanded: this.#expanded.has(keyOf(message)),
       mark:
-        message.from === context.user && !message.deleted && !isNotice(message)
+        message.from === context.user && !message.deleted && isContent(message)
           ? context.mark(message)
           : "",
     };
@@ -165,9 +165,9 @@ export class Rows {
   /** @param {RowElement | null | undefined} row */
   showTools(row) {
     const message = row?.message;
-    if (!this.#tools || message?.seq === undefined || message.deleted || isNotice(message))
-      this.hideTools();
-    else if (rowOf(this.#tools) !== row) row?.querySelector(".bubble")?.append(this.#tools);
+    const bubble = row?.querySelector(".bubble");
+    if (!this.#tools || message?.seq === undefined || message.deleted || !bubble) this.hideTools();
+    else if (rowOf(this.#tools) !== row) bubble.append(this.#tools);
   }
 
   hideTools() {

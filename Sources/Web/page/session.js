@@ -153,6 +153,14 @@ export class Session {
     return [];
   }
 
+  /** Whether one is known to be an operator of the relay. */
+  get isOperator() {
+    return false;
+  }
+
+  /** Makes a link that invites into a room, where there are such. @type {Messenger["linkTo"]} */
+  linkTo;
+
   /** How the client signs in. @returns {Options} */
   get options() {
     return this.token === undefined ? { user: this.user } : { getToken: this.getToken.bind(this) };

@@ -3,9 +3,10 @@ import itertools
 import json
 import sys
 
+from accounts import ACCOUNTS, first_code
 from web import axe
-from web_accounts import WRITES, choose, press, shown
-from web_support import ONLINE, RELAY, Relay, check, play, quiet, until, wait_for_text, write
+from web_accounts import WRITES, choose, elsewhere, press, shown
+from web_support import ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, play, quiet, until, wait_for_text, write
 
 ids = itertools.count(1)
 
@@ -229,8 +230,11 @@ def managing(browser, folder):
     check(found == ["Write to ada"], found)
     moderator.press("Escape")
     found = actions(moderator, "cy")
-    check(found == ["Write to cy", "Mute for an hour", "Remove…", "Ban…"], found)
-    pick(moderator, "Mute for an hour")
+    check(found == ["Write to cy", "Mute…", "Remove…", "Ban…"], found)
+    pick(moderator, "Mute…")
+    moderator.wait("document.activeElement?.id === 'reason' && document.querySelector('#how-long').selectedOptions[0].textContent === 'An hour'")
+    moderator.press("Enter")
+    moderator.wait("[...document.querySelectorAll('.row.change .text')].at(-1).textContent.startsWith('Cy was muted by you until ')")
     for page in owner, moderator, member:
         until(lambda page=page: members(page) == ["ada Owner", "bo Moderator", "cy Muted"], "cy is muted")
     member.press("Escape")
@@ -264,6 +268,69 @@ def managing(browser, folder):
         wait_for_notice(page, "Cy was removed by ada: moved" if page is moderator else "Cy was removed by you: moved")
         quiet(page)
     quiet(member)
+    relay.stop()
+
+
+def large(browser, folder):
+    """A room of more than 50 members lists those that messages name; others are invited and banned by their names, for a time."""
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
+    room = team(relay)
+    for number in range(60):
+        send(relay, "ada", room, "member", user=f"u{number:02}", role="member")
+    page = opened(browser, relay, "bo", room)
+    title_is(page, "Team")
+    check(page.evaluate("document.querySelector('.members').hidden"), "the number is not known")
+    of_conversation(page)
+    pick(page, "Members…")
+    page.wait("document.querySelectorAll('.room-members li').length > 50")
+    shown(page, "A room of more than 50 members does not list them.")
+    check(members(page)[0] == "bo Moderator" and "u59" in members(page), members(page))
+    page.wait("document.activeElement?.id === 'invited'")
+    page.type("dee")
+    page.press("Enter")
+    until(lambda: "dee" in members(page), "dee is a member")
+    page.type("u07")
+    press(page, "Ban…")
+    page.wait("document.activeElement?.id === 'reason' && document.querySelector('#how-long').selectedOptions[0].textContent === 'For good'")
+    page.evaluate("document.querySelector('#how-long').value = '86400000'")
+    write(page, "spam")
+    until(lambda: "u07" not in members(page), "u07 is banned")
+    page.wait("/^U07 was banned by you until .*: spam$/.test([...document.querySelectorAll('.row.change .text')].at(-1).textContent)")
+    quiet(page)
+    relay.stop()
+
+
+def operators(browser, folder):
+    """An operator with an account does in a room what its owners do, without a role of their own; and invites by a link."""
+    relay = Relay(RELAY, folder, f"{ACCOUNTS}\nrooms: {{ listed: [{{ room: general, title: General }}] }}")
+    page = elsewhere(browser, f"{relay.url}/join/{first_code(relay)}")
+    page.wait("document.activeElement?.id === 'join-name'")
+    page.type("ada")
+    page.press("Enter")
+    page.wait(ONLINE)
+    page.go(f"{relay.url}/?room=general")
+    page.wait(f"{ONLINE} && {WRITES}")
+    until(lambda: "Settings…" in of_conversation(page) or page.press("Escape"), "the page knows that ada is an operator")
+    pick(page, "Settings…")
+    page.wait("document.activeElement?.id === 'room-title' && document.querySelector('#room-access')")
+    page.press("Tab")
+    page.type("Be kind")
+    page.press("Enter")
+    page.wait("document.querySelector('dialog') === null && document.querySelector('.topic').textContent === 'Be kind'")
+    of_conversation(page)
+    pick(page, "Members…")
+    page.wait("document.activeElement?.id === 'invited'")
+    page.type("bo")
+    page.press("Enter")
+    until(lambda: "bo" in members(page), "bo is a member")
+    found = actions(page, "bo")
+    check(found == ["Write to bo", "Make an owner", "Make a moderator", "Mute…", "Remove…", "Ban…"], found)
+    page.press("Escape")
+    press(page, "Invite by a link…")
+    page.wait("document.querySelector('.address') && document.activeElement.textContent === 'Copy'")
+    other = elsewhere(browser, page.evaluate("document.querySelector('.address').value"))
+    shown(other, "Join #general on 127.0.0.1")
+    quiet(page)
     relay.stop()
 
 

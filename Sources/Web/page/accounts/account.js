@@ -79,6 +79,16 @@ export class Account extends Session {
     return fetched(path);
   }
 
+  /** @override */
+  get isOperator() {
+    return this.me?.operator ?? false;
+  }
+
+  /** @override @type {Messenger["linkTo"]} */
+  linkTo = (near, room, title) => {
+    opened(near, invites, ({ showLink }) => showLink(near, room, title));
+  };
+
   /** An address with a token changes nothing. @override @param {string} _token */
   renew(_token) {
     return true;

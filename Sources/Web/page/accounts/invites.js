@@ -69,11 +69,7 @@ export async function showInvites(place, { people }) {
         ...(named.length > 0 ? { rooms: named } : {}),
         ...(name.value.trim() ? { name: name.value.trim() } : {}),
       });
-      made.replaceChildren(
-        el("p", { role: "status" }, `Send this link. It works once, until ${day(expires_at)}.`),
-        ...link(url),
-        qrCode(qr, url) ?? "",
-      );
+      made.replaceChildren(...linkAndCode(url, qr, expires_at));
       make.textContent = "Make another link";
       name.value = "";
       made.querySelector("button")?.focus();
@@ -139,6 +135,30 @@ export async function showInvites(place, { people }) {
 
   await update();
 }
+
+/**
+ * Makes a link that invites one person into a room.
+ * @param {HTMLElement} near @param {string} room @param {string} title
+ */
+export async function showLink(near, room, title) {
+  const made = el("div", { class: "link-and-code" }, el("p", { role: "status" }, "Loading…"));
+  show(near, `Invite into ${plain(title)}`, made);
+  try {
+    const { url, qr, expires_at } = await request("POST", "/v1/invites", { rooms: [room] });
+    made.replaceChildren(...linkAndCode(url, qr, expires_at));
+    made.querySelector("button")?.focus();
+  } catch (error) {
+    const { message } = /** @type {Refusal} */ (error);
+    made.replaceChildren(el("p", { class: "problem", role: "alert" }, message));
+  }
+}
+
+/** @param {string} url @param {string[]} qr @param {number} end */
+const linkAndCode = (url, qr, end) => [
+  el("p", { role: "status" }, `Send this link. It works once, until ${day(end)}.`),
+  ...link(url),
+  qrCode(qr, url) ?? "",
+];
 
 /** @param {string} id @param {import("../dom.js").Properties} properties */
 const field = (id, properties) =>

@@ -7,6 +7,7 @@ import { menu, show } from "../popups.js";
 import { isMember, isModerator, mayActOn, rank, rolesToGive } from "../rights.js";
 import {
   button,
+  choice,
   form,
   input,
   label,
@@ -21,8 +22,6 @@ import { styled } from "./style.js";
 /** @import { Role } from "../relay-client/types.js" */
 /** @import { Place } from "../actions.js" */
 
-const hourMs = 3_600_000;
-
 /** @type {Partial<Record<Role, string>>} */
 const titles = { owner: "Owner", moderator: "Moderator", muted: "Muted" };
 
@@ -33,10 +32,30 @@ const promotions = {
   member: "Make a member",
 };
 
+/** How long a mute or a ban lasts, in milliseconds. @type {[string, string][]} */
+const times = [
+  ["3600000", "An hour"],
+  ["86400000", "A day"],
+  ["604800000", "A week"],
+  ["", "For good"],
+];
+
+/**
+ * The members that the loaded messages name, in a room that does not list its members.
+ * @param {Room} room
+ * @returns {Map<string, Role | undefined>}
+ */
+function told(room) {
+  const roles = new Map();
+  for (const { member } of room.latest) if (member) roles.set(member.user, member.role);
+  for (const [user, role] of roles) if (!isMember(role)) roles.delete(user);
+  return roles;
+}
+
 /** @param {Place} place */
-export function showMembers({ near, messenger, room, title }) {
+export function showMembers({ near, messenger, room, role: own, title }) {
   styled(near);
-  const { user: me, people, write } = messenger;
+  const { user: me, people, write, linkTo } = messenger;
   const note = problem();
   const list = el("ul", { class: "room-members", "aria-label": "Members" });
   const aside = el("p", { class: "aside", role: "status" });
@@ -48,16 +67,28 @@ export function showMembers({ near, messenger, room, title }) {
   invited.setAttribute("list", "invitable");
   const ending = new AbortController();
   const { signal } = ending;
+  /** The users that are written. */
+  function named() {
+    const users = usersIn(invited.value, people);
+    if (users.length > 0) return users;
+    invited.focus();
+    throw new Error("Write a user name.");
+  }
+  /** A room that lists no members: they are found by their names. */
+  const byName = button("Ban…", () => {
+    try {
+      const [user] = named();
+      askHow(box, "Ban", nameOf(user), "", (options) => act(room.ban(user, options)));
+    } catch (error) {
+      note.textContent = plain(/** @type {Error} */ (error).message);
+    }
+  });
+  const byLink = linkTo && button("Invite by a link…", () => linkTo(box, room.name, title));
   const invitation = form(
     note,
     "Invite",
     async () => {
-      const users = usersIn(invited.value, people);
-      if (users.length === 0) {
-        invited.focus();
-        throw new Error("Write a user name.");
-      }
-      for (const user of users) await room.invite(user, { signal });
+      for (const user of named()) await room.invite(user, { signal });
       invited.value = "";
       invited.focus();
     },
@@ -65,6 +96,7 @@ export function showMembers({ near, messenger, room, title }) {
     invited,
     suggestions("invitable", people, (user) => !isMember(room.members.get(user))),
   );
+  invitation.querySelector(".buttons")?.prepend(byLink ?? "", byName);
   const box = show(near, `Members of ${plain(title)}`, invitation, aside, list);
   box.addEventListener("close", () => ending.abort());
 
@@ -85,7 +117,7 @@ export function showMembers({ near, messenger, room, title }) {
   function entries(user, role) {
     const name = nameOf(user);
     const set = (/** @type {Role} */ other) => act(room.setRole(user, other));
-    const isBelow = mayActOn(room.role, role);
+    const isBelow = mayActOn(own(), role);
     return [
       ...(write
         ? [
@@ -98,7 +130,7 @@ export function showMembers({ near, messenger, room, title }) {
             },
           ]
         : []),
-      ...rolesToGive(room.role, role).map((one) => ({
+      ...rolesToGive(own(), role).map((one) => ({
         label: promotions[one] ?? one,
         act: () => set(one),
       })),
@@ -106,8 +138,9 @@ export function showMembers({ near, messenger, room, title }) {
       ...(isBelow && role !== "muted" && rank(role) < rank("moderator")
         ? [
             {
-              label: "Mute for an hour",
-              act: () => act(room.mute(user, { until: Date.now() + hourMs })),
+              label: "Mute…",
+              act: () =>
+                askHow(box, "Mute", name, times[0][0], (options) => act(room.mute(user, options))),
             },
           ]
         : []),
@@ -117,15 +150,14 @@ export function showMembers({ near, messenger, room, title }) {
               label: "Remove…",
               isDangerous: true,
               act: () =>
-                askWhy(box, `Remove ${name}?`, "Remove", (reason) =>
-                  act(room.remove(user, { reason })),
+                askHow(box, "Remove", name, undefined, (options) =>
+                  act(room.remove(user, options)),
                 ),
             },
             {
               label: "Ban…",
               isDangerous: true,
-              act: () =>
-                askWhy(box, `Ban ${name}?`, "Ban", (reason) => act(room.ban(user, { reason }))),
+              act: () => askHow(box, "Ban", name, "", (options) => act(room.ban(user, options))),
             },
           ]
         : []),
@@ -159,13 +191,17 @@ export function showMembers({ near, messenger, room, title }) {
 
   function update() {
     const user = /** @type {HTMLElement | null} */ (focused())?.dataset.user;
-    const members = [...room.members].sort(
+    const isLarge = room.members.size === 0;
+    const members = [...(isLarge ? told(room) : room.members)].sort(
       ([a, one], [b, other]) => rank(other) - rank(one) || nameOf(a).localeCompare(nameOf(b)),
     );
     list.replaceChildren(...members.map(item));
-    invitation.hidden = !isModerator(room.role) || room.state !== "live";
-    aside.hidden = members.length > 0;
-    aside.textContent = members.length > 0 ? "" : "A room of more than 50 members lists none.";
+    invitation.hidden = !isModerator(own()) || room.state !== "live";
+    byName.hidden = !isLarge;
+    aside.hidden = !isLarge;
+    aside.textContent = isLarge
+      ? "A room of more than 50 members does not list them. Recent messages name these:"
+      : "";
     // The button that had the focus has been drawn again.
     const again = [
       .../** @type {NodeListOf<HTMLElement>} */ (list.querySelectorAll("[data-user]")),
@@ -182,11 +218,15 @@ export function showMembers({ near, messenger, room, title }) {
 }
 
 /**
- * @param {HTMLElement} near @param {string} title @param {string} confirm
- * @param {(reason: string | undefined) => void} act
+ * Asks for a reason, and for how long.
+ * @param {HTMLElement} near @param {string} verb @param {string} name of the user
+ * @param {string | undefined} usual how long, of `times`; nothing where there is no end
+ * @param {(options: {reason?: string, until?: number}) => void} act
  */
-function askWhy(near, title, confirm, act) {
+function askHow(near, verb, name, usual, act) {
+  const title = `${verb} ${name}?`;
   const reason = input("reason", { maxLength: reasonLimit });
+  const time = choice("how-long", times, usual);
   const box = dialog(
     near,
     { class: "question", "aria-label": title },
@@ -199,17 +239,22 @@ function askWhy(near, title, confirm, act) {
           submit: (event) => {
             event.preventDefault();
             box.close();
-            act(reason.value.trim() || undefined);
+            const isEnding = usual !== undefined && time.value !== "";
+            act({
+              reason: reason.value.trim() || undefined,
+              until: isEnding ? Date.now() + Number(time.value) : undefined,
+            });
           },
         },
       },
+      ...(usual === undefined ? [] : [label(time.id, "How long"), time]),
       label(reason.id, "Reason", "optional; every member reads it"),
       reason,
       el(
         "div",
         { class: "buttons" },
         button("Cancel", () => box.close()),
-        el("button", { type: "submit", class: "primary" }, confirm),
+        el("button", { type: "submit", class: "primary" }, verb),
       ),
     ),
   );

@@ -3,5 +3,6 @@
 export { leave } from "./leave.js";
 export { showMembers } from "./members.js";
 export { makeRoom } from "./new-room.js";
+export { reportMessage } from "./reports.js";
 export { changeSettings } from "./settings.js";
 export { styled } from "./style.js";

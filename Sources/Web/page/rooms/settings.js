@@ -3,7 +3,8 @@
 import { el } from "../dom.js";
 import { plain } from "../format.js";
 import { show } from "../popups.js";
-import { choice, form, input, label, problem, titleLimit, topicLimit } from "./fields.js";
+import { button, choice, form, input, label, problem, titleLimit, topicLimit } from "./fields.js";
+import { showReports } from "./reports.js";
 import { styled } from "./style.js";
 
 /** @import { Room } from "../relay-client/room.js" */
@@ -24,9 +25,10 @@ const pauses = [
 const unknown = ["", "Unchanged"];
 
 /** @param {Place} place */
-export function changeSettings({ near, room, title: shown }) {
+export function changeSettings(place) {
+  const { near, room, role, title: shown } = place;
   styled(near);
-  const { settings = {}, role } = room;
+  const { settings = {} } = room;
   const note = problem();
   const title = input("room-title", {
     maxLength: titleLimit,
@@ -84,7 +86,7 @@ export function changeSettings({ near, room, title: shown }) {
     box.close();
   };
   const ending = new AbortController();
-  const isOwner = role === "owner";
+  const isOwner = role() === "owner";
   const box = show(
     near,
     `Settings of ${plain(shown)}`,
@@ -117,6 +119,11 @@ export function changeSettings({ near, room, title: shown }) {
           ),
     ),
   );
+  const toReports = () => {
+    box.close();
+    showReports(place);
+  };
+  box.querySelector(".buttons")?.prepend(button("Reports…", toReports));
   box.addEventListener("close", () => ending.abort());
   title.focus();
 }

@@ -1,0 +1,224 @@
+"""web_blocks.py CASE RELAY: plays a case of the web page with blocked users, requests and reports, and prints "good"."""
+import json
+import sys
+
+from web import axe
+from web_accounts import elsewhere
+from web_faults import before
+from web_rooms import of_conversation, pick, send, team, wait_for_notice
+from web_support import ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, play, quiet, until, wait_for_text, write
+
+# What the relay answers to these requests, and makes of entries and rows, as it is told in Protocol.md: in the page, as
+# long as the relay knows none of it.
+ANSWERS = """
+const Native = WebSocket;
+const half = window.half = { blocks: [], requests: [], reports: [], sent: [] };
+window.WebSocket = class {
+  constructor(...address) {
+    const socket = this.socket = new Native(...address);
+    socket.onopen = () => this.onopen();
+    socket.onclose = ({ code, reason }) => this.onclose({ code, reason });
+    socket.onmessage = ({ data }) => this.hear(this.changed(JSON.parse(data)));
+    half.say = message => this.hear(message);
+  }
+  get readyState() { return this.socket.readyState; }
+  close(code) { this.socket.close(code); }
+  hear(message) { this.onmessage({ data: JSON.stringify(message) }); }
+  entry(entry) {
+    const { room, seq, at, from } = entry;
+    return room.startsWith("dm:") && half.blocks.includes(from) ? { type: "message", room, seq, at, kind: "hidden" } : entry;
+  }
+  changed(message) {
+    if (message.type === "message") return this.entry(message);
+    if (message.type === "history") return { ...message, entries: message.entries.map(one => this.entry({ room: message.room, ...one })) };
+    if (message.type !== "rooms") return message;
+    return { ...message, rooms: message.rooms.map(row => half.requests.includes(row.room) ? { ...row, request: true } : row) };
+  }
+  send(text) {
+    const message = JSON.parse(text), { type, ref, room } = message;
+    const users = () => ({ type: "blocks", users: half.blocks });
+    const perform = {
+      block({ user, on }) { half.blocks = half.blocks.filter(one => one !== user).concat(on ? [user] : []); },
+      blocks: users,
+      accept() { half.requests = half.requests.filter(one => one !== room); },
+      report({ seq, reason }) { half.reports.push({ room, seq, reason, by: "cy", at: Date.now() }); },
+      reports: () => ({ type: "reports", reports: half.reports }),
+    }[type];
+    if (!perform) return this.socket.send(text);
+    half.sent.push(message);
+    const answer = perform(message) ?? { type: "ok" };
+    setTimeout(() => {
+      this.hear({ ...answer, ref });
+      if (type === "block") this.hear(users());
+    });
+  }
+};
+"""
+
+
+def alike(browser, relay, user, room, half="", page=None):
+    """A page of a user, with what its relay has stored in `half`."""
+    page = before(page or browser.page(), ANSWERS + half)
+    page.go(f"{relay.url}/?user={user}&room={room}")
+    page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
+    return page
+
+
+def row_menu(page):
+    """The menu of the message that has the focus."""
+    page.press("Enter")
+    page.wait("document.querySelector('.menu') && document.activeElement.getAttribute('role') === 'menuitem'")
+    return page.evaluate("[...document.querySelectorAll('.menu button')].map(one => one.textContent)")
+
+
+def blocked(browser, folder):
+    """A blocked person's messages are one quiet line in the direct conversation, wherever one looks; and come back."""
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
+    direct = "dm:ada:bo"
+    relay.send("bo", direct, "before")
+    relay.send("ada", direct, "an answer")
+    page = alike(browser, relay, "ada", direct)
+    wait_for_text(page, "an answer")
+    check("Block bo…" in of_conversation(page), "no way to block")
+    pick(page, "Block bo…")
+    page.wait("document.querySelector('dialog.question')?.innerText.includes('bo is not told')")
+    page.press("Enter")
+    page.wait("document.querySelector('.head .subtitle').textContent === '@bo · blocked'")
+    relay.send("bo", direct, "one")
+    wait_for_notice(page, "A message of a blocked person is hidden")
+    relay.send("bo", direct, "two", "three")
+    wait_for_notice(page, "3 messages of a blocked person are hidden")
+    until(lambda: page.evaluate("document.querySelectorAll('.row').length") == 3, "one line for all of them")
+    page.evaluate("document.querySelector('textarea').focus()")
+    write(page, "in between")
+    until(lambda: "in between" in relay.texts(direct, "ada"), "it is stored")
+    relay.send("bo", direct, *[f"many {number}" for number in range(150)])
+    wait_for_notice(page, "150 messages of a blocked person are hidden")
+    page.evaluate("document.querySelector('relay-timeline').enter()")
+    page.press("Enter")
+    check(page.evaluate("document.querySelector('.menu') === null"), "a menu")
+    # After a reload, from the store and from pages of the relay; those from before are hidden too.
+    for fresh in None, elsewhere(browser):
+        again = alike(browser, relay, "ada", direct, "half.blocks = ['bo'];", fresh)
+        wait_for_text(again, "in between", ".own")
+        wait_for_notice(again, "150 messages of a blocked person are hidden")
+        quiet(again)
+        again.close()
+    check("Unblock bo" in of_conversation(page), "no way back")
+    pick(page, "Unblock bo")
+    page.wait("document.querySelector('.head .subtitle').textContent !== '@bo · blocked'")
+    relay.send("bo", direct, "here again")
+    wait_for_text(page, "here again")
+    quiet(page)
+    relay.stop()
+
+
+def closed(browser, folder):
+    """In a room, messages of a blocked person are closed until one opens them, and nothing tells what they say."""
+    relay = Relay(RELAY, folder, "")
+    room = team(relay)
+    send(relay, "cy", room, "text", text="something rude")
+    page = alike(browser, relay, "ada", room)
+    wait_for_text(page, "something rude")
+    page.evaluate("document.querySelector('relay-timeline').enter()")
+    found = row_menu(page)
+    check("Report…" in found and "Block cy…" in found, found)
+    pick(page, "Block cy…")
+    page.wait("document.querySelector('dialog.question')")
+    page.press("Enter")
+    wait_for_notice(page, "You have blocked cy: show this message")
+    send(relay, "cy", room, "text", text="something worse")
+    page.wait("[...document.querySelectorAll('.row.change .text')].filter(one => one.textContent.startsWith('You have blocked cy')).length === 2")
+    check("something" not in page.evaluate("document.body.innerText"), "it is shown")
+    page.evaluate("document.querySelector('relay-timeline').enter()")
+    page.press("Enter")
+    wait_for_text(page, "something rude")
+    check("something worse" not in page.evaluate("document.body.innerText"), "both were opened")
+    page.evaluate("[...document.querySelectorAll('.row.change button')].at(-1).click()")
+    wait_for_text(page, "something worse")
+    page.evaluate("document.querySelector('relay-timeline').enter()")
+    check("Unblock cy" in row_menu(page), "no way back")
+    quiet(page)
+    relay.stop()
+
+
+def requests(browser, folder):
+    """A stranger's conversation is a request, which one accepts, ignores or ends by blocking; it counts and notifies nowhere."""
+    relay = Relay(RELAY, folder, "")
+    for user in "bo", "cy", "dee":
+        relay.send(user, f"dm:ada:{user}", f"hello from {user}")
+    relay.send("eve", "dm:ada:eve", "known")
+    page = alike(browser, relay, "ada", "general", "half.requests = ['dm:ada:bo', 'dm:ada:cy', 'dm:ada:dee'];")
+    page.wait("document.querySelectorAll('.requests li').length === 3")
+    check(page.evaluate("document.querySelector('.requests').textContent.includes('hello from bo')"), "what is said")
+    check("hello from bo" not in page.evaluate("document.querySelector('relay-list > .conversations').textContent"), "in the list")
+    page.wait("document.title.startsWith('(1)')")
+
+    def act(label):
+        page.evaluate(f"document.querySelector('.requests [aria-label={json.dumps(label)}]').click()")
+
+    act("Accept bo")
+    page.wait("document.querySelectorAll('.requests li').length === 2")
+    page.wait("document.querySelector('relay-list > .conversations').textContent.includes('hello from bo')")
+    act("Ignore cy")
+    page.wait("document.querySelectorAll('.requests li').length === 1")
+    act("Block dee")
+    page.wait("document.querySelector('dialog.question')")
+    page.press("Enter")
+    page.wait("document.querySelector('.requests').hidden")
+    sent = page.evaluate("half.sent.map(({ type, room, user }) => [type, room ?? user ?? ''])")
+    check([one for one in sent if one[0] != "blocks"] == [["accept", "dm:ada:bo"], ["block", "dee"]], sent)
+    # An ignored one stays ignored, and is found by name.
+    again = alike(browser, relay, "ada", "general", "half.requests = ['dm:ada:cy'];")
+    again.wait("document.querySelector('relay-list > .conversations').textContent.includes('hello from bo')")
+    check(again.evaluate("(document.querySelector('.requests')?.hidden ?? true) && !document.querySelector('relay-list').textContent.includes('hello from cy')"), "it is shown")
+    again.evaluate("document.querySelector('relay-list input').focus()")
+    again.type("cy")
+    again.press("Enter")
+    wait_for_text(again, "hello from cy")
+    check("Accept the request" in of_conversation(again), "no way to accept")
+    pick(again, "Accept the request")
+    again.wait("document.querySelector('relay-list > .conversations').textContent.includes('hello from cy')")
+    for one in page, again:
+        quiet(one)
+    relay.stop()
+
+
+def reports(browser, folder):
+    """A member reports a message with a reason; moderators find it in the settings of the room, and go to it."""
+    relay = Relay(RELAY, folder, "")
+    room = team(relay)
+    send(relay, "cy", room, "text", text="buy my things")
+    page = alike(browser, relay, "bo", room)
+    wait_for_text(page, "buy my things")
+    page.evaluate("document.querySelector('relay-timeline').enter()")
+    row_menu(page)
+    pick(page, "Report…")
+    page.wait("document.activeElement?.id === 'report-reason'")
+    page.press("Enter")
+    page.wait("document.querySelector('dialog .problem').textContent === 'Write what is wrong with the message.'")
+    write(page, "an advertisement")
+    page.wait("document.querySelector('.toast')?.textContent.includes('It was reported to the moderators of this room.')")
+    check(page.evaluate("half.reports.map(({ seq, reason }) => [seq, reason])") == [[4, "an advertisement"]], "it was reported")
+    page.evaluate(f"half.reports[0].copy = {{ room: {json.dumps(room)}, seq: 4, id: 'x', from: 'cy', at: 1, kind: 'text', text: 'buy my things' }}; half.reports.push({{ ...half.reports[0], copy: undefined, reason: 'gone' }}); 0")
+    of_conversation(page)
+    pick(page, "Settings…")
+    page.wait("document.activeElement?.id === 'room-title'")
+    page.evaluate("[...document.querySelectorAll('dialog button')].find(one => one.textContent === 'Reports…').click()")
+    page.wait("document.querySelectorAll('[aria-label=Reports] li').length === 2")
+    text = page.evaluate("document.querySelector('[aria-label=Reports]').innerText")
+    check("cy: buy my things" in text and "an advertisement" in text and "The message is not kept any more" in text, text)
+    script = axe()
+    if script is None:
+        print("axe-core COULD NOT BE INSTALLED from PyPI; ACCESSIBILITY WAS NOT CHECKED", file=sys.stderr)
+    else:
+        found = page.evaluate(script + "; axe.run(document).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`))")
+        check(not found, found)
+    page.evaluate("document.querySelector('[aria-label=Reports] button').click()")
+    page.wait("document.querySelector('dialog') === null && document.activeElement.matches('.row') && document.activeElement.textContent.includes('buy my things')")
+    quiet(page)
+    relay.stop()
+
+
+if __name__ == "__main__":
+    play(globals())
