@@ -8,7 +8,6 @@ import { report } from "./problems.js";
 /**
  * Blocks a user after a question.
  * @param {HTMLElement} near @param {Relay} relay @param {string} user @param {string} name
- * @returns {Promise<boolean>} whether the user is blocked now
  */
 export async function askToBlock(near, relay, user, name) {
   const question = {
@@ -16,8 +15,7 @@ export async function askToBlock(near, relay, user, name) {
     confirm: "Block",
     text: `You do not see what ${name} writes to you, and ${name} does not see when you are here or what you have read. ${name} is not told. In rooms, messages of ${name} are closed until you open them.`,
   };
-  if (!(await ask(near, question))) return false;
-  return change(near, relay, user, true, `${name} was not blocked`);
+  if (await ask(near, question)) await change(near, relay, user, true, `${name} was not blocked`);
 }
 
 /** @param {HTMLElement} near @param {Relay} relay @param {string} user @param {string} name */
@@ -31,9 +29,7 @@ export const unblock = (near, relay, user, name) =>
 async function change(near, relay, user, on, failure) {
   try {
     await relay.block(user, on);
-    return true;
   } catch (error) {
     report(error, near, failure);
-    return false;
   }
 }

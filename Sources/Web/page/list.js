@@ -377,7 +377,10 @@ export class ConversationList extends HTMLElement {
 
   /** @param {Row[]} rows */
   async #showRequests(rows) {
-    const wanted = rows.filter(({ room }) => !this.#ignored?.has(room));
+    const { blocks } = this.#relay;
+    const wanted = rows.filter(
+      ({ room, user = "" }) => !this.#ignored?.has(room) && !blocks.has(user),
+    );
     if (wanted.length === 0 && !this.#requests) return;
     this.#requests ??= load(() => import("./requests.js")).then(({ Requests }) => {
       const requests = new Requests(this.#relay, this.#ignored, (row) => this.#choose(row, true));

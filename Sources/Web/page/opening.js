@@ -105,6 +105,9 @@ export async function styled(near) {
   if (await stylesheet(new URL("popups.css", first?.href).href, near)) inStyle.add(place);
 }
 
+/** How long one waits for a style sheet. */
+const sheetMs = 10_000;
+
 /** @type {WeakMap<Node, Map<string, Promise<boolean>>>} by root and address */
 const sheets = new WeakMap();
 
@@ -121,6 +124,7 @@ export function stylesheet(href, near) {
     known.set(
       href,
       new Promise((resolve) => {
+        setTimeout(resolve, sheetMs, false);
         const link = el("link", {
           rel: "stylesheet",
           href,

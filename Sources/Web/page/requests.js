@@ -75,7 +75,7 @@ export class Requests {
         { class: "buttons" },
         button("Accept", "primary", () => this.#accept(row)),
         button("Ignore", "plain", () => this.#ignored?.toggle(row.room)),
-        button("Block", "plain", () => this.#block(row.room, user, title)),
+        button("Block", "plain", () => this.#block(user, title)),
       ),
     );
   }
@@ -89,9 +89,9 @@ export class Requests {
     }
   }
 
-  /** @param {string} room @param {string} user @param {string} name */
-  async #block(room, user, name) {
+  /** @param {string} user @param {string} name */
+  async #block(user, name) {
     await styled(this.element);
-    if (await askToBlock(this.element, this.#relay, user, name)) this.#ignored?.toggle(room);
+    await askToBlock(this.element, this.#relay, user, name);
   }
 }
