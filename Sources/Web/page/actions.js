@@ -19,9 +19,10 @@ import { gist } from "./row.js";
 const firstYear = 1990;
 
 /**
- * A room, where its dialogs are put, what one may do in it, and what shows one of its messages.
+ * A room, where its dialogs are put, what one may do in it, what shows one of its messages, and those
+ * that are loaded.
  * @typedef {{near: HTMLElement, messenger: Messenger, room: Room, title: string, peer?: string,
- *   role: () => Role | undefined, show: Show}} Place
+ *   role: () => Role | undefined, show: Show, messages: () => Message[]}} Place
  */
 
 /** @typedef {(place: number | Date) => Promise<HTMLElement | undefined>} Show */

@@ -470,7 +470,8 @@ export class RoomView extends HTMLElement {
     const [messenger, room] = [this.#messenger, /** @type {Room} */ (this.#room)];
     const { title, peer } = this.#row;
     const show = (/** @type {number | Date} */ place) => this.#timeline.show(place);
-    return { near: this, messenger, room, title, peer, role: () => this.#role, show };
+    const messages = () => this.#conversation?.items ?? [];
+    return { near: this, messenger, room, title, peer, role: () => this.#role, show, messages };
   }
 
   /**

@@ -18,8 +18,7 @@ import {
 } from "./fields.js";
 import { styled } from "./style.js";
 
-/** @import { Room } from "../relay-client/room.js" */
-/** @import { Role } from "../relay-client/types.js" */
+/** @import { Message, Role } from "../relay-client/types.js" */
 /** @import { Place } from "../actions.js" */
 
 /** @type {Partial<Record<Role, string>>} */
@@ -41,19 +40,19 @@ const times = [
 ];
 
 /**
- * The members that the loaded messages name, in a room that does not list its members.
- * @param {Room} room
+ * The members that messages name, in a room that does not list its members.
+ * @param {Message[]} messages
  * @returns {Map<string, Role | undefined>}
  */
-function told(room) {
+function named(messages) {
   const roles = new Map();
-  for (const { member } of room.latest) if (member) roles.set(member.user, member.role);
+  for (const { member } of messages) if (member) roles.set(member.user, member.role);
   for (const [user, role] of roles) if (!isMember(role)) roles.delete(user);
   return roles;
 }
 
 /** @param {Place} place */
-export function showMembers({ near, messenger, room, role: own, title }) {
+export function showMembers({ near, messenger, room, role: own, title, messages }) {
   styled(near);
   const { user: me, people, write, linkTo } = messenger;
   const note = problem();
@@ -68,7 +67,7 @@ export function showMembers({ near, messenger, room, role: own, title }) {
   const ending = new AbortController();
   const { signal } = ending;
   /** The users that are written. */
-  function named() {
+  function written() {
     const users = usersIn(invited.value, people);
     if (users.length > 0) return users;
     invited.focus();
@@ -77,7 +76,7 @@ export function showMembers({ near, messenger, room, role: own, title }) {
   /** A room that lists no members: they are found by their names. */
   const byName = button("Ban…", () => {
     try {
-      const [user] = named();
+      const [user] = written();
       askHow(box, "Ban", nameOf(user), "", (options) => act(room.ban(user, options)));
     } catch (error) {
       note.textContent = plain(/** @type {Error} */ (error).message);
@@ -88,7 +87,7 @@ export function showMembers({ near, messenger, room, role: own, title }) {
     note,
     "Invite",
     async () => {
-      for (const user of named()) await room.invite(user, { signal });
+      for (const user of written()) await room.invite(user, { signal });
       invited.value = "";
       invited.focus();
     },
@@ -191,17 +190,19 @@ export function showMembers({ near, messenger, room, role: own, title }) {
 
   function update() {
     const user = /** @type {HTMLElement | null} */ (focused())?.dataset.user;
-    const isLarge = room.members.size === 0;
-    const members = [...(isLarge ? told(room) : room.members)].sort(
+    const isListed = room.members.size > 0;
+    const isLarge = !isListed && room.state === "live";
+    const members = [...(isListed ? room.members : named(messages()))].sort(
       ([a, one], [b, other]) => rank(other) - rank(one) || nameOf(a).localeCompare(nameOf(b)),
     );
     list.replaceChildren(...members.map(item));
     invitation.hidden = !isModerator(own()) || room.state !== "live";
     byName.hidden = !isLarge;
-    aside.hidden = !isLarge;
-    aside.textContent = isLarge
-      ? "A room of more than 50 members does not list them. Recent messages name these:"
-      : "";
+    aside.hidden = isListed;
+    const why = isLarge
+      ? "A room of more than 50 members does not list them."
+      : "There is no connection now.";
+    aside.textContent = isListed ? "" : `${why} The messages that are loaded name these:`;
     // The button that had the focus has been drawn again.
     const again = [
       .../** @type {NodeListOf<HTMLElement>} */ (list.querySelectorAll("[data-user]")),
