@@ -17,8 +17,8 @@ extension `End to end` {
       Page(
         command: "relay", file: "Sources/Commands/RelayCommand/relay.1",
         subcommands: [
-          "serve", "check-config", "token", "invite", "users", "trace", "verify", "export",
-          "import", "migrate",
+          "serve", "check-config", "token", "invite", "users", "rooms", "ban", "unban",
+          "trace", "verify", "export", "import", "migrate",
         ]),
       Page(
         command: "wschat", file: "Sources/Commands/WschatCommand/wschat.1",

@@ -41,7 +41,7 @@ extension `End to end` {
       _ = try ada.say("hello", in: "tea", id: "1")
       #expect(
         try run(relay, "rooms", "--room", "tea").output.hasPrefix(
-          "tea\t1 members\t1 entries\t12 bytes\tlast 2"))
+          "tea\t1 member\t1 entry\t14 bytes\tlast 2"))
       #expect(try run(relay, "rooms", "--room", "tea", "--owner", "bo").errors == "")
       #expect(try run(relay, "rooms", "--delete", "tea").errors == "")
       #expect(

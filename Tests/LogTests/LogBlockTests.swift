@@ -163,6 +163,13 @@ import Wire
       await harness.submit([first("hi")])
       #expect(await glimpse(harness, "ada")?.isRequest == true)
       #expect(await glimpse(harness, "bo")?.isRequest == false)
+      // Users of one company know each other.
+      let colleague = ReadRequest.Asker(user: "ada", issuer: "https://id.example", now: 1_000)
+      let answer = await harness.read {
+        .glimpses($0, [(room: Self.dm, seq: Int64(1000))], by: colleague)
+      }
+      guard case .glimpses(_, let glimpses) = answer else { return }
+      #expect(glimpses.map(\.isRequest) == [true])
       // No receipt leaves.
       let marked = await harness.submit([
         .mark(room: Self.dm, Marks(user: "ada", read: 1, received: 1), from: nil)

@@ -15,7 +15,7 @@ public struct Identity: Equatable, Sendable {
   public var expires: Int64?
   /// The device's session, which ends by itself; `nil` = the identity is not one of an account.
   public var device: String?
-  /// The service by which the user of the account has signed in; `""` = none that says who is known.
+  /// The service by which the user of the account signs in; `""` = none.
   public var issuer = ""
   /// Whether the account is an operator's.
   public var isOperator = false

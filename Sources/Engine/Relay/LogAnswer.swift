@@ -36,6 +36,8 @@ public enum LogAnswer: Sendable {
     public var isHidden: Bool? = false
     /// Whether it is a direct room that the user has not accepted yet.
     public var isRequest = false
+    /// Whether it would be one if the two users had not signed in by the same service.
+    public var isAccepted = false
 
     public init() {}
   }

@@ -25,8 +25,9 @@ public enum LogRequest: Sendable {
   case trace(Trace)
   /// A user blocks another one, or ends it. Its origin is answered `ok` once that is stored.
   case block(Block)
-  /// A user accepts a direct room that is a request. Its origin is answered `ok` once that is stored.
-  case accept(room: String, user: String, from: Origin)
+  /// A user accepts a direct room that is a request. Its origin is answered `ok` once that is stored, or
+  /// `not_joined`.
+  case accept(room: String, user: String, from: Origin?)
 
   /// An operator bans a user from the relay, or lets them in again. Its origin is answered `ok` once that is
   /// stored.

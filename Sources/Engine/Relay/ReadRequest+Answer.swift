@@ -185,10 +185,9 @@ extension ReadRequest {
         // A direct room in which nothing is shown came to be by a user who is blocked.
         if view.veil != nil, glimpse.last == nil { glimpse.isHidden = true }
       }
-      if let request = view.room.direct.request, request.user == asker.user,
-        request.issuer.isEmpty || request.issuer != asker.issuer
-      {
-        glimpse.isRequest = true
+      if let request = view.room.direct.request, request.user == asker.user {
+        glimpse.isAccepted = !request.issuer.isEmpty && request.issuer == asker.issuer
+        glimpse.isRequest = !glimpse.isAccepted
       }
     } catch {
       glimpse.isHidden = nil

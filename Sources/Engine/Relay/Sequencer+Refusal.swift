@@ -221,14 +221,14 @@ extension Sequencer {
       guard indices[name] != nil else { return }
       retries.keep(.init(belongs: false), for: .init(room: name, user: user))
     case .typing(let name, _, _, let origin?): refuseOrigin(origin, room: name, from: loop, &batch)
-    case .accept(let name, _, let origin): refuseOrigin(origin, room: name, from: loop, &batch)
+    case .accept(let name, _, let origin?): refuseOrigin(origin, room: name, from: loop, &batch)
     case .deleteRoom(let room, _, let origin):
       refuseOrigin(origin, room: room, from: loop, &batch)
     case .ban(_, _, let origin): refuseOrigin(origin, room: nil, from: loop, &batch)
     case .report(let report):
       refuseOrigin(report.origin, room: report.room, from: loop, &batch)
     case .block(let block): refuseOrigin(block.origin, room: nil, from: loop, &batch)
-    case .typing, .unsubscribe, .presence, .memberships, .trace: break
+    case .typing, .unsubscribe, .presence, .memberships, .trace, .accept: break
     }
   }
 

@@ -63,12 +63,11 @@ extension Sequencer {
       case .accept(let name, let user, let origin):
         let room = try room(name, knowing: user, &store)
         guard rooms[room].members[user] != nil else {
-          batch.answers.append(
-            (loop, .answer(origin, .error(.notMember(of: name, re: .accept)))))
+          answerMember(origin, .ok, ifMember: user, of: room, from: loop, &batch)
           return
         }
         acceptRequest(user, in: room, &batch)
-        batch.promises.append((loop, origin, .ok))
+        if let origin { batch.promises.append((loop, origin, .ok)) }
       }
     } catch {
       if error.damage == nil { batch.failure = error } else { batch.damage = error }

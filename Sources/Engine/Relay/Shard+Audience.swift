@@ -206,7 +206,7 @@ extension Shard: ListsAudience {
   func asker(_ session: Slot<Session>, _ now: Moment) -> ReadRequest.Asker {
     ReadRequest.Asker(
       user: sessions[session].user, isOperator: sessions[session].isOperator,
-      issuer: sessions[session].grant?.identity.issuer ?? "", now: now.wall)
+      issuer: commonIssuer(of: session), now: now.wall)
   }
 
   func hasJoined(_ room: Slot<Room>, _ session: Slot<Session>) -> Bool {

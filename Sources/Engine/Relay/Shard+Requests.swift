@@ -147,7 +147,13 @@ extension Shard {
     guard configuration.asksStrangers, RoomName.isDirect(send.room),
       !sessions[session].isOperator, !people.isKnown(sessions[session].user)
     else { return nil }
-    return LogRequest.Stranger(issuer: sessions[session].grant?.identity.issuer ?? "")
+    return LogRequest.Stranger(issuer: commonIssuer(of: session))
+  }
+
+  /// The service by which the user has signed in, if its users know each other; otherwise empty.
+  func commonIssuer(of session: Slot<Session>) -> String {
+    let issuer = sessions[session].grant?.identity.issuer ?? ""
+    return configuration.commonIssuers.contains(issuer) ? issuer : ""
   }
 
   private mutating func accept(_ room: String, ref: String?, _ session: Slot<Session>) {

@@ -51,6 +51,8 @@ public struct Shard: ~Copyable {
     public var blocks = BlockTable()
     /// Whether a direct room of a user who is not known to the other one is a request.
     public var asksStrangers = false
+    /// The services by which users sign in who know each other: those of one company or organization.
+    public var commonIssuers: Set<String> = []
     /// Whether clients may create rooms that are not listed.
     public var anyoneMayCreate = true
     public var listed: [(room: String, title: String)] = []

@@ -9,6 +9,8 @@ extension Configuration {
     shard.limits = limits.shard
     shard.server = "relay/\(Server.version)"
     shard.asksStrangers = rooms.requests == .yes || rooms.requests == .auto && auth.mode != .open
+    if !auth.oidc.issuer.isEmpty { shard.commonIssuers.insert(auth.oidc.issuer) }
+    if !auth.gitHub.organization.isEmpty { shard.commonIssuers.insert(auth.gitHub.baseURL) }
     shard.anyoneMayCreate = rooms.create == .anyone
     shard.listed = rooms.listed.map { ($0.room, $0.title) }
     shard.seen = people.seen ? SeenPeople() : nil

@@ -23,7 +23,8 @@ public struct DirectState: Equatable, Sendable {
   public struct Request: Equatable, Sendable {
     /// The user who has not accepted it.
     public var user: String
-    /// The service by which the first user has signed in; `""` = none.
+    /// The service by which the first user has signed in, and by which the other one may know them; `""` =
+    /// none.
     public var issuer: String
 
     public init(user: String, issuer: String) {

@@ -76,6 +76,7 @@ extension VerifiedSession {
     var identity = Identity(user: account.user, name: account.name)
     identity.device = session
     identity.isOperator = account.isOperator
+    identity.issuer = account.binding?.issuer ?? ""
     return identity
   }
 }

@@ -189,6 +189,9 @@ struct RoomPages {
       if let json = glimpse?.last { summary.last = try? Entry(decoding: json.span) }
       summary.presence = summary.peer.map { audience.presence(of: $0, to: session) }
       summary.isRequest = glimpse?.isRequest ?? false
+      if glimpse?.isAccepted == true {
+        audience.submit(.accept(room: summary.room, user: audience.user(of: session), from: nil))
+      }
       if let node = paging.page[place] { table.rooms[node].isRequest = summary.isRequest }
       bytes += audience.length { summary.append(to: &$0) } + 1
       if bytes > Shard.replyBytes || glimpse == nil, !included.isEmpty {
