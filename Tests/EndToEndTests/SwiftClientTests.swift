@@ -55,6 +55,29 @@ extension `End to end` {
       #expect(talk.refused.map(\.text) == ["longer than the relay permits"])
       #expect(talk.refused.first?.reason.contains("20") == true)
     }
+
+    @Test func `whoever makes a room invites members, removes them, and is told what is refused`()
+      throws
+    {
+      let relay = try RelayProcess()
+      let loop = try EventLoop()
+      let clients = try ClientLoop(loop)
+      let url = try RelayURL(relay.url)
+      let team = Team("Team", Client.Configuration(url: url, user: "ada"), on: clients)
+      try run(loop, clients) { team.members == ["ada": .owner] }
+      for user in ["bo", "cy"] { team.invite(user) }
+      try run(loop, clients) { team.members.count == 3 }
+      team.remove("cy", because: "spam")
+      team.remove("ada", because: "it is time")
+      try run(loop, clients) { team.members.count == 2 && !team.refusals.isEmpty }
+      #expect(team.members == ["ada": .owner, "bo": .member])
+      #expect(team.refusals.first?.contains("needs an owner") == true)
+      let room = try #require(team.room)
+      let log = try RawClient(relay, user: "bo").everything(in: room)
+      #expect(log.compactMap(\.settings?.title) == ["Team"])
+      #expect(log.compactMap(\.member?.reason) == ["spam"])
+      team.end()
+    }
   }
 }
 

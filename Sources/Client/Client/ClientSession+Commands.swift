@@ -40,6 +40,12 @@ extension ClientSession {
     actions.append(.transmit(.leave(room: room, forget: forgetting)))
   }
 
+  /// Returns the settings and members of a room; `nil` if it is not joined.
+  public func membership(of room: String) -> Membership? {
+    guard let index = subscriptionIndex(of: room), subscriptions[index].isJoined else { return nil }
+    return subscriptions[index].membership
+  }
+
   /// Sends an entry, repeatedly if necessary, until it is acknowledged or refused for good.
   ///
   /// - Parameter body: As in `Entry.body`.

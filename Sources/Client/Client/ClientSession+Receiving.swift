@@ -60,6 +60,7 @@ extension ClientSession {
     _ welcome: ServerMessage.Welcome, at now: Instant, _ actions: inout [Action]
   ) {
     limits = welcome.limits
+    user = welcome.user
     hasAskedForToken = false
     renewAt = renewal(welcome.expiresInMilliseconds, at: now)
     actions.append(.event(.welcomed(welcome)))
@@ -104,6 +105,7 @@ extension ClientSession {
     lastFound = index
     switch subscriptions[index].verdict(seq: entry.seq) {
     case .deliver:
+      if entry.kind.isNotice { subscriptions[index].membership.take(entry, user: user) }
       actions.append(.event(.entry(entry)))
       return true
     case .drop: break
@@ -121,6 +123,7 @@ extension ClientSession {
     }
     switch subscriptions[index].joined(joined) {
     case .stands:
+      subscriptions[index].membership.begin(joined)
       actions.append(.event(.joined(joined)))
       return true
     case .superseded: break

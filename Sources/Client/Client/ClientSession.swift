@@ -51,6 +51,8 @@ public struct ClientSession: Sendable {
   var lastFound = 0
   var outbox = Outbox()
   var limits = ServerMessage.Welcome.Limits()
+  /// As the relay knows the user.
+  var user = ""
 
   /// When the last bytes arrived, and when a ping was sent that nothing has followed yet.
   var heardAt = Instant(nanoseconds: 0)

@@ -142,7 +142,9 @@ public struct Outbox: Sendable {
   }
 
   private func find(room name: String?, id: String) -> (room: Int, line: Int)? {
-    for index in rooms.indices where name == nil || rooms[index].name == name {
+    // The name of a new room may be chosen by the relay.
+    for index in rooms.indices
+    where name == nil || rooms[index].name == name || rooms[index].name.isEmpty {
       let room = rooms[index]
       // Except for refusals, answers come in the order of the lines: usually this is the first.
       if let line = room.lines.prefix(room.reached).firstIndex(where: { $0.send.id == id }) {

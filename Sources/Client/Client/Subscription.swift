@@ -40,6 +40,7 @@ struct Subscription: Sendable {
   /// When to repeat a join that was refused temporarily.
   var retryAt: Instant?
   var marks = Marks()
+  var membership = Membership()
 
   /// This client's own marks; merged, the latest value wins.
   struct Marks: Sendable {

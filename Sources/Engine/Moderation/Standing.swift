@@ -1,17 +1,5 @@
 public import Wire
 
-extension Role {
-  /// The higher one may act on the lower one.
-  var rank: Int {
-    switch self {
-    case .owner: 3
-    case .moderator: 2
-    case .member, .muted: 1
-    case .none, .banned: 0
-    }
-  }
-}
-
 /// What a user is in a room, as the `member` entries up to some entry of its log have it. Times are in
 /// milliseconds since 1970.
 public struct Standing: Equatable, Sendable {

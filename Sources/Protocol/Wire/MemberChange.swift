@@ -6,6 +6,19 @@ public enum Role: String, CaseIterable, Sendable {
   /// Left, or was removed.
   case none
   case banned
+
+  /// The higher one may act on the lower one.
+  package var rank: Int {
+    switch self {
+    case .owner: 3
+    case .moderator: 2
+    case .member, .muted: 1
+    case .none, .banned: 0
+    }
+  }
+
+  /// Whether a user with this role belongs to the room.
+  public var isMember: Bool { rank > 0 }
 }
 
 /// A `member` entry: the role of a user in a room from there on.
