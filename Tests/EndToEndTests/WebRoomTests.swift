@@ -19,6 +19,10 @@ extension `End to end` {
 
     @Test func `offers what one's role allows, and nothing else`() throws { try play("managing") }
 
+    @Test func `does the same by commands, and offers those that one's role allows`() throws {
+      try play("commanded")
+    }
+
     @Test func `changes settings, of which moderators have some`() throws { try play("settings") }
 
     @Test func `asks the last owner who follows before one leaves`() throws { try play("leaving") }

@@ -20,7 +20,10 @@ import Testing
     #expect(rows.allSatisfy { !$0.keys.isEmpty && !$0.text.isEmpty })
     #expect(
       keymap.help.map(\.section)
-        == ["Everywhere", "Writing", "Messages", "Conversations", "Choices and searches"])
+        == [
+          "Everywhere", "Writing", "Messages", "Conversations", "Members of a room",
+          "Choices and searches",
+        ])
   }
 
   @Test(

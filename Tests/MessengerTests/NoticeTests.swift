@@ -62,6 +62,14 @@ import Wire
     #expect(harness.chat.conversations["general"]?.last?.text == "hello")
   }
 
+  @Test func `an invitation is a row of the list without a last message`() {
+    var harness = Harness.talking()
+    let invitation = notice(.member, MemberChange(user: "ada", role: .member).body, from: "bo")
+    harness.see(.activity(.init(room: "general", head: 2, unread: 0, last: invitation)))
+    #expect(harness.chat.conversations["general"]?.isMember == true)
+    #expect(harness.chat.conversations["general"]?.last == nil)
+  }
+
   @Test func `who was removed is told why, and keeps what was read`() {
     var harness = general()
     harness.open("general")

@@ -29,7 +29,11 @@ extension Chat {
     // The relay counts unread entries that have not arrived, but not the mentions among them.
     if entry.kind.isContent { recordMention(entry, in: &conversation) }
     if entry.kind == .delete { conversation.mentions.removeAll { $0 == entry.target } }
-    if let title = entry.settings?.title { conversation.title = title }
+    if entry.kind.isNotice, let user {
+      conversation.membership.take(entry, user: user)
+      if let title = entry.settings?.title { conversation.title = title }
+      if let change = entry.member, !change.role.isMember { conversation.marks[change.user] = nil }
+    }
     conversations[room] = conversation
     if entry.kind != .react { refind() }
     if readsOn { recount(room, &effects) }

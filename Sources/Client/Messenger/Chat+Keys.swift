@@ -42,6 +42,7 @@ extension Chat {
 
   /// The context to which keys apply.
   var context: Keymap.Context {
+    if case .members = overlay { return .members }
     if overlay != nil || search != nil || (pane == .list && isFiltering) { return .overlay }
     switch pane {
     case .list: return .list
@@ -88,6 +89,7 @@ extension Chat {
   private mutating func type(_ character: Character, _ effects: inout [Effect]) {
     switch context {
     case .overlay: insertInOverlay(String(character), &effects)
+    case .members: break
     case .composer, .anywhere: insert(String(character), &effects)
     case .list:
       isFiltering = true
@@ -100,12 +102,14 @@ extension Chat {
   }
 
   private mutating func paste(_ text: String, _ effects: inout [Effect]) {
-    if context == .overlay {
+    if overlay != nil || context == .overlay {
       // A paste chooses nothing: a "y" in it confirms no deletion.
       switch overlay {
       case nil, .switcher, .find, .date: insertInOverlay(text, &effects)
       case .reactions(_, let query): insertInReactions(text, query)
-      case .help, .actions, .confirmDeletion, .confirmLeaving, .confirmQuitting, .signIn: break
+      case .help, .actions, .confirmDeletion, .confirmLeaving, .confirmQuitting, .confirmChange,
+        .members, .signIn:
+        break
       }
     } else if timeline != nil {
       pane = .composer
@@ -181,6 +185,7 @@ extension Chat {
     case .signIn: openSignIn(&effects)
     case .write: goToComposer(&effects)
     case .pin: togglePin(&effects)
+    case .members: openMembers()
     case .markUnread: markUnread(&effects)
     case .leave: askToLeave()
     case .compactList: toggleCompactList()
@@ -293,7 +298,8 @@ extension Chat {
   private mutating func complete(_ effects: inout [Effect]) {
     if completion != nil { return moveCompletion(1) }
     completion = Completion(
-      before: composer, users: mentionable, commands: composition == .new)
+      before: composer, users: mentionable,
+      commands: composition == .new ? open.map(SlashCommand.offered(in:)) ?? [] : [])
     if completion?.candidates.count == 1 { acceptCompletion(&effects) }
   }
 

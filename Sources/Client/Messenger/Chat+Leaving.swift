@@ -1,3 +1,4 @@
+import Client
 import Wire
 
 /// Leaving conversations, and marks of the user's own in the list.
@@ -20,6 +21,16 @@ extension Chat {
     guard isLive || !conversation.isMember else {
       return complain("Leaving \(conversation.title) needs a connection.")
     }
+    // A membership by an entry ends by one; the last owner stays.
+    if let user, conversation.membership.role?.isMember == true {
+      let leaving = MemberChange(user: user, role: .none)
+      return ask(.init(room: room, request: .member(leaving), isLeaving: true), &effects)
+    }
+    forget(room, &effects)
+  }
+
+  mutating func forget(_ room: String, _ effects: inout [Effect]) {
+    guard let conversation = conversations[room] else { return }
     for line in outgoing where line.send.room == room {
       effects.append(.discard(room: room, id: line.send.id))
     }

@@ -20,11 +20,11 @@ extension Chat {
       guard insert(text, into: &switcher.query) else { return }
       queryChanged(&switcher)
     case .help: closeHelp()
-    case .signIn: break
+    case .signIn, .members: break
     case .find: insertInFind(text, &effects)
     case .date(var date):
       if insert(text, into: &date) { overlay = .date(date) }
-    case .confirmDeletion, .confirmLeaving, .confirmQuitting:
+    case .confirmDeletion, .confirmLeaving, .confirmQuitting, .confirmChange:
       switch text {
       case "y", "Y": confirm(&effects)
       // Whatever else is typed was not meant as an answer; a "y" in it must not be one.
@@ -124,7 +124,8 @@ extension Chat {
       }
     case .signIn:
       if command == .choose, case .ended = signIn { beginSignIn(&effects) }
-    case .confirmDeletion, .confirmLeaving, .confirmQuitting:
+    case .members(let selected): performInMembers(command, selected, &effects)
+    case .confirmDeletion, .confirmLeaving, .confirmQuitting, .confirmChange:
       if command == .choose { confirm(&effects) }
     case nil: break
     }
@@ -138,6 +139,9 @@ extension Chat {
     case .confirmDeletion(let key): delete(key, &effects)
     case .confirmLeaving(let room): leave(room, &effects)
     case .confirmQuitting: quit(&effects)
+    case .confirmChange(let change):
+      ask(change, &effects)
+      overlay = .members(selected: nil)
     default: break
     }
   }
@@ -335,6 +339,7 @@ extension Chat {
       case .actions: overlay = .actions(selected: number)
       case .reactions(_, let query): overlay = .reactions(selected: number, query: query)
       case .find: find?.selected = number
+      case .members: return overlay = .members(selected: members[number].user)
       case nil where completion != nil:
         completion?.selected = number
         return acceptCompletion(&effects)

@@ -16,6 +16,7 @@ extension Chat {
       conversations[room]?.isJoined = false
       guard let departure, let title = conversations[room]?.title else { return }
       conversations[room]?.isMember = false
+      conversations[room]?.membership = Membership()
       conversations[room]?.isJoinRefused = true
       isListStale = true
       complain(describe(departure, of: title))
@@ -92,6 +93,7 @@ extension Chat {
     conversation.isJoined = true
     conversation.isMember = true
     if let title = joined.about?.title { conversation.title = title }
+    conversation.membership.begin(joined)
     let isOtherLog = joined.resume == .reset || joined.resume == .diverged
     if isOtherLog { conversation.forget(after: joined.resume == .reset ? 0 : joined.after) }
     let reads = conversation.read
@@ -204,6 +206,8 @@ extension Chat {
       if let place = outgoing.firstIndex(where: { $0.send.id == error.id }) {
         outgoing[place].againAt = now + (error.retryAfterMilliseconds ?? 1000)
       }
+    // What was left before.
+    case (.leave, .notJoined): break
     case (.received, _), (.read, _), (.typing, _): break
     default: complain(describe(error))
     }
@@ -270,7 +274,7 @@ extension Chat {
     conversations[room]?.unread = activity.unread
     conversations[room]?.countedTo = activity.head
     conversations[room]?.isMember = true
-    if let last = activity.last {
+    if let last = activity.last, last.kind.isContent {
       let preview = preview(of: last)
       conversations[room]?.last = preview
       if activity.unread > before, last.from != user { announce(last, in: room, &effects) }

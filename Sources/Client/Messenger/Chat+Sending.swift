@@ -147,6 +147,7 @@ extension Chat {
   // MARK: Answers
 
   mutating func acknowledged(_ ack: ServerMessage.Ack, _ effects: inout [Effect]) {
+    if changed(ack, &effects) { return }
     guard let place = outgoing.firstIndex(where: { $0.send.id == ack.id }) else { return }
     let isPreview = isPreview(place)
     outgoing.remove(at: place)
@@ -176,6 +177,7 @@ extension Chat {
   mutating func refused(
     _ send: ClientMessage.Send, _ error: WireError, _ effects: inout [Effect]
   ) {
+    if changeRefused(send, error) { return }
     let reason = describe(error)
     guard let place = outgoing.firstIndex(where: { $0.send.id == send.id }) else { return }
     if send.kind == .text {

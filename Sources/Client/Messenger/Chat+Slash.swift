@@ -25,11 +25,11 @@ extension Chat {
       guard !argument.isEmpty, let user else { return complain("Write what you do: /me waves.") }
       composer = TextEditor("* \(name(of: user)) \(argument)")
       sendComposed(&effects)
-    case .topic:
+    case .topic where argument.isEmpty:
       clearComposer(&effects)
-      if let open {
-        complain("\(open.title) (\(open.peer.map { "@\($0)" } ?? "#\(open.room)"))", isError: false)
-      }
+      showTopic()
+    case .topic: perform(.topic, argument, &effects)
+    case .room(let command): perform(command, argument, &effects)
     case .search:
       clearComposer(&effects)
       search = Search()
@@ -52,7 +52,8 @@ extension Chat {
       case "none": notify(.none, &effects)
       default: complain("Write /notify all, /notify mentions or /notify none.")
       }
-    case .notifications(let level): notify(level, &effects)
+    case .mute(let isMuted) where argument.isEmpty: notify(isMuted ? .none : .all, &effects)
+    case .mute(let isMuted): perform(isMuted ? .mute : .unmute, argument, &effects)
     case .pin(let isPinned):
       clearComposer(&effects)
       if let room = timeline?.room { pin(room, isPinned, &effects) }
@@ -122,7 +123,7 @@ extension Chat {
 
   static let settable = ["messages", "clock", "bell", "notify", "away_after_s"]
 
-  private mutating func clearComposer(_ effects: inout [Effect]) {
+  mutating func clearComposer(_ effects: inout [Effect]) {
     endComposition()
     if let room = timeline?.room { endDraft(of: room, isSent: false, &effects) }
     stopTyping(&effects)

@@ -50,6 +50,10 @@ public struct Chat: Sendable {
     case confirmLeaving(String)
     /// Confirm that what cannot be saved is lost.
     case confirmQuitting
+    /// Confirm that a member is removed or banned.
+    case confirmChange(MemberChange)
+    /// The members of the room; the selected user.
+    case members(selected: String?)
     /// Search all conversations.
     case find(Find)
     /// Write the date to go to.
@@ -169,6 +173,8 @@ public struct Chat: Sendable {
 
   /// The messages that are not acknowledged or were refused, in the order in which they were sent.
   var outgoing: [Outgoing] = []
+  /// The changes of rooms that the relay has not answered, by the id of their entry.
+  var changes: [String: AskedChange] = [:]
   /// The originals of forwarded messages, by the id of the outgoing message, until it is
   /// acknowledged.
   var forwarded: [String: Message] = [:]

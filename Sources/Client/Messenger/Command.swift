@@ -21,6 +21,8 @@ public enum Command: String, CaseIterable, Hashable, Sendable {
   case previousMention = "previous-mention"
   case nextMention = "next-mention"
   case markUnread = "mark-unread"
+  /// Shows the members of the room.
+  case members
   /// Leaves the conversation and forgets it.
   case leave
   case compactList = "compact-list"
@@ -72,4 +74,10 @@ public enum Command: String, CaseIterable, Hashable, Sendable {
   case copy, reply, edit, delete, react, forward
   case openLink = "open-link"
   case retry, discard
+  // On the selected member of a room.
+  case muteMember = "mute-member"
+  case removeMember = "remove-member"
+  case banMember = "ban-member"
+  case raiseRole = "raise-role"
+  case lowerRole = "lower-role"
 }

@@ -16,34 +16,35 @@ public struct Completion: Equatable, Sendable {
     }
   }
 
-  /// Finds completions for the word before the cursor: users after `@`, emoji after `:` and at
-  /// least two characters; `nil` if there are none.
+  /// Finds completions for the word before the cursor: users after `@` and where a command names one,
+  /// emoji after `:` and at least two characters; `nil` if there are none.
   ///
   /// - Parameters:
   ///   - users: The users who can be mentioned, the most likely ones first; this order breaks ties.
-  ///   - commands: Whether a slash at the start begins a command; all that match are offered.
+  ///   - commands: Those that a slash at the start may begin; all that match are offered.
   ///   - limit: The maximum number of users or emoji.
   public init?(
     before editor: TextEditor, users: @autoclosure () -> [(user: String, name: String)],
-    commands: Bool = false, limit: Int = 8
+    commands: [SlashCommand] = [], limit: Int = 8
   ) {
-    if commands, let start = editor.slashWord {
-      candidates = SlashCommand.matching(String(start)).map {
+    if !commands.isEmpty, let start = editor.slashWord {
+      candidates = SlashCommand.matching(String(start), in: commands).map {
         Candidate(
           replacement: $0.arguments.isEmpty ? "/\($0.names[0])" : "/\($0.names[0]) ",
           label: "\($0.usage)  \($0.text)")
       }
-      selected = 0
-      if candidates.isEmpty { return nil }
-      return
+    } else if let word = editor.completable {
+      let query = String(word.dropFirst())
+      candidates =
+        word.first == "@"
+        ? Self.mentions(query, users(), limit: limit) : Self.emoji(query, limit: limit)
+    } else if !commands.isEmpty, let word = editor.commandUser {
+      candidates = Self.mentions(String(word), users(), limit: limit)
+      for index in candidates.indices { candidates[index].replacement.removeFirst() }
+    } else {
+      return nil
     }
-    guard let word = editor.completable else { return nil }
-    let query = String(word.dropFirst())
-    let candidates =
-      word.first == "@"
-      ? Self.mentions(query, users(), limit: limit) : Self.emoji(query, limit: limit)
     if candidates.isEmpty { return nil }
-    self.candidates = candidates
     selected = 0
   }
 
@@ -77,7 +78,17 @@ extension TextEditor {
   /// is none. Does nothing if the text does not fit.
   public mutating func replaceWord(with text: String) {
     let count = text.hasPrefix("/") ? slashWord.map { $0.count + 1 } : completable?.count
-    try? replace(last: count ?? 0, with: text)
+    try? replace(last: count ?? commandUser?.count ?? 0, with: text)
+  }
+
+  /// The first argument of a command that names a user, if the cursor is in it.
+  fileprivate var commandUser: ArraySlice<Character>? {
+    let before = lines[line][..<column]
+    guard line == 0, let end = before.firstIndex(where: \.isWhitespace),
+      case .command(let command, _) = SlashCommand.read(String(before)), command.takesUser
+    else { return nil }
+    let word = before[end...].drop(while: \.isWhitespace)
+    return word.contains(where: \.isWhitespace) ? nil : word
   }
 
   /// The letters after a slash at the start of the text, if the cursor follows them.

@@ -1,4 +1,5 @@
 public import Archive
+public import Client
 public import Wire
 
 /// A user or a room to write to: a row of the list. Includes users without
@@ -72,6 +73,8 @@ public struct Conversation: Equatable, Sendable {
   public var typing: [Typing] = []
   /// The marks of other users; empty in a large room.
   public var marks: [String: Marks] = [:]
+  /// The settings and members of a room.
+  public var membership = Membership()
   public var notifications = Notifications.all
   /// The places of messages that mention the user, read ones as well until the next arrives.
   public var mentions: [Int64] = []

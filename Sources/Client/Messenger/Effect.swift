@@ -12,6 +12,8 @@ public enum Effect: Equatable, Sendable {
   case mark(String, received: Int64, read: Int64)
   /// Store it, then send it until it is acknowledged.
   case send(ClientMessage.Send, at: Int64)
+  /// Send what changes a room. It is not stored.
+  case change(ClientMessage.Send)
   /// Send a refused message again.
   case retry(ClientMessage.Send)
   case discard(room: String, id: String)

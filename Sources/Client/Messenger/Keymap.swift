@@ -10,6 +10,8 @@ public struct Keymap: Equatable, Sendable {
     case composer
     case messages
     case list
+    /// In the list of a room's members.
+    case members
     /// In overlays, in the search and in the filter.
     case overlay
 

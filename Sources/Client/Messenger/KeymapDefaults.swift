@@ -2,7 +2,8 @@ internal import Terminal
 
 extension Keymap {
   /// The defaults, as in other messengers, readline and mail readers.
-  static let defaults: [Binding] = anywhere + writing + messages + conversations + choices
+  static let defaults: [Binding] =
+    anywhere + writing + messages + conversations + members + choices
 
   private static let anywhere = section(
     "Everywhere", [.anywhere],
@@ -33,6 +34,7 @@ extension Keymap {
       (.previousPane, "shift+f6", "previous pane"),
       (.cancel, "escape", "close, cancel, return to the composer"),
       (.write, "alt+i", "write in the composer"),
+      (.members, "alt+n", "show the members of the room"),
       (.markUnread, "alt+u", "mark the conversation as unread"),
       (.pin, "alt+p", "pin the conversation to the top, or no longer"),
       (.leave, "alt+x", "leave the conversation, and forget it"),
@@ -115,6 +117,19 @@ extension Keymap {
       (.filter, "/", "filter by name"),
       (.nextPane, "tab", "next pane"),
       (.help, "?", "show these keys"),
+    ])
+
+  private static let members = section(
+    "Members of a room", [.members],
+    [
+      (.up, "up k", "up"),
+      (.down, "down j", "down"),
+      (.choose, "enter", "write to the member"),
+      (.muteMember, "m", "mute the member for an hour, or no longer"),
+      (.removeMember, "d delete", "remove the member from the room"),
+      (.banMember, "b", "ban the member"),
+      (.raiseRole, "+", "make a member a moderator, and a moderator an owner"),
+      (.lowerRole, "-", "make an owner a moderator, and a moderator a member"),
     ])
 
   private static let choices = section(

@@ -1,9 +1,16 @@
+import Client
+import Wire
+
 /// A command that is written in the composer: the table that the parser, Tab, F1 and the manual
 /// share.
 public struct SlashCommand: Equatable, Sendable {
   enum Action: Sendable, Equatable {
-    case join, message, act, topic, search, find, goTo, set, notify
-    case notifications(Conversation.Notifications)
+    case join, message, act, search, find, goTo, set, notify
+    /// Shows the topic; with an argument, the room's command.
+    case topic
+    /// Mutes the conversation, or no longer; with an argument, the room's command.
+    case mute(Bool)
+    case room(RoomCommand)
     case pin(Bool)
     /// The same as a key's.
     case command(Command)
@@ -32,7 +39,19 @@ public struct SlashCommand: Equatable, Sendable {
     SlashCommand(.act, "me", "TEXT", "say what you do"),
     SlashCommand(
       .command(.leave), "leave part close forget", "", "leave the conversation, and forget it"),
-    SlashCommand(.topic, "topic", "", "show the room's name and title"),
+    SlashCommand(.room(.create), "create", "TITLE", "make a private room, and open it"),
+    SlashCommand(.topic, "topic", "[TEXT]", "show the topic of the room, or set it"),
+    SlashCommand(.room(.title), "title", "TEXT", "name the room"),
+    SlashCommand(.command(.members), "members names", "", "show the members of the room"),
+    SlashCommand(.room(.invite), "invite add", "USER", "let a user into the room"),
+    SlashCommand(.room(.kick), "kick remove", "USER [REASON]", "remove a member from the room"),
+    SlashCommand(
+      .room(.ban), "ban", "USER [TIME] [REASON]", "remove a user, who cannot join again"),
+    SlashCommand(.room(.unban), "unban", "USER", "end the ban of a user"),
+    SlashCommand(.room(.op), "op", "USER", "make a member a moderator"),
+    SlashCommand(.room(.deop), "deop", "USER", "make a moderator a member"),
+    SlashCommand(
+      .room(.role), "role", "USER owner|moderator|member", "choose what a member may do"),
     SlashCommand(.search, "search find s", "[TEXT]", "search this conversation"),
     SlashCommand(.find, "searchall everywhere grep", "[TEXT]", "search all conversations"),
     SlashCommand(.goTo, "goto date jump", "DATE", "go to a date, such as yesterday or 14:02"),
@@ -43,8 +62,9 @@ public struct SlashCommand: Equatable, Sendable {
       .command(.nextMention), "nextmention", "", "go to the next message that mentions you"),
     SlashCommand(
       .notify, "notify", "all|mentions|none", "choose which messages notify, and count as unread"),
-    SlashCommand(.notifications(.none), "mute", "", "mute the conversation"),
-    SlashCommand(.notifications(.all), "unmute", "", "unmute the conversation"),
+    SlashCommand(
+      .mute(true), "mute", "[USER [TIME] [REASON]]", "mute the conversation, or a member"),
+    SlashCommand(.mute(false), "unmute", "[USER]", "unmute the conversation, or a member"),
     SlashCommand(.command(.markUnread), "unread", "", "mark the conversation as unread"),
     SlashCommand(.pin(true), "pin", "", "keep the conversation at the top of the list"),
     SlashCommand(.pin(false), "unpin", "", "no longer keep it at the top"),
@@ -84,8 +104,19 @@ public struct SlashCommand: Equatable, Sendable {
     read(text) == .text(text) ? text : "/\(text)"
   }
 
-  /// The commands whose name or alias begins with these letters; by name.
-  static func matching(_ start: String) -> [SlashCommand] {
+  /// Whether the first argument is a user's name.
+  var takesUser: Bool { arguments.hasPrefix("USER") || arguments.hasPrefix("[USER") }
+
+  /// The commands that can be carried out in a conversation.
+  static func offered(in conversation: Conversation) -> [SlashCommand] {
+    all.filter { command in
+      guard case .room(let command) = command.action else { return true }
+      return command.isAllowed(for: conversation.membership.role)
+    }
+  }
+
+  /// Those whose name or alias begins with these letters; by name.
+  static func matching(_ start: String, in all: [SlashCommand] = all) -> [SlashCommand] {
     let start = start.lowercased()
     let byName = all.filter { $0.names[0].hasPrefix(start) }
     let names = Set(byName.map { $0.names[0] })

@@ -3,11 +3,14 @@
 
 import { dateExamples, dateOf } from "./date-text.js";
 import { directRoom, isRoomName, isUserName, plain } from "./format.js";
+import { opened } from "./opening.js";
 import { load } from "./problems.js";
+import { change, isAllowed } from "./rooms/commands.js";
+import { rooms } from "./rooms/part.js";
 import { mentions } from "./text.js";
 
 /** @import { Conversation } from "./conversation.js" */
-/** @import { Message } from "./relay-client/types.js" */
+/** @import { Message, Role } from "./relay-client/types.js" */
 /** @import { Messenger, Open } from "./room-view.js" */
 /** @import { Timeline } from "./timeline.js" */
 
@@ -20,7 +23,17 @@ export const table = [
   ["msg m query dm", "USER [TEXT]", "write to a person"],
   ["me", "TEXT", "say what you do"],
   ["leave part close forget", "", "leave the conversation, and forget it"],
-  ["topic", "", "show the room's name and title"],
+  ["create", "TITLE", "make a private room, and open it"],
+  ["topic", "[TEXT]", "show the topic of the room, or set it"],
+  ["title", "TEXT", "name the room"],
+  ["members names", "", "show the members of the room"],
+  ["invite add", "USER", "let a user into the room"],
+  ["kick remove", "USER [REASON]", "remove a member from the room"],
+  ["ban", "USER [TIME] [REASON]", "remove a user, who cannot join again"],
+  ["unban", "USER", "end the ban of a user"],
+  ["op", "USER", "make a member a moderator"],
+  ["deop", "USER", "make a moderator a member"],
+  ["role", "USER owner|moderator|member", "choose what a member may do"],
   ["search find s", "[TEXT]", "search this conversation"],
   ["searchall everywhere grep", "[TEXT]", "search all conversations"],
   ["goto date jump", "DATE", "go to a date, such as yesterday or 14:02"],
@@ -33,8 +46,8 @@ export const table = [
     "choose which messages notify, and count as unread",
     "The page has no levels: write /mute or /unmute.",
   ],
-  ["mute", "", "mute the conversation"],
-  ["unmute", "", "unmute the conversation"],
+  ["mute", "[USER [TIME] [REASON]]", "mute the conversation, or a member"],
+  ["unmute", "[USER]", "unmute the conversation, or a member"],
   [
     "unread",
     "",
@@ -91,15 +104,16 @@ export const commands = all.filter(({ absence }) => absence === undefined);
 
 /**
  * The commands whose name or alias begins with these letters; by name. None once one of them is
- * written out.
- * @param {string} start
+ * written out, or where one's role does not allow it.
+ * @param {string} start @param {Role} [role] what one is in the room
  */
-export function matching(start) {
+export function matching(start, role) {
   if (all.some(({ names }) => names.includes(start))) return [];
+  const offered = commands.filter(({ names }) => isAllowed(names[0], role));
   const isByName = (/** @type {Command} */ { names }) => names[0].startsWith(start);
   return [
-    ...commands.filter(isByName),
-    ...commands.filter((one) => !isByName(one) && one.names.some((name) => name.startsWith(start))),
+    ...offered.filter(isByName),
+    ...offered.filter((one) => !isByName(one) && one.names.some((name) => name.startsWith(start))),
   ];
 }
 
@@ -137,7 +151,9 @@ export function perform(written, place) {
       `${command.usage} takes no argument. Write it alone, or begin with // to send this as text.`,
     );
   }
-  return actions[command.names[0]](place, argument);
+  const [first] = command.names;
+  const isOfRoom = !(first in actions) || (argument && /^(topic|(un)?mute)$/.test(first));
+  return isOfRoom ? change(first, argument, place) : actions[first](place, argument);
 }
 
 const elsewhere = "This page shows one conversation only.";
@@ -188,9 +204,17 @@ const actions = {
     done();
     leave();
   },
-  topic({ row, done, say }) {
+  topic({ row, conversation, done, say }) {
     done();
-    say(`${plain(row.title)} (${row.peer === undefined ? `#${row.room}` : `@${row.peer}`})`);
+    const { topic } = conversation.room.settings ?? {};
+    const name = `${plain(row.title)} (${row.peer === undefined ? `#${row.room}` : `@${row.peer}`})`;
+    say(topic ? `${name}: ${plain(topic)}` : name);
+  },
+  members({ messenger, row, conversation, timeline, done, say }) {
+    if (row.peer !== undefined) return say("Only rooms have members, topics and titles.");
+    done();
+    const place = { near: timeline, messenger, room: conversation.room, title: row.title };
+    return opened(timeline, rooms, ({ showMembers }) => showMembers(place));
   },
   search({ done, search }, argument) {
     done();

@@ -5,6 +5,8 @@ import { el } from "./dom.js";
 import { folded, plain } from "./format.js";
 import { load } from "./problems.js";
 
+/** @import { RoomView } from "./room-view.js" */
+
 const offersLimit = 6;
 
 /**
@@ -97,7 +99,8 @@ export class Completion {
   async #commands(start) {
     if (!start) return [];
     const { matching } = await load(() => import("./commands.js"), this.#input);
-    return matching(start.toLowerCase())
+    const view = /** @type {RoomView | null} */ (this.#input.closest("relay-conversation"));
+    return matching(start.toLowerCase(), view?.ownRole)
       .slice(0, offersLimit)
       .map(({ names, usage, argument, text }) => ({
         text: `/${names[0]}${argument ? " " : ""}`,

@@ -138,6 +138,10 @@ export class RoomView extends HTMLElement {
   get refusal() {
     return this.#room?.error;
   }
+  get ownRole() {
+    return this.#room?.role;
+  }
+
   get timeline() {
     return this.#timeline;
   }

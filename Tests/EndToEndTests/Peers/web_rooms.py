@@ -71,6 +71,56 @@ def actions(page, user):
     return open_menu(page, f".room-members button[data-user='{user}']")
 
 
+def command(page, text):
+    page.wait(f"{WRITES}")
+    page.evaluate("document.querySelector('relay-composer textarea').focus()")
+    write(page, text)
+
+
+def commanded(browser, folder):
+    """What the dialogs do, by commands; those that one's role does not allow are not offered."""
+    relay = Relay(RELAY, folder, "")
+    room = team(relay)
+    ada, cy = opened(browser, relay, "ada", room), opened(browser, relay, "cy", room)
+    command(ada, "/topic Lunch at noon")
+    wait_for_notice(cy, "Ada set the topic “Lunch at noon”")
+    command(ada, "/title The team")
+    title_is(cy, "The team")
+    command(ada, "/members")
+    ada.wait("document.querySelectorAll('.room-members li').length === 3")
+    ada.press("Escape")
+    ada.wait("document.querySelector('dialog') === null")
+    command(ada, "/invite @dee")
+    wait_for_notice(cy, "Ada made dee a member")
+    command(ada, "/mute cy 2h too loud")
+    cy.wait("[...document.querySelectorAll('.row.change .text')].some(one => /^You were muted by ada until .*: too loud$/.test(one.textContent))")
+    command(ada, "/unmute cy")
+    cy.wait("[...document.querySelectorAll('.row.change .text')].filter(one => one.textContent === 'Ada made you a member').length === 2")
+    command(ada, "/op dee")
+    wait_for_notice(cy, "Ada made dee a moderator")
+    note = "document.querySelector('relay-composer .note:not([hidden])')?.textContent"
+    command(ada, "/op dee")
+    ada.wait(f"{note} === 'dee is a moderator.'")
+    ada.evaluate("document.querySelector('relay-composer textarea').select()")
+    # What the relay refuses is said.
+    command(cy, "/kick bo")
+    cy.wait(f"/^[/]kick was refused: Only owners and moderators of .* may do this.$/.test({note})")
+    offers = "[...document.querySelectorAll('.offers b')].map(one => one.textContent)"
+    for page, offered in (cy, []), (ada, ["/kick USER [REASON]"]):
+        page.evaluate("document.querySelector('relay-composer textarea').select()")
+        page.type("/k")
+        if offered:
+            page.wait(f"{offers}.length > 0")
+        check(page.evaluate(offers) == offered, page.evaluate(offers))
+    ada.evaluate("document.querySelector('relay-composer textarea').select()")
+    command(ada, "/ban cy 10 spam")
+    cy.wait("/banned|removed/.test(document.querySelector('.notice:not([hidden])')?.textContent)")
+    command(ada, "/create Tea")
+    title_is(ada, "Tea")
+    quiet(ada)
+    relay.stop()
+
+
 def of_conversation(page):
     return open_menu(page, ".head .icon-button[aria-label='About this conversation']")
 

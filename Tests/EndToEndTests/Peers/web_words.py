@@ -30,7 +30,7 @@ def commands(browser, folder):
     check(len(table) > 15, table)
     # Unknown ones, and such without a sense, stay where they were written.
     for text in ("/jion foo", "/jion", "/nick bo", "/join", "/join not a room", "/msg", "/msg ada", "/msg no/body", "/me", "/goto",
-                 "/goto never", "/topic now", "/quit", "/mute now", "\n/jion"):
+                 "/goto never", "/help now", "/quit", "/mute not/a", "/kick", "/role eve king", "/title", "\n/jion"):
         clear(page)
         page.type(text)
         page.press("Enter")
@@ -42,7 +42,8 @@ def commands(browser, folder):
         clear(page)
         write(page, text)
         wait_for_text(page, sent, ".own")
-    arguments = {"join": "#general", "msg": "@bo", "me": "waves", "goto": "today", "search": "two"}
+    arguments = {"join": "#general", "msg": "@bo", "me": "waves", "goto": "today", "search": "two", "create": "Tea", "title": "Tea",
+                 "role": "eve owner", **dict.fromkeys(("invite", "kick", "ban", "unban", "op", "deop"), "@eve")}
     for names, _, _, *absence in table:
         name, *others = names.split()
         for alias in (name, *others):
@@ -65,8 +66,8 @@ def commands(browser, folder):
                 # It takes the focus once it is loaded.
                 page.wait("document.activeElement.closest('.search')")
             page.evaluate("document.querySelector('[aria-label=\"Close the search\"]')?.click()")
-            if name == "msg":
-                page.wait(f"{TITLE} === 'bo'")
+            if name in ("msg", "create"):
+                page.wait(f"{TITLE} === '{'bo' if name == 'msg' else 'Tea'}'")
                 page.go(f"{relay.url}/?user=ada&room=general")
                 page.wait(f"{READY} && document.querySelectorAll('.row').length >= 7")
     until(lambda: "* ada waves" in relay.texts("general"), "what one does is sent")

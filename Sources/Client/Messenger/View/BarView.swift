@@ -1,3 +1,4 @@
+import Client
 import Terminal
 import Wire
 
@@ -62,8 +63,11 @@ extension Chat {
     if let typing = typing(in: conversation) { return typing }
     guard conversation.peer != nil else {
       // The other members and the user.
-      let others = conversation.marks.count
-      return others == 0 ? "" : "\(others + 1) members"
+      let members = conversation.membership.members?.count ?? 0
+      let count = max(members, conversation.marks.count + 1)
+      let topic = ShownText.line(conversation.membership.settings?.topic ?? "")
+      return [count == 1 ? "" : "\(count) members", topic].filter { !$0.isEmpty }
+        .joined(separator: " · ")
     }
     let kind = conversation.isBot ? "bot · " : ""
     switch conversation.presence {

@@ -1,3 +1,5 @@
+import Wire
+
 /// The keys at the bottom of the screen: those that do something now.
 extension Chat {
   var hints: [(key: String, what: String)] {
@@ -8,7 +10,7 @@ extension Chat {
   }
 
   private var hintedCommands: (Keymap.Context, [(Command, String)]) {
-    if let overlay { return (.overlay, hintedCommands(in: overlay)) }
+    if let overlay { return (context, hintedCommands(in: overlay)) }
     if search != nil {
       return (.overlay, [(.choose, "older match"), (.down, "newer match"), (.cancel, "close")])
     }
@@ -49,6 +51,9 @@ extension Chat {
       if case .ended = signIn { return [(.choose, "new code"), (.cancel, "close")] }
       return [(.cancel, "close")]
     case .confirmLeaving: return [(.choose, "leave"), (.cancel, "stay")]
+    case .confirmChange(let change):
+      return [(.choose, change.role == .banned ? "ban" : "remove"), (.cancel, "keep")]
+    case .members(let selected): return hints(onMember: selected) + moves.suffix(1)
     case .confirmQuitting: return [(.choose, "quit"), (.cancel, "stay")]
     }
   }

@@ -35,6 +35,14 @@ extension Chat {
       ask(
         "Quit, and lose what is not saved?", "\(loss ?? "Nothing") cannot be saved.", "quit",
         "stay", theme, &drawing)
+    case .confirmChange(let change):
+      let what = change.role == .banned ? "ban" : "remove"
+      let name = ShownText.line(name(of: change.user))
+      ask(
+        "\(what == "ban" ? "Ban" : "Remove") \(name)?",
+        "/\(what == "ban" ? what : "kick") \(change.user) REASON also says why.", what, "keep",
+        theme, &drawing)
+    case .members(let selected): draw(membersAt: selected, theme, &drawing)
     case .find(let find): draw(find, theme, &drawing)
     case .date(let date): draw(date: date, theme, &drawing)
     case .signIn: if let signIn { draw(signIn: signIn, theme, &drawing) }

@@ -145,6 +145,7 @@ final class ScreenChat {
     case .mark(let room, let received, let read):
       client.mark(room, received: received, read: read)
     case .send(let send, let at): relay.send(send, at: at)
+    case .change(let send): client.send(send)
     case .retry(let send): relay.retry(send)
     case .discard(let room, let id): relay.discard(room, id)
     case .takeBack(let room, let id, let edits): relay.takeBack(room, id, edits: edits)
