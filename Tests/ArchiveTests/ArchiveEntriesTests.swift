@@ -12,6 +12,25 @@ import Wire
     try Archive(path: folder.file, entriesLimit: entriesLimit)
   }
 
+  @Test func `that change the room are shown among the messages, and are not the last message`()
+    throws
+  {
+    let change = MemberChange(user: "bo", role: .member)
+    let notice = Entry(
+      room: "general", seq: 7, id: "n", from: "ada", at: 0, kind: .member, body: change.body)
+    let archive = try open()
+    archive.begin("general", epoch: "e1", after: 5)
+    for entry in [.text(6, "one"), notice, .text(8, "two")] { archive.append(entry) }
+    var last = notice
+    last.seq = 9
+    archive.append(last)
+    try archive.flush()
+    #expect(try archive.page(of: "general", limit: 3).map(\.seq) == [7, 8, 9])
+    #expect(try archive.page(of: "general", before: 8, limit: 9).map(\.seq) == [6, 7])
+    #expect(try archive.page(of: "general", after: 6, limit: 2).map(\.seq) == [7, 8])
+    #expect(try archive.room()?.last?.seq == 8)
+  }
+
   @Test func `are stored unchanged across a restart`() throws {
     let entries: [Entry] = [
       .text(6, "one\n\"two\"\u{1F600}"), .text(7, from: "ada"),

@@ -303,15 +303,15 @@ extension Archive {
     }
   }
 
-  /// Returns the newest content entries (`text`, `data`) before `before`, each in its current
-  /// state, in ascending `seq`.
+  /// Returns the newest messages (`text`, `data`) and changes of the room (`settings`, `member`)
+  /// before `before`, each in its current state, in ascending `seq`.
   /// - Parameter before: `nil` = the newest of all.
   public func page(
     of room: String, before: Int64? = nil, limit: Int
   ) throws(ArchiveError) -> [Entry] {
     try read { (store) throws(SQLiteError) in
       guard let extent = try store.extent(of: room) else { return [] }
-      return try store.contents(of: room, extent, before: before ?? .max, limit: limit)
+      return try store.shown(of: room, extent, before: before ?? .max, limit: limit)
     }
   }
 

@@ -104,6 +104,10 @@ enum Schema {
     ) STRICT;
     INSERT INTO indexing DEFAULT VALUES;
     """,
+    """
+    -- What changed a room is shown among its messages.
+    CREATE INDEX notices ON entries (range, seq) WHERE kind IN ('settings', 'member');
+    """,
   ]
 
   static var version: Int64 { Int64(steps.count) }

@@ -96,12 +96,12 @@ extension Archive {
     try read { (store) throws(SQLiteError) in try store.beginnings() }
   }
 
-  /// Returns the oldest content entries (`text`, `data`) after `after`, each in its current state,
-  /// in ascending `seq`.
+  /// Returns the oldest messages and changes of the room after `after`, each in its current state, in
+  /// ascending `seq`.
   public func page(of room: String, after: Int64, limit: Int) throws(ArchiveError) -> [Entry] {
     try read { (store) throws(SQLiteError) in
       guard let extent = try store.extent(of: room) else { return [] }
-      return try store.contents(of: room, extent, after: after, limit: limit)
+      return try store.shown(of: room, extent, after: after, limit: limit)
     }
   }
 

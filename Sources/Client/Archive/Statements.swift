@@ -4,6 +4,18 @@ internal import SQLite
 struct Statements: ~Copyable {
   static let columns = "seq, at, sender, id, kind, body"
 
+  /// What a conversation shows: the messages, and what changed the room.
+  private static func shown(_ place: String, order: String) -> String {
+    let parts = [("contents", "'text', 'data'"), ("notices", "'settings', 'member'")].map {
+      """
+      SELECT * FROM (
+        SELECT \(columns) FROM entries INDEXED BY \($0)
+        WHERE range = ?1 AND \(place) AND kind IN (\($1)) ORDER BY \(order) LIMIT ?4)
+      """
+    }
+    return "\(parts.joined(separator: " UNION ALL ")) ORDER BY \(order) LIMIT ?4"
+  }
+
   static let outgoingColumns = """
     room, id, kind, body, reference, reference_seq, reference_room, reference_from, at, refusal
     """
@@ -26,8 +38,9 @@ struct Statements: ~Copyable {
   var selectIndexed: Statement
   var insertUnindexing: Statement
   var lowerThrough: Statement
-  var selectContents: Statement
-  var selectContentsAfter: Statement
+  var selectLast: Statement
+  var selectShown: Statement
+  var selectShownAfter: Statement
   var selectTime: Statement
   var selectBeginnings: Statement
   var selectEntry: Statement
@@ -109,18 +122,16 @@ struct Statements: ~Copyable {
       insertUnindexing: try Statement(
         "INSERT OR IGNORE INTO unindexing (position, terms) VALUES (?1, ?2)", on: database),
       lowerThrough: try Statement(SearchIndex.lowerThroughSQL, on: database),
-      selectContents: try Statement(
+      selectLast: try Statement(
         """
         SELECT \(columns) FROM entries INDEXED BY contents
-        WHERE range = ?1 AND seq >= ?2 AND seq < ?3 AND kind IN ('text', 'data')
-        ORDER BY seq DESC LIMIT ?4
+        WHERE range = ?1 AND seq >= ?2 AND seq <= ?3 AND kind IN ('text', 'data')
+        ORDER BY seq DESC LIMIT 1
         """, on: database),
-      selectContentsAfter: try Statement(
-        """
-        SELECT \(columns) FROM entries INDEXED BY contents
-        WHERE range = ?1 AND seq > ?2 AND seq <= ?3 AND kind IN ('text', 'data')
-        ORDER BY seq LIMIT ?4
-        """, on: database),
+      selectShown: try Statement(
+        shown("seq >= ?2 AND seq < ?3", order: "seq DESC"), on: database),
+      selectShownAfter: try Statement(
+        shown("seq > ?2 AND seq <= ?3", order: "seq"), on: database),
       selectTime: try Statement(
         "SELECT at FROM entries WHERE range = ?1 AND seq = ?2", on: database),
       selectBeginnings: try Statement(

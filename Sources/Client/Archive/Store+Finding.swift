@@ -14,18 +14,18 @@ extension Store {
     return beginnings
   }
 
-  /// Returns the oldest content entries after `after`, folded, in ascending `seq`.
-  func contents(
+  /// Returns the oldest entries that are shown, after `after`, folded, in ascending `seq`.
+  func shown(
     of room: String, _ extent: Extent, after: Int64, limit: Int
   ) throws(SQLiteError) -> [Entry] {
     var entries: [Entry] = []
-    try statements.selectContentsAfter.bind(1, extent.range)
-    try statements.selectContentsAfter.bind(2, max(after, extent.first - 1))
-    try statements.selectContentsAfter.bind(3, extent.latest)
-    try statements.selectContentsAfter.bind(4, Int64(limit))
-    defer { statements.selectContentsAfter.reset() }
-    while try statements.selectContentsAfter.step() {
-      entries.append(Self.entry(of: room, from: statements.selectContentsAfter))
+    try statements.selectShownAfter.bind(1, extent.range)
+    try statements.selectShownAfter.bind(2, max(after, extent.first - 1))
+    try statements.selectShownAfter.bind(3, extent.latest)
+    try statements.selectShownAfter.bind(4, Int64(limit))
+    defer { statements.selectShownAfter.reset() }
+    while try statements.selectShownAfter.step() {
+      entries.append(Self.entry(of: room, from: statements.selectShownAfter))
     }
     return try fold(entries, extent)
   }

@@ -31,7 +31,7 @@ extension Store {
     }
     return try rooms.map { (room, extent) throws(SQLiteError) in
       var room = room
-      room.last = try contents(of: room.room, extent, before: .max, limit: 1).last
+      room.last = try lastMessage(of: room.room, extent)
       return room
     }
   }
@@ -66,18 +66,27 @@ extension Store {
     }
   }
 
-  /// Returns the newest content entries before `before`, folded, in ascending `seq`.
-  func contents(
+  private func lastMessage(of room: String, _ extent: Extent) throws(SQLiteError) -> Entry? {
+    try statements.selectLast.bind(1, extent.range)
+    try statements.selectLast.bind(2, extent.first)
+    try statements.selectLast.bind(3, extent.latest)
+    defer { statements.selectLast.reset() }
+    guard try statements.selectLast.step() else { return nil }
+    return try fold([Self.entry(of: room, from: statements.selectLast)], extent).first
+  }
+
+  /// Returns the newest entries that are shown, before `before`, folded, in ascending `seq`.
+  func shown(
     of room: String, _ extent: Extent, before: Int64, limit: Int
   ) throws(SQLiteError) -> [Entry] {
     var entries: [Entry] = []
-    try statements.selectContents.bind(1, extent.range)
-    try statements.selectContents.bind(2, extent.first)
-    try statements.selectContents.bind(3, min(before, extent.latest + 1))
-    try statements.selectContents.bind(4, Int64(limit))
-    defer { statements.selectContents.reset() }
-    while try statements.selectContents.step() {
-      entries.append(Self.entry(of: room, from: statements.selectContents))
+    try statements.selectShown.bind(1, extent.range)
+    try statements.selectShown.bind(2, extent.first)
+    try statements.selectShown.bind(3, min(before, extent.latest + 1))
+    try statements.selectShown.bind(4, Int64(limit))
+    defer { statements.selectShown.reset() }
+    while try statements.selectShown.step() {
+      entries.append(Self.entry(of: room, from: statements.selectShown))
     }
     entries.reverse()
     return try fold(entries, extent)

@@ -229,11 +229,13 @@ extension Chat {
     guard let timeline, timeline.isFresh else { return }
     self.timeline?.isFresh = timeline.messages.isEmpty
     guard let after = timeline.unreadAfter,
-      let first = timeline.messages.first(where: { !$0.isOwn && $0.seq ?? 0 > after })
+      let first = timeline.messages.first(where: {
+        !$0.isOwn && !$0.isNotice && $0.seq ?? 0 > after
+      })
     else { return }
     reveal(first.key)
     if case .at(let key, line: _) = self.timeline?.scroll, let end = timeline.index(of: key) {
-      self.timeline?.newBelow = timeline.messages[(end + 1)...].count { !$0.isOwn }
+      self.timeline?.newBelow = timeline.messages[(end + 1)...].count { !$0.isOwn && !$0.isNotice }
     }
   }
 

@@ -226,7 +226,7 @@ extension Chat {
     if timeline?.selected == key { timeline?.selected = nil }
     let room = line.send.room
     if isPreview {
-      let newest = timeline?.room == room ? timeline?.messages.last : nil
+      let newest = timeline?.room == room ? timeline?.messages.last { !$0.isNotice } : nil
       conversations[room]?.last = newest.map {
         .init(seq: $0.seq ?? 0, from: $0.from, text: $0.text, at: $0.at, state: $0.state)
       }

@@ -198,7 +198,8 @@ final class FindingDriver {
       if read < first - 1, hasOlder { return .older }
       after = read
       let page = try archive.page(of: room, after: after, limit: ArchiveDriver.pageEntries)
-      guard let unread = page.first(where: { $0.from != host.chat.user }) else { return .nowhere }
+      let unread = page.first { $0.from != host.chat.user && $0.kind.isContent }
+      guard let unread else { return .nowhere }
       after = unread.seq - 1
     case .previousMention(let seq):
       if let mention = try mentions(in: room, wanted: 1, archive, where: { $0.seq < seq }).first {
