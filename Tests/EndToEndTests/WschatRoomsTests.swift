@@ -50,6 +50,43 @@ extension `End to end` {
       try bo.wait(forNo: "Members of")
     }
 
+    @Test func `lines that are typed take the same commands, and say what is refused`() throws {
+      let relay = try RelayProcess()
+      var settings = RoomSettings.Change()
+      settings.access = .private
+      let ada = try RawClient(relay, user: "ada")
+      try ada.send(.send(.init(room: "tea", id: "1", settings: settings)))
+      let member = MemberChange(user: "bo", role: .moderator)
+      try ada.send(.send(.init(room: "tea", id: "2", member: member)))
+      let bo = try TerminalSession.wschat(
+        relay, user: "bo", ["--room", "tea", "--plain", "--follow"], columns: 100, rows: 40)
+      func say(_ line: String) throws {
+        try bo.type("\(line)\r")
+        try bo.wait(for: "the line") { $0.contains(line) }
+      }
+      try say("/topic Cake at four")
+      try bo.wait(for: "(bo set the topic “Cake at four”)")
+      try say("/topic")
+      try bo.wait(for: "topic: Cake at four")
+      try say("/invite @cy")
+      try bo.wait(for: "(bo made cy a member)")
+      try say("/members")
+      for line in ["ada, owner", "bo, moderator"] { try bo.wait(for: line) }
+      try say("/kick ada spam")
+      try bo.wait(for: "was refused: You may act on users with a lower role than yours")
+      try say("/op cy cz")
+      try bo.wait(for: "line 6 was refused: You may act on users")
+      try say("/search cake")
+      try bo.wait(for: "/search is a command of the full screen")
+      try say("/create Other")
+      try bo.wait(for: "the room is made: wschat --room")
+      try ada.send(
+        .send(
+          .init(room: "tea", id: "3", member: MemberChange(user: "bo", role: .none, reason: "spam"))
+        ))
+      try bo.wait(for: "no longer in room tea: removed by ada: spam")
+    }
+
     @Test func `one makes a room, invites, mutes and removes, and the others see it`() throws {
       let relay = try RelayProcess()
       let bo = try TerminalSession.wschat(relay, user: "bo", ["--room", "general"])
@@ -71,6 +108,7 @@ extension `End to end` {
       try bo.wait(for: "the room in the list") { $0.list.contains { $0.contains("Tea room") } }
       try bo.go(to: "Tea room")
       try bo.waitForConversation("Tea room")
+      try bo.wait(for: "what was before") { !$0.messages(with: "ada set the topic").isEmpty }
       // A member is neither offered nor allowed what moderators do.
       try bo.type("/k")
       try bo.press("Tab")

@@ -104,6 +104,16 @@ public struct SlashCommand: Equatable, Sendable {
     read(text) == .text(text) ? text : "/\(text)"
   }
 
+  /// What the command does to a room with this argument, if it does something to it.
+  public func roomCommand(_ argument: String) -> RoomCommand? {
+    switch action {
+    case .room(let command): command
+    case .topic where !argument.isEmpty: .topic
+    case .mute(let isMuted) where !argument.isEmpty: isMuted ? .mute : .unmute
+    default: nil
+    }
+  }
+
   /// Whether the first argument is a user's name.
   var takesUser: Bool { arguments.hasPrefix("USER") || arguments.hasPrefix("[USER") }
 

@@ -27,13 +27,20 @@ extension LineChat: ClientHandler {
     case .joinRefused(let room, let error):
       complain("room \(room): \(error.message)")
       finish(Self.accessDenied)
-    case .left(let room, _):
-      complain("no longer in room \(room)\(parting.map { ": \($0)" } ?? "")")
+    case .left(let room, let departure):
+      let why = departure.map { departure in
+        let what =
+          departure.role == .banned ? "banned" : departure.role == nil ? "closed" : "removed"
+        return "\(what) by \(departure.by)\(departure.reason.map { ": \($0)" } ?? "")"
+      }
+      complain("no longer in room \(room)\((why ?? parting).map { ": \($0)" } ?? "")")
       parting = nil
       finish(Self.accessDenied)
     case .entry(let entry): show(entry)
     case .acknowledged(let ack):
-      if completeLine(ack.id) != nil { echoEnd = max(echoEnd, ack.seq) }
+      if completeLine(ack.id) != nil {
+        if ack.room == room { echoEnd = max(echoEnd, ack.seq) } else { sayWhatWasMade(ack) }
+      }
       readInput()
       finishIfDone()
     case .refused(let send, let error):

@@ -237,10 +237,8 @@ final class LineChat {
       if isTyped {
         switch SlashCommand.read(text) {
         case .text(let unescaped): text = unescaped
-        case .command(let command, _):
-          return complain(
-            "/\(command.names[0]) is a command of the full screen, and was not sent;"
-              + " begin the line with // to send it as text")
+        case .command(let command, let argument):
+          return perform(command, argument, number: number)
         // Paths are written more often than mistyped commands that have two slashes.
         case .unknown(let name) where name.dropFirst().contains("/"): break
         case .unknown(let name):
@@ -248,12 +246,16 @@ final class LineChat {
             "\(name) is no command, and was not sent; begin the line with // to send it as text")
         }
       }
-      if pending.isEmpty { recordProgress() }
-      let id = client.send(text, to: room)
-      pending[id] = Pending(number: number, bytes: text.utf8.count)
-      pendingBytes += text.utf8.count
+      expectAnswer(to: client.send(text, to: room), number: number, bytes: text.utf8.count)
     case .tooLong: refuse(number, "it is longer than \(Self.lineLimitBytes) bytes")
     }
+  }
+
+  /// Records that an entry is on its way.
+  func expectAnswer(to id: String, number: Int, bytes: Int) {
+    if pending.isEmpty { recordProgress() }
+    pending[id] = Pending(number: number, bytes: bytes)
+    pendingBytes += bytes
   }
 
   func refuse(_ number: Int, _ reason: String) {
