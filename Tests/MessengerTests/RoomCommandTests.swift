@@ -222,6 +222,18 @@ import Wire
     #expect(harness.chat.timeline?.room == Harness.room)
   }
 
+  @Test func `a moderator may delete what those below have written`() throws {
+    var harness = den(as: .moderator)
+    harness.entry(4, from: "bo", "from an owner", in: "den")
+    harness.entry(5, from: "cy", "from a member", in: "den")
+    let may = try #require(harness.chat.timeline?.messages).map {
+      harness.chat.actions(for: $0).contains(.delete)
+    }
+    #expect(may == [false, true])
+    harness.press(Key(.up, .shift), Key(.character("d")), Key(.character("y")))
+    #expect(harness.sent.map(\.reference) == [.target(5)])
+  }
+
   @Test func `an owner gives and takes roles in the list`() throws {
     var harness = den(as: .owner)
     harness.press(Key(.character("n"), .alt))

@@ -28,16 +28,25 @@ extension Chat {
     overlay = .members(selected: members.first?.user)
   }
 
+  /// Whether the user may act on another one with this role in the open room.
+  private func mayAct(on role: Role) -> Bool {
+    guard let own = open?.membership.role, own.rank >= Role.moderator.rank else { return false }
+    return own == .owner || role.rank < own.rank
+  }
+
+  /// Whether the user may delete another user's message.
+  func mayDelete(_ message: Message) -> Bool {
+    mayAct(on: open?.membership.members?[message.from] ?? Role.none)
+  }
+
   /// Returns what the user may do with a member, in the order of the hints.
   func actions(on member: Member) -> [Command] {
     guard member.user != user else { return [] }
-    guard isLive, let own = open?.membership.role, own.rank >= Role.moderator.rank,
-      own == .owner || member.role.rank < own.rank
-    else { return [.choose] }
+    guard isLive, mayAct(on: member.role) else { return [.choose] }
     var actions: [Command] = [.choose]
     if member.role.rank < Role.moderator.rank { actions.append(.muteMember) }
     actions += [.removeMember, .banMember]
-    guard own == .owner else { return actions }
+    guard open?.membership.role == .owner else { return actions }
     if member.role == .member || member.role == .moderator { actions.append(.raiseRole) }
     if member.role.rank >= Role.moderator.rank { actions.append(.lowerRole) }
     return actions

@@ -18,6 +18,7 @@ extension Chat {
       actions += message.forwardedFrom == nil ? [.edit, .discard] : [.discard]
     }
     if message.isOwn, isInLog { actions += [.edit, .delete] }
+    if !message.isOwn, isInLog, mayDelete(message) { actions.append(.delete) }
     return actions
   }
 
