@@ -126,6 +126,14 @@ extension `End to end` {
         screen.conversation.last { !$0.isEmpty && !$0.contains("──") }?
           .contains("ada made bo a member") == true
       }
+      try bo.say("a mistake")
+      try ada.wait(for: "the message") { !$0.messages(with: "a mistake").isEmpty }
+      try ada.press("S-Up")
+      try ada.type("d")
+      try ada.wait(for: "Delete this message for everyone?")
+      try ada.press("y")
+      try bo.wait(for: "deleted by ada")
+      try ada.wait(for: "the composer") { $0.composer.contains("Message Tea room") }
       try command("/kick bo spam", on: ada)
       try bo.wait(for: "You were removed from Tea room by ada: spam.")
       // The last owner stays until there is another.

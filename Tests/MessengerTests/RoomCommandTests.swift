@@ -232,6 +232,8 @@ import Wire
     #expect(may == [false, true])
     harness.press(Key(.up, .shift), Key(.character("d")), Key(.character("y")))
     #expect(harness.sent.map(\.reference) == [.target(5)])
+    harness.chat.prepareToDraw()
+    #expect(picture(harness.chat.draw(.plain)).contains("deleted by ada"))
   }
 
   @Test func `an owner gives and takes roles in the list`() throws {

@@ -119,7 +119,7 @@ extension Chat {
     case .edit:
       timeline?.messages[place].text = entry.text ?? ""
       timeline?.messages[place].isEdited = true
-    case .delete: timeline?.messages[place].delete()
+    case .delete: timeline?.messages[place].delete(by: entry.from)
     case .react:
       guard let (emoji, isOn) = entry.reaction else { return }
       timeline?.messages[place].react(emoji, by: entry.from, isOn: isOn)
@@ -149,6 +149,7 @@ extension Chat {
       key: .init(from: entry.from, id: entry.id), seq: entry.seq, at: entry.at,
       text: entry.text ?? Self.describe(entry), isOwn: isOwn)
     message.isDeleted = entry.isDeleted
+    message.deletedBy = entry.deletedBy
     message.isEdited = entry.editedAt != nil
     let more = entry.reactions.isEmpty ? [:] : entry.reactionsMore
     message.reactions = entry.reactions.map {
@@ -290,9 +291,10 @@ extension Timeline {
 }
 
 extension Message {
-  mutating func delete() {
+  mutating func delete(by user: String) {
     text = ""
     isDeleted = true
+    deletedBy = user == from ? nil : user
     reactions = []
   }
 
@@ -317,7 +319,7 @@ extension Message {
     case .edit where !isDeleted:
       text = change.text ?? ""
       isEdited = true
-    case .delete: delete()
+    case .delete: delete(by: user)
     case .react:
       if let (emoji, isOn) = change.reaction { react(emoji, by: user, isOn: isOn) }
     default: break

@@ -51,6 +51,8 @@ public struct Message: Equatable, Sendable {
   public var text: String
   public var isOwn: Bool
   public var isDeleted = false
+  /// Who has deleted it, unless that is its sender.
+  public var deletedBy: String?
   /// Whether it is a quiet line about the room, and not a message.
   public var isNotice = false
   public var isEdited = false

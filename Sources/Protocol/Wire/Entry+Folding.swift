@@ -3,7 +3,9 @@ extension Entry {
   /// with its reactions. Entries of other kinds than `text` and `data` are returned unchanged.
   /// - Parameter changes: the entries that refer to this one, in the order of the log.
   public func folded(with changes: [Entry]) -> Entry {
-    if kind.isContent, changes.contains(where: { $0.kind == .delete }) { return deleted }
+    if kind.isContent, let deletion = changes.first(where: { $0.kind == .delete }) {
+      return deleted(by: deletion.from == from ? nil : deletion.from)
+    }
     return folded(
       edit: changes.last { $0.kind == .edit }, reactions: Reaction.listed(of: changes))
   }
@@ -13,7 +15,7 @@ extension Entry {
   /// - Parameter edit: the last one.
   public func folded(edit: Entry?, reactions: [Reaction]) -> Entry {
     guard kind == .text else { return self }
-    if isDeleted { return deleted }
+    if isDeleted { return deleted(by: deletedBy) }
     var folded = self
     if let edit {
       folded.body = []
@@ -25,9 +27,9 @@ extension Entry {
     return folded
   }
 
-  private var deleted: Entry {
+  private func deleted(by moderator: String?) -> Entry {
     var deleted = self
-    deleted.body = deletedBody(by: deletedBy)
+    deleted.body = deletedBody(by: moderator)
     if kind == .text { deleted.body.append(",\"deleted\":true") }
     return deleted
   }

@@ -65,7 +65,8 @@ extension MessageLayout {
     if message.isDeleted {
       var style = look.faint
       style.attributes.formUnion([.dim, .italic])
-      return [Row(ShownText.fit("deleted", columns: textColumns), style)]
+      let by = message.deletedBy.map { " by \(ShownText.line(chat.name(of: $0)))" } ?? ""
+      return [Row(ShownText.fit("deleted\(by)", columns: textColumns), style)]
     }
     let text = ShownText.lines(message.text)
     var style = look.text
