@@ -34,7 +34,8 @@ public struct Entry: Equatable, Sendable {
 
   /// Appends the complete `message` object.
   public func append(to json: inout [UInt8]) {
-    if kind == .hidden {
+    // Every other entry has an id.
+    if id.isEmpty {
       json.append(member: "{\"type\":\"message\",\"room\":", room)
       json.append(member: ",\"seq\":", seq)
       json.append(member: ",\"at\":", at)

@@ -124,6 +124,7 @@ export function matching(start, role) {
  * @property {Open} row
  * @property {Conversation} conversation
  * @property {Timeline} timeline
+ * @property {import("./actions.js").Place} place what the dialogs of the room need
  * @property {() => void} done the command is understood: its text leaves the composer
  * @property {(text: string) => void} say
  * @property {(text: string) => void} send
@@ -210,10 +211,9 @@ const actions = {
     const name = `${plain(row.title)} (${row.peer === undefined ? `#${row.room}` : `@${row.peer}`})`;
     say(topic ? `${name}: ${plain(topic)}` : name);
   },
-  members({ messenger, row, conversation, timeline, done, say }) {
+  members({ row, timeline, place, done, say }) {
     if (row.peer !== undefined) return say("Only rooms have members, topics and titles.");
     done();
-    const place = { near: timeline, messenger, room: conversation.room, title: row.title };
     return opened(timeline, rooms, ({ showMembers }) => showMembers(place));
   },
   search({ done, search }, argument) {

@@ -138,8 +138,10 @@ export class RoomView extends HTMLElement {
   get refusal() {
     return this.#room?.error;
   }
+  /** What one may do in the room. */
   get ownRole() {
-    return this.#room?.role;
+    const isOperator = this.#messenger.isOperator && this.#row.peer === undefined;
+    return isOperator ? "owner" : this.#room?.role;
   }
 
   get timeline() {
@@ -347,7 +349,7 @@ export class RoomView extends HTMLElement {
     const room = this.#room;
     const { relay } = this.#messenger;
     const isQuiet =
-      room?.settings?.post === "moderators" && !/^(owner|moderator)$/.test(this.#role ?? "");
+      room?.settings?.post === "moderators" && !/^(owner|moderator)$/.test(this.ownRole ?? "");
     this.#composer.open(
       room?.role === "muted"
         ? `You are muted in ${title}`
@@ -432,6 +434,7 @@ export class RoomView extends HTMLElement {
       row: this.#row,
       conversation,
       timeline: this.#timeline,
+      place: this.#place,
       done: () => {
         this.#composer.text = "";
         this.#cancel();
@@ -463,19 +466,13 @@ export class RoomView extends HTMLElement {
       this.dispatchEvent(new CustomEvent("leave-room", { detail: room }));
   }
 
-  /** What one may do in the room. */
-  get #role() {
-    const isOperator = this.#messenger.isOperator && this.#row.peer === undefined;
-    return isOperator ? "owner" : this.#room?.role;
-  }
-
   /** What the dialogs of a room need. @returns {import("./actions.js").Place} */
   get #place() {
     const [messenger, room] = [this.#messenger, /** @type {Room} */ (this.#room)];
     const { title, peer } = this.#row;
     const show = (/** @type {number | Date} */ place) => this.#timeline.show(place);
     const messages = () => this.#conversation?.items ?? [];
-    return { near: this, messenger, room, title, peer, role: () => this.#role, show, messages };
+    return { near: this, messenger, room, title, peer, role: () => this.ownRole, show, messages };
   }
 
   /**
