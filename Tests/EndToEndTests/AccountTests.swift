@@ -67,6 +67,10 @@ extension `End to end` {
       try play("github_directory")
     }
 
+    @Test func `owners and moderators invite to their rooms, and to no others`() throws {
+      try play("rooms")
+    }
+
     @Test func `an export carries accounts without sessions`() throws { try play("exported") }
   }
 }

@@ -48,11 +48,16 @@ public struct AccountCall: Sendable {
     /// The session of the device.
     public var session: String?
     public var isOperator: Bool
+    /// Whether the user is an owner or a moderator of all rooms that the request names.
+    public var managesRooms: Bool
 
-    public init(user: String, session: String?, isOperator: Bool) {
+    public init(
+      user: String, session: String?, isOperator: Bool, managesRooms: Bool = false
+    ) {
       self.user = user
       self.session = session
       self.isOperator = isOperator
+      self.managesRooms = managesRooms
     }
   }
 
@@ -106,8 +111,19 @@ public struct AccountAnswer: Sendable {
   public var status: Int
   public var content: Content
   public var cookie: Cookie?
+  public var joining: Joining?
+
   /// The rooms that a new user becomes a member of.
-  public var joining: (user: String, rooms: [String])?
+  public struct Joining: Sendable {
+    public var user: String
+    public var rooms: [String]
+    /// The user who made the invitation; empty = an operator on the relay's machine.
+    public var maker: String
+    public var isByOperator: Bool
+    /// Names the invitation, and which use of it this is.
+    public var invitation: String
+    public var use: Int
+  }
 
   public init(status: Int, _ content: Content, cookie: Cookie? = nil) {
     self.status = status

@@ -13,8 +13,11 @@ extension AccountService {
     let rooms = try fields.rooms("rooms", limit: AccountSettings.roomsLimit)
     let (invitation, code) = try store.transaction { () throws(AccountError) in
       let caller = try self.caller(call)
-      guard caller.isOperator || settings.everyoneInvites else {
-        throw .refused(.forbidden("Only operators of this relay invite (auth.invites)."))
+      guard caller.isOperator || settings.everyoneInvites || caller.managesRooms else {
+        throw .refused(
+          .forbidden(
+            "Only operators of this relay invite (auth.invites), and owners and moderators of rooms"
+              + " to these."))
       }
       let made = makeInvitation(
         by: caller.user, isByOperator: caller.isOperator, user: user, name: name, rooms: rooms,
@@ -173,7 +176,7 @@ extension AccountService {
     let name = try fields.name("name", bytes: AccountSettings.nameBytes)
     let device =
       try fields.name("device", bytes: AccountSettings.deviceBytes) ?? Self.unnamedDevice
-    let (signedIn, rooms) = try store.transaction { () throws(AccountError) in
+    let (signedIn, invitation) = try store.transaction { () throws(AccountError) in
       var invitation = try openInvitation(code, now)
       guard let user = chosen ?? invitation.user else {
         throw .refused(.bad("user", "Choose a name: \"user\" is missing."))
@@ -192,8 +195,9 @@ extension AccountService {
       invitation.usedBy.append(user)
       try store.put(invitation)
       let session = try addSession(of: user, device: device, from: call.address, now)
-      return (session, invitation.rooms)
+      return (session, invitation)
     }
+    let rooms = invitation.rooms
     var answer = AccountAnswer(
       status: 201,
       .json(
@@ -202,7 +206,12 @@ extension AccountService {
           ("session", .text(signedIn.session.id)),
           ("rooms", rooms.isEmpty ? nil : .list(rooms.map { .text($0) })),
         ]).bytes), cookie: .session(signedIn.token))
-    if !rooms.isEmpty { answer.joining = (signedIn.session.user, rooms) }
+    if !rooms.isEmpty {
+      answer.joining = AccountAnswer.Joining(
+        user: signedIn.session.user, rooms: rooms, maker: invitation.by,
+        isByOperator: invitation.isByOperator, invitation: invitation.id,
+        use: invitation.usedBy.count)
+    }
     return answer
   }
 

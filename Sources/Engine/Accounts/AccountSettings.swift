@@ -21,7 +21,7 @@ public struct AccountSettings: Sendable {
   /// How often an invitation may be opened at most.
   static let usesLimit: Int64 = 1000
   /// How many rooms it may name.
-  static let roomsLimit = 32
+  package static let roomsLimit = 32
   /// How many open invitations a user may have.
   static let invitationsLimit = 100
   /// How many of a user that cannot be opened any more are kept, to be shown.

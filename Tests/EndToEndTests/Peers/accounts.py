@@ -680,6 +680,32 @@ async def github_directory(start):
     assert f'"picture":"{service.url}/u/7"' in lines.replace("\\/", "/"), lines
 
 
+async def rooms(start):
+    """Owners and moderators invite people to their rooms, also to private ones, and to no others."""
+    relay = start(ACCOUNTS)
+    ada = first(relay)
+    bo, _ = ada.open(ada.invite(), "bo")
+    made = bo.post("/v1/rooms/den/messages", {"id": "1", "kind": "settings", "access": "private"})
+    assert made.status == 201, made
+    assert bo.post("/v1/invites", {}).status == 403
+    assert bo.post("/v1/invites", {"rooms": ["den", "general"]}).status == 403
+    assert bo.post("/v1/invites", {"rooms": ["attic"]}).status == 403
+    code = bo.invite(rooms=["den"], uses=3)
+    cy, answer = ada.open(code, "cy")
+    assert answer.json["rooms"] == ["den"], answer
+    row = [row for row in cy.get("/v1/rooms").json["rooms"] if row["room"] == "den"]
+    assert [row["role"] for row in row] == ["member"], row
+    entry = bo.get("/v1/rooms/den/messages?limit=1").json["entries"][0]
+    assert (entry["from"], entry["user"], entry["role"]) == ("bo", "cy", "member"), entry
+    assert cy.post("/v1/invites", {"rooms": ["den"]}).status == 403
+    # What its maker may do when a link is opened counts.
+    left = bo.post("/v1/rooms/den/messages", {"id": "2", "kind": "member", "user": "cy", "role": "owner"})
+    assert left.status == 201, left
+    assert cy.post("/v1/rooms/den/messages", {"id": "3", "kind": "member", "user": "bo", "role": "member"}).status == 201
+    dee, _ = ada.open(code, "dee")
+    assert "den" not in {row["room"] for row in dee.get("/v1/rooms").json["rooms"]}
+
+
 def play(case, program):
     with tempfile.TemporaryDirectory() as folder:
         relays = []

@@ -7,8 +7,21 @@ import Wire
 final class AccountExchange: HTTPExchange {
   private let question: AccountCall.Request
   private let request: HTTPRequest
-  /// The joins of a new user that the log has not answered.
-  private var joinsLeft = 0
+  private var content: [UInt8] = []
+  private var rooms = Rooms.none
+
+  /// What the relay is asked about rooms, by sessions as any client has them.
+  private enum Rooms {
+    case none
+    /// Whether the maker of an invitation manages its rooms; those that are left, the last one first.
+    case managed([String], isAsked: Bool)
+    /// Joins of a new user, and the rooms that have let them in by none.
+    case joins(AccountAnswer.Joining, left: Int, refused: [String])
+    /// Entries by which the maker of an invitation lets the new user in.
+    case entries(left: Int)
+    /// All is said, or the session has ended.
+    case done(managesRooms: Bool)
+  }
 
   init(
     _ question: AccountCall.Request, _ request: HTTPRequest, _ call: HTTPCall, _ id: ExchangeID,
@@ -24,10 +37,26 @@ final class AccountExchange: HTTPExchange {
       call.identity.map { loop.charge(requests: 1, bytes: content.count, to: $0.user) }
       ?? loop.chargeUnauthenticated(connection)
     if let problem { return finish(problem.response) }
+    self.content = content
+    if question == .invite, let identity = call.identity,
+      !loop.context.authenticator.isOperator(identity)
+    {
+      let named = JSONNode(content)?["rooms"]?.elements?.compactMap(\.string) ?? []
+      if !named.isEmpty, named.count <= AccountSettings.roomsLimit {
+        open(as: identity)
+        rooms = .managed(named, isAsked: false)
+        return askNext()
+      }
+    }
+    ask(managesRooms: false)
+  }
+
+  private func ask(managesRooms: Bool) {
     let authenticator = loop.context.authenticator
     let caller = call.identity.map {
       AccountCall.Caller(
-        user: $0.user, session: $0.device, isOperator: authenticator.isOperator($0))
+        user: $0.user, session: $0.device, isOperator: authenticator.isOperator($0),
+        managesRooms: managesRooms)
     }
     loop.world.ask(
       AccountCall(
@@ -46,7 +75,7 @@ final class AccountExchange: HTTPExchange {
     }
     self.answer(response)
     if let joining = answer.joining {
-      join(joining.rooms, as: joining.user)
+      join(joining)
     } else {
       sendResponse()
     }
@@ -73,39 +102,92 @@ final class AccountExchange: HTTPExchange {
 
   // MARK: - Rooms of an invitation
 
-  /// Makes a new user a member of rooms, by a session as any client has one.
-  private func join(_ rooms: [String], as user: String) {
+  private func open(as identity: Identity) {
+    loop.endSession(of: connection)
     let session = loop.openSession(for: connection)
-    loop.shard.identify(session, as: user, isPresence: false, now: loop.now)
-    joinsLeft = rooms.count
-    var json = Array(#"{"type":"join","rooms":["#.utf8)
-    for (place, room) in rooms.enumerated() {
-      json += Array((place == 0 ? "" : ",").utf8)
-      json += Array(#"{"room":"#.utf8)
-      json.append(jsonString: room)
-      json.append(UInt8(ascii: "}"))
-    }
-    json += Array("]}".utf8)
+    loop.shard.identify(session, as: identity, isPresence: false, now: loop.now)
     loop.shard.skipEntries(session)
-    loop.shard.receive(session, json.span, now: loop.now)
+  }
+
+  private func submit(_ message: ClientMessage) {
+    guard let session = connection.session else { return }
+    loop.shard.receive(session, message.json.span, now: loop.now)
+  }
+
+  /// Asks for the reports about the next room: only those who manage it get them.
+  private func askNext() {
+    guard case .managed(let left, isAsked: false) = rooms, let room = left.last else { return }
+    rooms = .managed(left, isAsked: true)
+    submit(.reports(room: room))
+  }
+
+  /// Makes a new user a member of rooms. Those that they may not join are the maker's to let them into.
+  private func join(_ joining: AccountAnswer.Joining) {
+    rooms = .joins(joining, left: joining.rooms.count, refused: [])
+    open(as: Identity(user: joining.user))
+    submit(.joinRooms(joining.rooms.map { .success(ClientMessage.Join(room: $0)) }))
+  }
+
+  /// Lets a new user into rooms by entries of the one who has invited them: what that one may do now counts.
+  private func letIn(_ joining: AccountAnswer.Joining, into refused: [String]) {
+    guard !refused.isEmpty else {
+      rooms = .done(managesRooms: false)
+      return
+    }
+    rooms = .entries(left: refused.count)
+    var maker = joining.maker.isEmpty ? Identity.relay : Identity(user: joining.maker)
+    maker.isOperator = joining.isByOperator
+    open(as: maker)
+    for room in refused {
+      submit(
+        .send(
+          ClientMessage.Send(
+            room: room, id: "invite-\(joining.invitation)-\(joining.use)",
+            member: MemberChange(user: joining.user, role: .member))))
+    }
   }
 
   override func write(_ frames: Span<UInt8>) -> Int {
-    for message in InternalMessage.all(in: frames) {
-      switch message.value {
-      // A room that the relay does not let the user into is left out.
-      case .joined, .error: joinsLeft -= 1
-      default: break
-      }
-    }
+    for message in InternalMessage.all(in: frames) { take(message.value) }
     loop.advanceLater(connection)
     return frames.count
   }
 
-  override func advance() { if joinsLeft <= 0 { sendResponse() } }
+  private func take(_ message: ServerMessage?) {
+    switch (rooms, message) {
+    case (.managed(let left, _), .reports):
+      rooms =
+        left.count > 1
+        ? .managed(left.dropLast(), isAsked: false) : .done(managesRooms: true)
+    case (.managed, .error): rooms = .done(managesRooms: false)
+    case (.joins(let joining, let left, let refused), .joined):
+      rooms = .joins(joining, left: left - 1, refused: refused)
+    case (.joins(let joining, let left, let refused), .error(let error)):
+      rooms = .joins(joining, left: left - 1, refused: refused + [error.room].compactMap { $0 })
+    case (.entries(let left), .ack), (.entries(let left), .error):
+      // A room that the relay does not let the user into is left out.
+      rooms = left > 1 ? .entries(left: left - 1) : .done(managesRooms: false)
+    default: break
+    }
+  }
+
+  override func advance() {
+    switch rooms {
+    case .joins(let joining, left: ...0, let refused):
+      letIn(joining, into: refused)
+      if case .done = rooms { sendResponse() }
+    case .managed: askNext()
+    case .done(let managesRooms) where response == nil:
+      rooms = .none
+      loop.endSession(of: connection)
+      ask(managesRooms: managesRooms)
+    case .done: sendResponse()
+    case .none, .joins, .entries: break
+    }
+  }
 
   override func sessionEnds(_ reason: CloseReason, _ text: String) {
-    joinsLeft = 0
+    rooms = .done(managesRooms: false)
     loop.advanceLater(connection)
   }
 
