@@ -99,6 +99,11 @@ private struct Harness {
 @Suite struct `A trace over HTTP` {
   private let relay = Harness()
 
+  @Test func `of the relay's own records is for no client that claims its name`() {
+    #expect(relay.request("/v1/rooms/sys:reports/messages/1/trace?user=sys").status == 403)
+    #expect(relay.request("/v1/rooms/r/messages?user=sys").status == 403)
+  }
+
   @Test func `is JSON, with times relative to the first`() {
     relay.post("a1", as: "ada")
     let answer = relay.trace("1", as: "ada")

@@ -110,6 +110,7 @@ package final class Authenticator: Sendable {
   }
 
   private func allowed(_ identity: Identity, _ wall: Int64) throws(WireError) -> Identity {
+    if identity.user == UserName.relay { throw WireError.relaysName }
     if banned.withLock({ $0.contains(identity.user) }) { throw WireError.banned(identity.user) }
     if let until = bans.withLock({ $0[identity.user] }), until.map({ $0 > wall }) ?? true {
       throw WireError.banned(identity.user, until: until)

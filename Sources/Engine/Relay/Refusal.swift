@@ -35,6 +35,10 @@ extension WireError {
       .badField, "\"cursor\" must be the \"next\" of an earlier answer.", re: re, field: "cursor")
   }
 
+  /// The name is that of the sender of the relay's own entries.
+  public static let relaysName = WireError(
+    .forbidden, "The name \(UserName.relay) is the relay's own.", re: .auth)
+
   /// - Parameter until: when that ends, in milliseconds since 1970; `nil` = never.
   public static func banned(_ user: String, until: Int64? = nil) -> WireError {
     var error = WireError(.forbidden, "\(user) is banned from this relay.")

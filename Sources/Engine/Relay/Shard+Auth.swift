@@ -55,7 +55,7 @@ extension Shard {
       return
     }
     if user == UserName.relay, !identity.isRelay {
-      reject(id, WireError(.forbidden, "The name \(user) is the relay's own.", re: .auth))
+      reject(id, .relaysName)
       return
     }
     if lasts, !budgets.isUnlimited {
