@@ -149,18 +149,95 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
+  func `what was unread at the block and is read since is not told either, until it ends`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { harness in
+      await harness.submit([Self.text("bo", "one"), Self.text("bo", "two")])
+      await harness.submit([Self.block("ada", "bo")])
+      await harness.submit([
+        .mark(room: Self.dm, Marks(user: "ada", read: 2, received: 2), from: nil)
+      ])
+      func read() async -> Int64? {
+        await harness.subscribe(Self.dm, as: "bo")?.members?.first?.read
+      }
+      #expect(await read() == 0)
+      // The own block of the other one changes nothing.
+      await harness.submit([Self.block("bo", "ada"), Self.block("bo", "ada", false)])
+      #expect(await read() == 0)
+      await harness.submit([Self.block("ada", "bo", false)])
+      #expect(await read() == 2)
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `a forward has the last text that is shown, and no reply refers to a hidden entry`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { harness in
+      await harness.submit([
+        Self.text("bo", "one"),
+        .append(Send(room: Self.dm, id: "e1", edit: 1, text: "uno"), from: "bo"),
+      ])
+      // The edit is of an earlier batch, and then of the same.
+      await harness.submit([
+        Self.block("ada", "bo"),
+        .append(Send(room: Self.dm, id: "e2", edit: 1, text: "hidden"), from: "bo"),
+        .append(Send(room: "o", id: "f1", forward: Forward(room: Self.dm, seq: 1)), from: "ada"),
+      ])
+      await harness.submit([
+        .append(Send(room: "o", id: "f2", forward: Forward(room: Self.dm, seq: 1)), from: "ada")
+      ])
+      #expect(await history(harness, "ada", room: "o").map(\.text) == ["uno", "uno"])
+      await harness.submit([Self.text("bo", "three")])
+      let refused = await harness.submit([
+        .append(Send(room: Self.dm, id: "r", text: "re", replyTo: 4), from: "ada")
+      ])
+      #expect(refused.refusals.map(\.code) == [.noSuchEntry])
+      let own = await harness.submit([
+        .append(Send(room: Self.dm, id: "r", text: "re", replyTo: 4), from: "bo")
+      ])
+      #expect(own.acks.count == 1)
+    }
+  }
+
+  @Test
+  func `a user who blocks another one again and again does not use up that one's blocks`()
+    async throws
+  {
+    try await Conformer.memory.run { harness in
+      for number in 0...1000 {
+        await harness.submit([
+          Self.block("bo", "ada"), Self.text("bo", "\(number)"), Self.block("bo", "ada", false),
+        ])
+      }
+      let tooMany = await harness.submit([Self.block("bo", "ada")])
+      #expect(Self.answers(tooMany).map(\.code) == [.limitReached])
+      #expect(Self.answers(await harness.submit([Self.block("ada", "bo")])) == [.ok])
+    }
+  }
+
+  @Test
+  func `hidden entries between a user's own are counted only so far`() async throws {
+    try await Conformer.memory.run { harness in
+      await harness.submit([Self.text("bo", "hello"), Self.block("ada", "bo")])
+      for part in 0..<15 {
+        await harness.submit(
+          (0..<100).flatMap {
+            [Self.text("bo", "b\(part).\($0)"), Self.text("ada", "a\(part).\($0)")]
+          })
+      }
+      let unread = await harness.memberships(of: "ada").map(\.unread)
+      #expect(unread.map(\.isMore) == [true])
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
   func `the first message of a stranger is a request until it is accepted or answered`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run { harness in
-      func first(_ text: String) -> LogRequest {
-        let send = Send(room: Self.dm, id: text, text: text)
-        return .append(
-          LogRequest.Append(
-            session: .test, room: send.room, user: "bo", id: send.id, kind: send.kind,
-            body: send.body, mayCreate: true, stranger: .init(issuer: "")))
-      }
-      await harness.submit([first("hi")])
+      await harness.submit([Self.first("hi")])
       #expect(await glimpse(harness, "ada")?.isRequest == true)
       #expect(await glimpse(harness, "bo")?.isRequest == false)
       // Users of one company know each other.
@@ -212,6 +289,33 @@ import Wire
       #expect(records.map(\.from) == ["sys"])
       #expect(!records.contains { String(decoding: $0.body, as: UTF8.self).contains("buy") })
       #expect(await history(harness, "ada", room: RoomName.reports).isEmpty)
+    }
+  }
+
+  /// The first message of a stranger.
+  private static func first(_ text: String) -> LogRequest {
+    let send = Send(room: dm, id: text, text: text)
+    return .append(
+      LogRequest.Append(
+        session: .test, room: send.room, user: "bo", id: send.id, kind: send.kind,
+        body: send.body, mayCreate: true, stranger: .init(issuer: "")))
+  }
+
+  @Test(arguments: Conformer.allCases, [false, true])
+  func `a private room makes two users known to each other once the invited one takes part`(
+    _ conformer: Conformer, takesPart: Bool
+  ) async throws {
+    try await conformer.run { harness in
+      var settings = RoomSettings.Change()
+      settings.access = .private
+      await harness.submit([
+        .append(Send(room: "den", id: "s", settings: settings), from: "bo"),
+        .append(
+          Send(room: "den", id: "m", member: MemberChange(user: "ada", role: .member)), from: "bo"),
+      ])
+      if takesPart { await harness.submit([.subscribe("den", "ada")]) }
+      await harness.submit([Self.first("hi")])
+      #expect(await glimpse(harness, "ada")?.isRequest == !takesPart)
     }
   }
 

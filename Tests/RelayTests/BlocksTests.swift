@@ -118,6 +118,74 @@ import Wire
     #expect(phone.take() == [.blocks(["bo"])])
   }
 
+  @Test func `a block in return tells nothing of a presence that is hidden already`() {
+    let (ada, bo) = conversation()
+    block(ada, "bo")
+    relay.run(forMilliseconds: 2000)
+    _ = bo.take()
+    block(bo, "ada")
+    block(bo, "ada", on: false)
+    relay.run(forMilliseconds: 2000)
+    #expect(bo.take().filter { if case .presence = $0 { true } else { false } } == [])
+  }
+
+  @Test func `typing ends with the block, as if the other one had gone offline`() {
+    let (ada, bo) = conversation()
+    ada.join("tea")
+    bo.join("tea")
+    relay.run(forMilliseconds: 2000)
+    for room in [room, "tea"] { ada.send(.typing(room: room, on: true)) }
+    relay.run(forMilliseconds: 1000)
+    _ = bo.take()
+    block(ada, "bo")
+    func typing(_ messages: [ServerMessage]) -> [String] {
+      messages.compactMap {
+        if case .typing(let room, _, let on) = $0 { "\(room) \(on)" } else { nil }
+      }
+    }
+    #expect(typing(bo.take()).sorted() == ["\(room) false", "tea false"])
+    relay.run(forMilliseconds: 9000)
+    #expect(typing(bo.take()) == [])
+  }
+
+  @Test
+  func `to the blocked user the other one was last seen at the block, whatever they do since`() {
+    let (ada, bo) = conversation()
+    relay.run(forMilliseconds: 5000)
+    block(ada, "bo")
+    relay.run(forMilliseconds: 2000)
+    func seen(_ messages: [ServerMessage]) -> [Int64?] {
+      messages.compactMap {
+        switch $0 {
+        case .presence(let presence): .some(presence.lastSeen)
+        case .rooms(let rows, _): .some(rows.first?.lastSeen)
+        default: nil
+        }
+      }
+    }
+    let first = seen(bo.take())
+    #expect(first.count == 1 && first[0] != nil)
+    bo.send(.rooms(.init()))
+    relay.run(forMilliseconds: 2000)
+    relay.disconnect(ada)
+    relay.run(forMilliseconds: 9000)
+    bo.send(.rooms(.init()))
+    relay.run(forMilliseconds: 2000)
+    #expect(seen(bo.take()) == [first[0], first[0]])
+  }
+
+  @Test func `a trace does not tell the sender of hidden entries who has the room open`() {
+    let (ada, bo) = conversation()
+    block(ada, "bo")
+    for number in 0..<5 { send(bo, "spam \(number)") }
+    _ = ada.take()
+    for seq in Int64(2)...6 {
+      #expect(relay.shard { $0.fanOut(of: seq, inRoom: room) } == nil)
+      #expect(relay.shard(1) { $0.fanOut(of: seq, inRoom: room) }?.sessions == 1)
+      #expect(relay.shard(1) { $0.fanOut(of: seq, inRoom: room) }?.lagging == 0)
+    }
+  }
+
   @Test func `a user blocks at most a thousand others, and never themself`() {
     let ada = relay.connect("ada")
     block(ada, "ada")

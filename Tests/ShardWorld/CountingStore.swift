@@ -74,11 +74,11 @@ extension CountingStore: EntryLookup, EntryStore where Base: EntryStore {
   public var identityKey: EntryIdentity.Key { base.identityKey }
 
   public mutating func lastEdit(
-    of target: Int64, inRoom number: Int64, named room: String
+    of target: Int64, through seq: Int64, inRoom number: Int64, named room: String
   ) throws(StoreFailure) -> Entry? {
     try check()
     meter.lookUp(.entries)
-    return try base.lastEdit(of: target, inRoom: number, named: room)
+    return try base.lastEdit(of: target, through: seq, inRoom: number, named: room)
   }
 
   public mutating func editCount(

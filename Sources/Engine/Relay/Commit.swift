@@ -165,8 +165,13 @@ public final class Commit: Sendable {
 
   /// Returns the frames that are not shown to a user of the room, although the room is.
   func hidden(in frames: Range<Int>, from user: String) -> [Int] {
-    if hidden.isEmpty { return [] }
-    return hidden.filter { frames.contains($0) && senders[$0] != user }
+    hidden(in: frames).filter { senders[$0] != user }
+  }
+
+  /// Returns the frames that are shown to their sender alone.
+  func hidden(in frames: Range<Int>) -> ArraySlice<Int> {
+    let first = hidden.partitioningIndex { $0 >= frames.lowerBound }
+    return hidden[first...].prefix { $0 < frames.upperBound }
   }
 
   /// Returns the number of frames with content of their own.

@@ -14,8 +14,8 @@ public struct EntryLimits: Equatable, Sendable {
   static let closingMembers = 1_000
   /// Users that one user may block.
   static let blocksPerUser = 1_000
-  /// Runs of hidden entries of a direct room: how often its users may block each other, with entries in
-  /// between.
+  /// Runs of hidden entries of each user of a direct room: how often the other one may block them, with
+  /// entries in between.
   static let hiddenRuns = 1_000
   /// The memberships of a user that are searched for a private room that a stranger shares with them.
   static let sharedRooms = 256

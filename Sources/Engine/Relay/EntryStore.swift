@@ -61,9 +61,9 @@ public protocol EntryLookup: StandingLookup {
     _ seq: Int64, ofRoom number: Int64, named room: String
   ) throws(StoreFailure) -> Entry?
 
-  /// Returns the last `edit` entry of a room for `target`.
+  /// Returns the last `edit` entry of a room for `target` up to `seq`.
   mutating func lastEdit(
-    of target: Int64, inRoom number: Int64, named room: String
+    of target: Int64, through seq: Int64, inRoom number: Int64, named room: String
   ) throws(StoreFailure) -> Entry?
 
   /// Returns the number of `edit` entries for `target`; counts no further than `limit`.

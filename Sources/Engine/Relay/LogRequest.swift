@@ -46,9 +46,12 @@ public enum LogRequest: Sendable {
     public var isOperator: Bool
     public var reason: String
     public var origin: Origin
+    /// As in `Append`.
+    public var receivedAt: Int64
 
     public init(
-      room: String, seq: Int64, user: String, isOperator: Bool, reason: String, origin: Origin
+      room: String, seq: Int64, user: String, isOperator: Bool, reason: String, origin: Origin,
+      receivedAt: Int64 = 0
     ) {
       self.room = room
       self.seq = seq
@@ -56,6 +59,7 @@ public enum LogRequest: Sendable {
       self.isOperator = isOperator
       self.reason = reason
       self.origin = origin
+      self.receivedAt = receivedAt
     }
   }
 

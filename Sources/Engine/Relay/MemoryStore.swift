@@ -153,13 +153,6 @@ public struct MemoryStore: EntryStore, EntryReader {
   }
 
   public mutating func lastEdit(
-    of target: Int64, inRoom number: Int64, named room: String
-  ) throws(StoreFailure) -> Entry? {
-    guard let room = rooms[number], let seq = room.targets[target]?.edits.last else { return nil }
-    return room.entry(seq)
-  }
-
-  public mutating func lastEdit(
     of target: Int64, through seq: Int64, inRoom number: Int64, named room: String
   ) throws(StoreFailure) -> Entry? {
     guard let room = rooms[number],

@@ -15,16 +15,18 @@ extension Sequencer {
       return
     }
     let room = try room(RoomName.direct(user, blocked), &store)
-    if change.on, let refusal = blockRefusal(user, in: room) {
+    if change.on, let refusal = blockRefusal(change, in: room) {
       batch.answers.append((loop, .answer(change.origin, .error(refusal))))
       return
     }
     // A room that is not stored has nothing to hide: its first entry asks the table.
     if rooms[room].number != nil {
       if change.on {
+        if blocks.separation(of: user, blocked) == nil { standStill(room, of: [user, blocked]) }
         rooms[room].direct.beginHiding(blocked, after: rooms[room].head)
       } else {
         rooms[room].direct.endHiding(blocked, after: rooms[room].head)
+        if blocks.since(blocked, blocked: user) == nil { rooms[room].direct.standstills = [] }
       }
       batch.directs.insert(room)
     }
@@ -37,12 +39,23 @@ extension Sequencer {
     batch.promises.append((loop, change.origin, .ok))
   }
 
-  private func blockRefusal(_ user: String, in room: Int) -> WireError? {
+  /// Keeps how far two users have got in their direct room, before they are separated.
+  private mutating func standStill(_ room: Int, of users: [String]) {
+    rooms[room].direct.standstills = users.sorted().compactMap { user in
+      rooms[room].members[user].map {
+        DirectState.Standstill(user: user, read: $0.read, received: $0.received)
+      }
+    }
+  }
+
+  private func blockRefusal(_ change: LogRequest.Block, in room: Int) -> WireError? {
     let limit = EntryLimits.blocksPerUser
+    // The other user's own blocks do not count: they could use up the limit against this one.
+    let runs = rooms[room].direct.hidden.count { $0.sender == change.blocked }
     let text: String
-    if blocks.count(by: user) >= limit {
+    if blocks.count(by: change.user) >= limit {
       text = "You have reached the limit of \(limit) blocked users; end a block first."
-    } else if rooms[room].direct.hidden.count >= EntryLimits.hiddenRuns {
+    } else if runs >= EntryLimits.hiddenRuns {
       text = "You have blocked this user and ended the block too often."
     } else {
       return nil
@@ -91,14 +104,16 @@ extension Sequencer {
     }
   }
 
-  /// Whether two users are members of a private room.
+  /// Whether two users are members of a private room. A mere invitation to `b` does not count: a stranger
+  /// could send it first.
   private mutating func share(
     _ a: String, _ b: String, _ now: Int64, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Bool {
     let limit = EntryLimits.sharedRooms
     for membership in try store.memberships(of: a, after: 0, limit: limit)
     where !RoomName.isDirect(membership.room) {
-      guard try store.standing(of: b, inRoom: membership.number).isMember(now) else { continue }
+      let other = try store.standing(of: b, inRoom: membership.number)
+      guard other.isMember(now), other.inviter == nil else { continue }
       let room = try room(membership.room, &store)
       if isPrivate(room), try standing(of: a, in: room, &store).isMember(now) { return true }
     }
@@ -107,8 +122,9 @@ extension Sequencer {
 
   // MARK: - What users see of each other
 
-  /// Returns the marks of members as one of them sees them: those of a user who is separated from them do
-  /// not pass what there was then, and those of a user who has not accepted a request do not show.
+  /// Returns the marks of members as one of them sees them: those of a user who is separated from them
+  /// do not pass what they were then in a direct room, and what there was then elsewhere; those of a user who
+  /// has not accepted a request do not show.
   mutating func marks(
     _ members: [ServerMessage.Marks], seenBy user: String, in room: Int,
     _ store: inout some EntryLookup
@@ -119,6 +135,11 @@ extension Sequencer {
       if rooms[room].direct.request?.user == member.user, member.user != user {
         (member.read, member.received) = (0, 0)
       } else if let at = blocks.separation(of: member.user, user) {
+        if let then = rooms[room].direct.standstills.first(where: { $0.user == member.user }) {
+          member.read = min(member.read, then.read)
+          member.received = min(member.received, then.received)
+          return member
+        }
         // A store that cannot be read shows none of them.
         let last = (try? lastSeq(through: at, in: room, &store)) ?? 0
         member.read = min(member.read, last)

@@ -13,7 +13,8 @@ extension Sequencer {
     case .reply(let seq):
       // A reply may refer to an entry that was deleted or is no longer kept, because it did exist.
       guard (1...max(1, rooms[room].head)).contains(seq), rooms[room].head > 0,
-        try isReadable(seq, by: append.user, append.isOperator, in: room, &batch, &store)
+        try isReadable(seq, by: append.user, append.isOperator, in: room, &batch, &store),
+        try !isHidden(seq, from: append.user, in: room, &batch, &store)
       else {
         return .failure(Self.noSuchEntry(append, seq, in: append.room, "reply_to"))
       }
@@ -27,7 +28,7 @@ extension Sequencer {
       else {
         return .failure(Self.noSuchEntry(append, forward.seq, in: forward.room, "forward"))
       }
-      let text = try currentText(of: entry, in: source, &batch, &store)
+      let text = try currentText(of: entry, for: append.user, in: source, &batch, &store)
       var body = ClientMessage.Send(room: append.room, id: append.id, text: text).body
       body += Array(",\"forward\":".utf8)
       Forward(room: forward.room, seq: forward.seq, from: entry.from).append(to: &body)
@@ -70,6 +71,17 @@ extension Sequencer {
       }
       return .success(append.body)
     }
+  }
+
+  /// Whether an entry with content is hidden from a user.
+  private mutating func isHidden(
+    _ seq: Int64, from user: String, in room: Int, _ batch: inout Batch,
+    _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> Bool {
+    guard rooms[room].direct.hidden.contains(where: { $0.sender != user && $0.contains(seq) })
+    else { return false }
+    return try content(seq, in: room, &batch, &store).map { hides($0, from: user, in: room) }
+      ?? false
   }
 
   // MARK: - Limits
@@ -164,16 +176,24 @@ extension Sequencer {
     return entry
   }
 
-  /// Returns the text of an entry after its last edit.
+  /// Returns the text of an entry after its last edit that is shown to a user.
   mutating func currentText(
-    of entry: Entry, in room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
+    of entry: Entry, for user: String, in room: Int, _ batch: inout Batch,
+    _ store: inout some EntryLookup
   ) throws(StoreFailure) -> String {
-    if let last = batch.edits(of: entry.seq, room: room).last {
-      return batch.entries[last].entry.text ?? ""
+    for place in batch.edits(of: entry.seq, room: room).reversed() {
+      let edit = batch.entries[place].entry
+      if !hides(edit, from: user, in: room) { return edit.text ?? "" }
     }
     guard rooms[room].changes > 0, let number = rooms[room].number else { return entry.text ?? "" }
-    let edit = try store.lastEdit(of: entry.seq, inRoom: number, named: rooms[room].name)
-    return (edit ?? entry).text ?? ""
+    var through = Int64.max
+    while let edit = try store.lastEdit(
+      of: entry.seq, through: through, inRoom: number, named: rooms[room].name)
+    {
+      if !hides(edit, from: user, in: room) { return edit.text ?? "" }
+      through = edit.seq - 1
+    }
+    return entry.text ?? ""
   }
 
   /// Redacts an entry and all of its edits. The store finds the edits that it has: of these only
@@ -189,7 +209,8 @@ extension Sequencer {
     // Those of an entry of this batch are in this batch as well.
     if own == nil, entry.kind == .text, rooms[room].changes > 0, let number = rooms[room].number {
       do throws(StoreFailure) {
-        let edit = try store.lastEdit(of: entry.seq, inRoom: number, named: rooms[room].name)
+        let edit = try store.lastEdit(
+          of: entry.seq, through: .max, inRoom: number, named: rooms[room].name)
         through = edit?.seq ?? through
       } catch {
         // It is overwritten all the same.

@@ -37,7 +37,7 @@ extension Sequencer {
     }
     var copy = entry
     if entry.kind == .text {
-      let text = try currentText(of: entry, in: room, &batch, &store)
+      let text = try currentText(of: entry, for: report.user, in: room, &batch, &store)
       if text != entry.text {
         copy.body =
           ClientMessage.Send(room: "", id: "", text: text, replyTo: entry.replyTo).body
@@ -48,7 +48,9 @@ extension Sequencer {
     let hash = EntryIdentity.hash(
       UInt64(bitPattern: number), sender: report.user, id: "\(report.seq)", key: store.identityKey)
     let id = "\(number).\(report.seq).\(hash)"
-    if let seq = try record(body.body, in: RoomName.reports, id: id, &batch, &store) {
+    if let seq = try record(
+      body.body, in: RoomName.reports, id: id, receivedAt: report.receivedAt, &batch, &store)
+    {
       batch.reports.append(
         .init(report: seq, room: number, seq: report.seq, at: batch.now, hasCopy: true))
     }
@@ -114,16 +116,19 @@ extension Sequencer {
     if case .member(let change)? = append.reference {
       (act.verb, act.user, act.until) = (change.role.rawValue, change.user, change.until)
     }
-    _ = try record(act.body, in: RoomName.audit, id: "\(number).\(seq)", &batch, &store)
+    _ = try record(
+      act.body, in: RoomName.audit, id: "\(number).\(seq)", receivedAt: append.receivedAt,
+      &batch, &store)
   }
 
   // MARK: - The relay's own entries
 
   /// Appends an entry of the relay.
+  /// - Parameter receivedAt: as in `LogRequest.Append`, of the request that it records.
   /// - Returns: its `seq`; `nil` if there is one with this id.
   @discardableResult
   mutating func record(
-    _ body: [UInt8], in name: String, id: String, _ batch: inout Batch,
+    _ body: [UInt8], in name: String, id: String, receivedAt: Int64, _ batch: inout Batch,
     _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Int64? {
     let room = try room(name, &store)
@@ -135,8 +140,7 @@ extension Sequencer {
     else { return nil }
     let append = LogRequest.Append(
       session: SessionID(slot: Slot(0), generation: 0), room: name, user: UserName.relay, id: id,
-      kind: .data, body: body,
-      mayCreate: true)
+      kind: .data, body: body, mayCreate: true, receivedAt: receivedAt)
     let (seq, at) = advance(room, by: append, &batch)
     addEntry(
       StoreChanges.NewEntry(

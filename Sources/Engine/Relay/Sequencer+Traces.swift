@@ -42,10 +42,10 @@ extension Sequencer {
         room: request.room, seq: seq, from: sender, received: record.received[place.index],
         stages: record.stages, batchEntries: record.senders.count,
         members: rooms[room].memberCount)
-      if let members = rooms[room].memberList?.filter({
-        $0.user != sender && blocks.separation(of: $0.user, sender) == nil
-          && rooms[room].direct.request?.user != $0.user
-      }) {
+      if let list = rooms[room].memberList {
+        // As the sender may know them, whoever asks.
+        let members = marks(
+          list.filter { $0.user != sender }, seenBy: sender, in: room, &store)
         let times = history.marks(passing: seq, inRoom: request.room, from: place.record)
         trace.receivedBy = members.filter { $0.received >= seq }
           .map { .init(user: $0.user, at: times.received[$0.user]) }

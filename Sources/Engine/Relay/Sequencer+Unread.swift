@@ -31,8 +31,10 @@ extension Sequencer {
     var unread = Unread()
     // The number of changes up to `upper`.
     var (upper, before) = (room.head, room.changes)
+    // Hidden runs do not count, and would let a count go on forever.
+    let runsLimit = runs + 2 * Int(unreadLimit) + 3
     while upper > base {
-      if unread.count > unreadLimit {
+      if unread.count > unreadLimit || runs >= runsLimit {
         unread.isMore = true
         break
       }

@@ -52,7 +52,7 @@ extension Shard {
     rooms[room].last = []
     rooms[room].tail.append(commit, span: place)
     if commit.hidden.isEmpty { return }
-    for frame in commit.hidden where span.frames.contains(frame) {
+    for frame in commit.hidden(in: span.frames) {
       rooms[room].recordHidden(
         span.firstSeq + Int64(frame - span.frames.lowerBound), of: commit.senders[frame])
     }

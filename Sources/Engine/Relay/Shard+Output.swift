@@ -134,16 +134,25 @@ extension Shard {
       var hiding = 0
       for position in 0..<rooms[room].subscribers.count {
         let index = rooms[room].subscribers[position]
-        guard subscriptions[index].state == .live else { continue }
         let cursor = subscriptions[index].cursor
-        guard cursor < slice.lastSeq else { continue }
+        let takes = subscriptions[index].state == .live && cursor < slice.lastSeq
+        guard takes || mayHide else { continue }
         let session = subscriptions[index].session
-        if mayHide, rooms[room].hides(after: cursor, from: sessions[session].user) {
-          hiding += 1
-          lag(index)
-          markDirty(session)
-          continue
+        if mayHide {
+          let user = sessions[session].user
+          // A cursor that reads from storage may be before these entries, or past them already.
+          if rooms[room].hides(after: cursor, from: user)
+            || !takes && rooms[room].hides(after: slice.firstSeq - 1, from: user)
+          {
+            hiding += 1
+            if takes {
+              lag(index)
+              markDirty(session)
+            }
+            continue
+          }
         }
+        guard takes else { continue }
         if sessions[session].isBlocked || cursor < slice.firstSeq - 1 {
           lag(index)
           markDirty(session)
@@ -163,11 +172,13 @@ extension Shard {
         markDirty(session)
       }
       let sessions = turn.deliveries.count - before
+      let lagging = rooms[room].subscribers.count - sessions - hiding
+      // A user who is blocked must not see by a trace that this loop has the other one's sessions.
+      if hiding > 0, sessions + lagging == 0 { continue }
       traces.record(
         FanOut(
           room: rooms[room].name, firstSeq: slice.firstSeq, lastSeq: slice.lastSeq, at: began,
-          sessions: Int32(sessions),
-          lagging: Int32(rooms[room].subscribers.count - sessions - hiding)))
+          sessions: Int32(sessions), lagging: Int32(lagging)))
     }
   }
 

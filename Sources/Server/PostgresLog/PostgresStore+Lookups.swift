@@ -91,9 +91,9 @@ extension PostgresStore {
   }
 
   package func lastEdit(
-    of target: Int64, inRoom number: Int64, named room: String
+    of target: Int64, through seq: Int64, inRoom number: Int64, named room: String
   ) throws(StoreFailure) -> Entry? {
-    let rows = try read(Statements.selectLastEdit(.int(number), .int(target), .int(.max)))
+    let rows = try read(Statements.selectLastEdit(.int(number), .int(target), .int(seq)))
     return rows.isEmpty ? nil : rows.entry(0, in: room)
   }
 

@@ -140,10 +140,10 @@ package final class SQLiteStore: EntryStore {
   }
 
   package func lastEdit(
-    of target: Int64, inRoom number: Int64, named room: String
+    of target: Int64, through seq: Int64, inRoom number: Int64, named room: String
   ) throws(StoreFailure) -> Entry? {
     do {
-      return try state.lastEdit(of: target, inRoom: number, named: room)
+      return try state.lastEdit(of: target, through: seq, inRoom: number, named: room)
     } catch {
       throw failure(toRead: .entry, error)
     }

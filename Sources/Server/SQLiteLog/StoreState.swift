@@ -192,9 +192,9 @@ struct StoreState: ~Copyable {
   }
 
   mutating func lastEdit(
-    of target: Int64, inRoom number: Int64, named room: String
+    of target: Int64, through seq: Int64, inRoom number: Int64, named room: String
   ) throws(SQLiteError) -> Entry? {
-    try statements.targets.lastEdit(of: target, inRoom: number, named: room)
+    try statements.targets.lastEdit(of: target, through: seq, inRoom: number, named: room)
   }
 
   mutating func editCount(

@@ -24,7 +24,7 @@ struct TargetStatements: ~Copyable {
   }
 
   mutating func lastEdit(
-    of target: Int64, through seq: Int64 = .max, inRoom number: Int64, named room: String
+    of target: Int64, through seq: Int64, inRoom number: Int64, named room: String
   ) throws(SQLiteError) -> Entry? {
     try selectLastEdit.bind(1, number)
     try selectLastEdit.bind(2, target)

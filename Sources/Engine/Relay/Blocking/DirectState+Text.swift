@@ -1,11 +1,13 @@
 internal import Wire
 
-/// `DirectState` as stores and exports keep it: `bo 5 9;bo 12 -;?ada https://id.example.org`, the hidden runs
-/// of `bo`, of which the last one lasts, and a request to `ada`.
+/// `DirectState` as stores and exports keep it: `bo 5 9;bo 12 -;?ada https://id.example.org;=ada 3 4`, the hidden
+/// runs of `bo`, of which the last one lasts, a request to `ada`, and how far she had read and received when the
+/// two were separated.
 extension DirectState {
   package var text: String {
     var parts = hidden.map { "\($0.sender) \($0.first) \($0.last.map(String.init) ?? "-")" }
     if let request { parts.append("?\(request.user) \(request.issuer)") }
+    parts += standstills.map { "=\($0.user) \($0.read) \($0.received)" }
     return parts.joined(separator: ";")
   }
 
@@ -18,6 +20,14 @@ extension DirectState {
         let user = String(words[0].dropFirst())
         guard UserName.isValid(user), request == nil else { return nil }
         request = Request(user: user, issuer: words[1])
+        continue
+      }
+      if part.first == "=", words.count == 3 {
+        let (user, seqs) = (String(words[0].dropFirst()), 0...Entry.sequenceLimit)
+        guard UserName.isValid(user), let read = Int64(words[1]), seqs.contains(read),
+          let received = Int64(words[2]), seqs.contains(received)
+        else { return nil }
+        standstills.append(Standstill(user: user, read: read, received: received))
         continue
       }
       let seqs = 1...Entry.sequenceLimit

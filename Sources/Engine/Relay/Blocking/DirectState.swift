@@ -33,16 +33,35 @@ public struct DirectState: Equatable, Sendable {
     }
   }
 
+  /// How far a user had got when the two were separated: the other one is told no more.
+  public struct Standstill: Equatable, Sendable {
+    public var user: String
+    public var read: Int64
+    public var received: Int64
+
+    public init(user: String, read: Int64, received: Int64) {
+      self.user = user
+      self.read = read
+      self.received = received
+    }
+  }
+
   /// In the order of `first`, for each sender.
   public var hidden: [HiddenRun] = []
   public var request: Request?
+  /// Of both users, while they are separated, in the order of their names; empty if the room has been made
+  /// since.
+  public var standstills: [Standstill] = []
 
-  public init(hidden: [HiddenRun] = [], request: Request? = nil) {
+  public init(
+    hidden: [HiddenRun] = [], request: Request? = nil, standstills: [Standstill] = []
+  ) {
     self.hidden = hidden
     self.request = request
+    self.standstills = standstills
   }
 
-  public var isEmpty: Bool { hidden.isEmpty && request == nil }
+  public var isEmpty: Bool { hidden.isEmpty && request == nil && standstills.isEmpty }
 
   /// Whether an entry of `sender` is hidden from the other user.
   func hides(_ seq: Int64, of sender: String) -> Bool {
@@ -62,6 +81,9 @@ public struct DirectState: Equatable, Sendable {
       run.first = min(run.first, head + 1)
       run.last = run.last.map { min($0, head) }
       return run.last.map { $0 < run.first } == true ? nil : run
+    }
+    state.standstills = standstills.map {
+      Standstill(user: $0.user, read: min($0.read, head), received: min($0.received, head))
     }
     return state
   }

@@ -106,9 +106,10 @@ enum Recipients {
 }
 
 extension Audience where Self: ~Copyable {
-  /// Returns when a user was last online, as a session may know it: not after the two were separated.
+  /// Returns when a user was last online, as a session may know it: when the two were separated, if they are.
+  /// The earlier time that storage may have is when the user last came or went: it would move as soon as they
+  /// come or go again.
   func lastSeen(_ at: Int64?, of user: String, to session: Slot<Session>) -> Int64? {
-    guard let separation = separation(of: user, session) else { return at }
-    return min(at ?? separation, separation)
+    separation(of: user, session) ?? at
   }
 }

@@ -264,10 +264,10 @@ final class ModelNodeStore: NodeStore {
   }
 
   func lastEdit(
-    of target: Int64, inRoom number: Int64, named room: String
+    of target: Int64, through seq: Int64, inRoom number: Int64, named room: String
   ) throws(StoreFailure) -> Entry? {
     var rooms = try rooms()
-    return try rooms.lastEdit(of: target, inRoom: number, named: room)
+    return try rooms.lastEdit(of: target, through: seq, inRoom: number, named: room)
   }
 
   func editCount(

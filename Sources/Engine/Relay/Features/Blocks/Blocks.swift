@@ -37,14 +37,22 @@ final class Blocks: Feature {
   /// Applies a block that began or ended: the devices of the user are told, and to each of the two the
   /// other one seems to leave, or to come.
   func apply(
-    _ change: BlockChange, in audience: inout some Audience & ~Copyable, _ presence: PresenceNews
+    _ change: BlockChange, in audience: inout some Audience & ~Copyable, _ presence: PresenceNews,
+    _ typing: Typing
   ) {
-    table.apply(change)
     let (user, blocked) = (change.user, change.blocked)
+    let wereSeparated = table.separation(of: user, blocked) != nil
+    if !wereSeparated {
+      typing.end(user, for: blocked, in: &audience)
+      typing.end(blocked, for: user, in: &audience)
+    }
+    table.apply(change)
     encode(for: user, in: &audience)
     audience.forEachSession(of: user) { audience, session in
       audience.inform(session, EphemeralKey(.blocks, nil, ""))
     }
+    // The other's own block keeps them apart: a message now would tell of it, and of a presence.
+    guard (table.separation(of: user, blocked) != nil) != wereSeparated else { return }
     presence.tell(user, to: blocked, in: &audience)
     presence.tell(blocked, to: user, in: &audience)
   }

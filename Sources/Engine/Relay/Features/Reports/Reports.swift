@@ -18,7 +18,7 @@ final class Reports: Feature {
       .report(
         LogRequest.Report(
           room: room, seq: seq, user: asker.user, isOperator: asker.isOperator, reason: reason,
-          origin: audience.origin(.report, ref: ref, session))))
+          origin: audience.origin(.report, ref: ref, session), receivedAt: now.microseconds)))
   }
 
   /// Answers with the reports about a room, or for an operator with all.

@@ -29,6 +29,11 @@ struct Typers {
 
   func isTyping(_ key: EphemeralKey) -> Bool { typers[key]?.isTyping == true }
 
+  /// Returns what tells of a user who is typing, in every room.
+  func keys(of user: String) -> [EphemeralKey] {
+    typers.filter { $0.key.user == user && $0.value.isTyping }.map(\.key)
+  }
+
   /// Starts typing, or prolongs it.
   mutating func start(_ key: EphemeralKey, now: Int64) {
     let until = now + Self.milliseconds

@@ -44,6 +44,24 @@ final class Typing: Feature {
     }
   }
 
+  /// Two users are about to be separated: one of them is told that the other one does not type any more, as
+  /// if that one had gone offline.
+  func end(
+    _ user: String, for viewer: String, in audience: inout some Audience & ~Copyable
+  ) {
+    for key in typers.keys(of: user) {
+      guard let room = audience.name(of: key.room) else { continue }
+      audience.encode(.typing(room: room, user: user, on: false))
+      if RoomName.isDirect(room) {
+        if RoomName.peer(in: room, of: user) == viewer { audience.inform(.others, key) }
+        continue
+      }
+      audience.forEachSession(of: viewer) { audience, session in
+        if audience.hasSubscribed(to: room, session) { audience.inform(session, key) }
+      }
+    }
+  }
+
   private func show(
     _ on: Bool, _ key: EphemeralKey, in audience: inout some Audience & ~Copyable, _ now: Moment
   ) {
