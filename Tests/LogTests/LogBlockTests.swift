@@ -367,7 +367,7 @@ extension `Blocks, requests and reports` {
       ])
       _ = await harness.subscribe("den", as: "ada")
       let delivery = await harness.submit([
-        .deleteRoom("den", by: "root", from: Self.origin(.deleteRoom)),
+        .deleteRoom("den", .init(by: "root", origin: Self.origin(.deleteRoom))),
         // Of the same batch, and too late.
         Self.text("ada", "more", room: "den"),
       ])
@@ -386,7 +386,7 @@ extension `Blocks, requests and reports` {
       let revived = await harness.submit([.append(owner, from: "root", isOperator: true)])
       #expect(revived.acks.map(\.seq) == [5])
       let direct = await harness.submit([
-        .deleteRoom(Self.dm, by: "root", from: Self.origin(.deleteRoom))
+        .deleteRoom(Self.dm, .init(by: "root", origin: Self.origin(.deleteRoom)))
       ])
       #expect(Self.answers(direct).map(\.code) == [.noSuchRoom])
     }
@@ -396,10 +396,11 @@ extension `Blocks, requests and reports` {
   func `a ban is stored, told to every loop, and in the audit`(_ conformer: Conformer) async throws
   {
     try await conformer.run { harness in
+      let order = LogRequest.Order(by: "root", origin: Self.origin(.ban))
       let ban = BanChange(user: "mallory", isBanned: true, until: 1 << 50)
       let delivery = await harness.submit([
-        .ban(ban, by: "root", from: Self.origin(.ban)),
-        .ban(BanChange(user: "mallory", isBanned: false), by: "root", from: Self.origin(.ban)),
+        .ban(ban, order),
+        .ban(BanChange(user: "mallory", isBanned: false), order),
       ])
       #expect(delivery.commit?.bans == [ban, BanChange(user: "mallory", isBanned: false)])
       let acts = await history(harness, "root", room: RoomName.audit, isOperator: true)

@@ -31,12 +31,26 @@ public enum LogRequest: Sendable {
 
   /// An operator bans a user from the relay, or lets them in again. Its origin is answered `ok` once that is
   /// stored.
-  case ban(BanChange, by: String, from: Origin)
+  case ban(BanChange, Order)
   /// An operator removes the entries and the members of a room. Its origin is answered `ok` once that is
   /// stored.
-  case deleteRoom(String, by: String, from: Origin)
+  case deleteRoom(String, Order)
   /// A user reports an entry. Its origin is answered `ok` once that is stored.
   case report(Report)
+
+  /// Who wants what only an operator may do.
+  public struct Order: Sendable {
+    public var user: String
+    public var origin: Origin
+    /// As in `Append`.
+    public var receivedAt: Int64
+
+    public init(by user: String, origin: Origin, receivedAt: Int64 = 0) {
+      self.user = user
+      self.origin = origin
+      self.receivedAt = receivedAt
+    }
+  }
 
   /// A report about an entry.
   public struct Report: Sendable {

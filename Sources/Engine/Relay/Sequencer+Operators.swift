@@ -5,41 +5,43 @@ import Wire
 extension Sequencer {
   /// Bans a user from the relay, or lets them in again. The loops keep them out.
   mutating func ban(
-    _ change: BanChange, by user: String, _ origin: LogRequest.Origin, from loop: Int,
-    _ batch: inout Batch, _ store: inout some EntryLookup
+    _ change: BanChange, _ order: LogRequest.Order, from loop: Int, _ batch: inout Batch,
+    _ store: inout some EntryLookup
   ) throws(StoreFailure) {
     let act = Act(
-      by: user, verb: change.isBanned ? "ban" : "unban", user: change.user, until: change.until)
-    try record(act, &batch, &store)
+      by: order.user, verb: change.isBanned ? "ban" : "unban", user: change.user, until: change.until)
+    try record(act, order, &batch, &store)
     batch.bans.append(change)
-    batch.promises.append((loop, origin, .ok))
+    batch.promises.append((loop, order.origin, .ok))
   }
 
   /// Removes the entries and the members of a room: only the entry remains that says so. The room is private
   /// then and has no owner: its name is not free, so that no old client meets a new room in it.
   mutating func deleteRoom(
-    _ name: String, by user: String, _ origin: LogRequest.Origin, from loop: Int,
-    _ batch: inout Batch, _ store: inout some EntryLookup
+    _ name: String, _ order: LogRequest.Order, from loop: Int, _ batch: inout Batch,
+    _ store: inout some EntryLookup
   ) throws(StoreFailure) {
     let room = try room(name, &store)
     guard let number = rooms[room].number, Self.takesNotices(name) else {
       let error = WireError(
-        .noSuchRoom, "There is no room \(name) that can be deleted.", re: origin.re, room: name)
-      batch.answers.append((loop, .answer(origin, .error(error))))
+        .noSuchRoom, "There is no room \(name) that can be deleted.", re: order.origin.re, room: name)
+      batch.answers.append((loop, .answer(order.origin, .error(error))))
       return
     }
     var members = Set(rooms[room].members.keys)
     if rooms[room].otherMembers > 0 {
       members.formUnion(try store.members(ofRoom: number, limit: .max))
     }
-    try record(Act(by: user, verb: "delete_room", room: name), &batch, &store)
+    let user = order.user
+    try record(Act(by: user, verb: "delete_room", room: name), order, &batch, &store)
     var closed = RoomSettings()
     closed.access = .private
     var change = RoomSettings.Change()
     change.access = .private
     let append = LogRequest.Append(
-      session: origin.session, room: name, user: user, id: "delete-\(rooms[room].head + 1)",
-      kind: .settings, body: change.body, reference: .settings(change), mayCreate: true)
+      session: order.origin.session, room: name, user: user, id: "delete-\(rooms[room].head + 1)",
+      kind: .settings, body: change.body, reference: .settings(change), mayCreate: true,
+      receivedAt: order.receivedAt)
     let entry = advance(room, by: append, &batch)
     addEntry(
       StoreChanges.NewEntry(
@@ -61,14 +63,16 @@ extension Sequencer {
     rooms[room].first = entry.seq
     if !batch.trimmed.contains(room) { batch.trimmed.append(room) }
     membershipCounts = [:]
-    batch.promises.append((loop, origin, .ok))
+    batch.promises.append((loop, order.origin, .ok))
   }
 
   private mutating func record(
-    _ act: Act, _ batch: inout Batch, _ store: inout some EntryLookup
+    _ act: Act, _ order: LogRequest.Order, _ batch: inout Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) {
     // Each act is one of its own: its place in the log makes it so.
     let room = try room(RoomName.audit, &store)
-    try record(act.body, in: RoomName.audit, id: "act-\(rooms[room].head + 1)", &batch, &store)
+    try record(
+      act.body, in: RoomName.audit, id: "act-\(rooms[room].head + 1)",
+      receivedAt: order.receivedAt, &batch, &store)
   }
 }

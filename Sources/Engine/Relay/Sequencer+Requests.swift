@@ -54,10 +54,9 @@ extension Sequencer {
           Batch.Question(
             loop: loop, ticket: ticket, user: user, listed: listed, after: after, limit: limit))
       case .trace(let request): traces.append((loop, request))
-      case .ban(let change, let by, let origin):
-        try ban(change, by: by, origin, from: loop, &batch, &store)
-      case .deleteRoom(let room, let by, let origin):
-        try deleteRoom(room, by: by, origin, from: loop, &batch, &store)
+      case .ban(let change, let order): try ban(change, order, from: loop, &batch, &store)
+      case .deleteRoom(let room, let order):
+        try deleteRoom(room, order, from: loop, &batch, &store)
       case .report(let request): try report(request, from: loop, &batch, &store)
       case .block(let request): try block(request, from: loop, &batch, &store)
       case .accept(let name, let user, let origin):

@@ -55,12 +55,12 @@ extension Shard {
       reports.receive(room, seq, reason, ref: ref, from: session, in: &self, now)
     case .reports(let room): reports.list(room, ref: ref, for: session, in: &self, now)
     case .ban(let user, let on, let until):
-      actAsOperator(.ban, ref: ref, session) { origin, by throws(WireError) in
-        try Self.check(until, user, by, now)
-        return .ban(BanChange(user: user, isBanned: on, until: until), by: by, from: origin)
+      actAsOperator(.ban, ref: ref, session, now) { order throws(WireError) in
+        try Self.check(until, user, order.user, now)
+        return .ban(BanChange(user: user, isBanned: on, until: until), order)
       }
     case .deleteRoom(let room):
-      actAsOperator(.deleteRoom, ref: ref, session) { .deleteRoom(room, by: $1, from: $0) }
+      actAsOperator(.deleteRoom, ref: ref, session, now) { .deleteRoom(room, $0) }
     }
   }
 
@@ -170,15 +170,17 @@ extension Shard {
   // MARK: - Operators
 
   private mutating func actAsOperator(
-    _ re: RequestName, ref: String?, _ session: Slot<Session>,
-    _ request: (LogRequest.Origin, String) throws(WireError) -> LogRequest
+    _ re: RequestName, ref: String?, _ session: Slot<Session>, _ now: Moment,
+    _ request: (LogRequest.Order) throws(WireError) -> LogRequest
   ) {
     do throws(WireError) {
       guard sessions[session].isOperator else {
         throw WireError(.forbidden, "Only operators of the relay may do that.", re: re)
       }
       let origin = LogRequest.Origin(session: sessions.id(of: session), re: re, ref: ref)
-      let request = try request(origin, sessions[session].user)
+      let order = LogRequest.Order(
+        by: sessions[session].user, origin: origin, receivedAt: now.microseconds)
+      let request = try request(order)
       sessions[session].owedBytes += Self.originBytes
       log.append(request)
     } catch {
