@@ -148,10 +148,15 @@ test("a request is a row until it is accepted, or answered", async (t) => {
   const other = await scripted(t, { row: { request: true } });
   const rows = other.ada.rooms;
   await wait(() => rows.list[0]?.request, "it is a request");
-  other.relay.say({ ...text(1), type: "activity", head: 1, unread: 1, last: text(1) });
+  const activity = { room, type: "activity", head: 1, unread: 1, request: true, last: text(1) };
+  other.relay.say(activity);
   await wait(() => rows.list[0].head === 1, "a message has come");
   assert.equal(rows.list[0].request, true);
-  other.relay.say({ room, type: "activity", head: 2, unread: 0, last: text(2, "ada") });
+  other.relay.say({ ...activity, request: undefined });
+  await wait(() => !rows.list[0].request, "another device accepts it");
+  other.relay.say(activity);
+  await wait(() => rows.list[0].request, "it is a request");
+  other.relay.say({ ...activity, head: 2, unread: 0, last: text(2, "ada") });
   await wait(() => !rows.list[0].request, "an own message accepts it");
 });
 

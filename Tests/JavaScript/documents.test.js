@@ -17,7 +17,7 @@ test("there are examples", () => assert.ok(examples.length >= 3));
 
 for (const [index, [, , code]] of examples.entries()) {
   test(`example ${index + 1} prints what it says`, async (t) => {
-    const relay = await Relay.start(t);
+    const relay = await Relay.start(t, "rooms: { requests: true }");
     const path = folder(t);
     const program = code
       .replace(

@@ -27,7 +27,7 @@ export class HTTPTransport {
   #isPosting = false;
   #token;
   #watchesRooms = false;
-  /** @type {Map<string, number>} heads by room, for `activity` */
+  /** @type {Map<string, {head: number, request?: boolean}>} what `activity` has told of each room */
   #heads = new Map();
 
   /** @param {TransportContext} context */
@@ -243,10 +243,12 @@ export class HTTPTransport {
     this.#watchesRooms = true;
     for (let isFirst = true; !this.signal.aborted; isFirst = false) {
       const { rooms = [] } = await this.ask({ type: "rooms" });
-      for (const { room, head, unread, unread_more, last } of rooms) {
-        const isNew = !isFirst && head > (this.#heads.get(room) ?? 0) && !this.places.has(room);
-        this.#heads.set(room, head);
-        if (isNew) this.receive({ type: "activity", room, head, unread, unread_more, last });
+      for (const { room, head, unread, unread_more, request, last } of rooms) {
+        const known = this.#heads.get(room) ?? { head: 0 };
+        this.#heads.set(room, { head, request });
+        const isNew = head > known.head && !this.places.has(room);
+        if (!isFirst && (isNew || (known.request && !request)))
+          this.receive({ type: "activity", room, head, unread, unread_more, request, last });
       }
       await pause(activityPauseMs, this.signal);
     }

@@ -177,10 +177,18 @@ export class RoomList extends Emitter {
   }
 
   /** @param {Event} activity @param {RoomRow} [row] */
-  #activity({ room, head, unread, unread_more: unreadMore, last }, row) {
+  #activity({ room, head, unread, unread_more: unreadMore, request, last }, row) {
     if (!row) return this.#outdate(); // a new room: its title is in the list alone
     this.#put(
-      { ...row, room, head, unread, unreadMore, last: last ? latest(row.last, last) : row.last },
+      {
+        ...row,
+        room,
+        head,
+        unread,
+        unreadMore,
+        request,
+        last: last ? latest(row.last, last) : row.last,
+      },
       true,
     );
     if (last && isNotice(last)) this.#outdate();

@@ -4,64 +4,11 @@ import sys
 
 from web import axe
 from web_accounts import elsewhere
-from web_faults import before
-from web_rooms import of_conversation, pick, send, team, wait_for_notice
-from web_support import ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, play, quiet, until, wait_for_text, write
+from web_rooms import of_conversation, opened, pick, send, team, wait_for_notice
+from web_support import RELAY, WITHOUT_LIMITS, Relay, check, play, quiet, until, wait_for_text, write
 
-# What the relay answers to these requests, and makes of entries and rows, as it is told in Protocol.md: in the page, as
-# long as the relay knows none of it.
-ANSWERS = """
-const Native = WebSocket;
-const half = window.half = { blocks: [], requests: [], reports: [], sent: [] };
-window.WebSocket = class {
-  constructor(...address) {
-    const socket = this.socket = new Native(...address);
-    socket.onopen = () => this.onopen();
-    socket.onclose = ({ code, reason }) => this.onclose({ code, reason });
-    socket.onmessage = ({ data }) => this.hear(this.changed(JSON.parse(data)));
-    half.say = message => this.hear(message);
-  }
-  get readyState() { return this.socket.readyState; }
-  close(code) { this.socket.close(code); }
-  hear(message) { this.onmessage({ data: JSON.stringify(message) }); }
-  entry(entry) {
-    const { room, seq, at, from } = entry;
-    return room.startsWith("dm:") && half.blocks.includes(from) ? { type: "message", room, seq, at, kind: "hidden" } : entry;
-  }
-  changed(message) {
-    if (message.type === "message") return this.entry(message);
-    if (message.type === "history") return { ...message, entries: message.entries.map(one => this.entry({ room: message.room, ...one })) };
-    if (message.type !== "rooms") return message;
-    return { ...message, rooms: message.rooms.map(row => half.requests.includes(row.room) ? { ...row, request: true } : row) };
-  }
-  send(text) {
-    const message = JSON.parse(text), { type, ref, room } = message;
-    const users = () => ({ type: "blocks", users: half.blocks });
-    const perform = {
-      block({ user, on }) { half.blocks = half.blocks.filter(one => one !== user).concat(on ? [user] : []); },
-      blocks: users,
-      accept() { half.requests = half.requests.filter(one => one !== room); },
-      report({ seq, reason }) { half.reports.push({ room, seq, reason, by: "cy", at: Date.now() }); },
-      reports: () => ({ type: "reports", reports: half.reports }),
-    }[type];
-    if (!perform) return this.socket.send(text);
-    half.sent.push(message);
-    const answer = perform(message) ?? { type: "ok" };
-    setTimeout(() => {
-      this.hear({ ...answer, ref });
-      if (type === "block") this.hear(users());
-    });
-  }
-};
-"""
-
-
-def alike(browser, relay, user, room, half="", page=None):
-    """A page of a user, with what its relay has stored in `half`."""
-    page = before(page or browser.page(), ANSWERS + half)
-    page.go(f"{relay.url}/?user={user}&room={room}")
-    page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
-    return page
+# Of a relay that believes names, too.
+REQUESTS = "rooms: { requests: true }"
 
 
 def row_menu(page):
@@ -86,7 +33,7 @@ def blocked(browser, folder):
     direct = "dm:ada:bo"
     relay.send("bo", direct, "before")
     relay.send("ada", direct, "an answer")
-    page = alike(browser, relay, "ada", direct)
+    page = opened(browser, relay, "ada", direct)
     wait_for_text(page, "an answer")
     check("Block bo…" in of_conversation(page), "no way to block")
     pick(page, "Block bo…")
@@ -100,17 +47,19 @@ def blocked(browser, folder):
     until(lambda: page.evaluate("document.querySelectorAll('.row').length") == 3, "one line for all of them")
     page.evaluate("document.querySelector('textarea').focus()")
     write(page, "in between")
-    until(lambda: "in between" in relay.texts(direct, "ada"), "it is stored")
+    until(lambda: "in between" in relay.texts(direct, "bo"), "it is stored")
     relay.send("bo", direct, *[f"many {number}" for number in range(150)])
     wait_for_notice(page, "150 messages of a blocked person are hidden")
     page.evaluate("document.querySelector('relay-timeline').enter()")
     page.press("Enter")
     check(page.evaluate("document.querySelector('.menu') === null"), "a menu")
-    # After a reload, from the store and from pages of the relay; those from before are hidden too.
-    for fresh in None, elsewhere(browser):
-        again = alike(browser, relay, "ada", direct, "half.blocks = ['bo'];", fresh)
+    # After a reload, from the store and from pages of the relay.
+    for again in browser.page(), elsewhere(browser):
+        again.go(f"{relay.url}/?user=ada&room={direct}")
         wait_for_text(again, "in between", ".own")
         wait_for_notice(again, "150 messages of a blocked person are hidden")
+        wait_for_text(again, "an answer", ".own")
+        wait_for_text(again, "before")
         quiet(again)
         again.close()
     check("Unblock bo" in of_conversation(page), "no way back")
@@ -118,6 +67,8 @@ def blocked(browser, folder):
     page.wait("document.querySelector('.head .subtitle').textContent !== '@bo · blocked'")
     relay.send("bo", direct, "here again")
     wait_for_text(page, "here again")
+    wait_for_notice(page, "150 messages of a blocked person are hidden")
+    check(relay.texts(direct, "bo")[2:6] == ["one", "two", "three", "in between"], "what the blocked one sees")
     quiet(page)
     relay.stop()
 
@@ -127,7 +78,7 @@ def closed(browser, folder):
     relay = Relay(RELAY, folder, "")
     room = team(relay)
     send(relay, "cy", room, "text", text="something rude")
-    page = alike(browser, relay, "ada", room)
+    page = opened(browser, relay, "ada", room)
     wait_for_text(page, "something rude")
     page.evaluate("document.querySelector('relay-timeline').enter()")
     found = row_menu(page)
@@ -153,12 +104,13 @@ def closed(browser, folder):
 
 def requests(browser, folder):
     """A stranger's conversation is a request, which one accepts, ignores or ends by blocking; it counts and notifies nowhere."""
-    relay = Relay(RELAY, folder, "")
+    relay = Relay(RELAY, folder, REQUESTS)
     for user in "bo", "cy", "dee":
         relay.send(user, f"dm:ada:{user}", f"hello from {user}")
+    relay.send("ada", "dm:ada:eve", "who is there?")
     relay.send("eve", "dm:ada:eve", "known")
     relay.send("ada", "general", "something")
-    page = alike(browser, relay, "ada", "general", "half.requests = ['dm:ada:bo', 'dm:ada:cy', 'dm:ada:dee'];")
+    page = opened(browser, relay, "ada", "general")
     page.wait("document.querySelectorAll('.requests li').length === 3")
     check(page.evaluate("document.querySelector('.requests').textContent.includes('hello from bo')"), "what is said")
     check("hello from bo" not in page.evaluate("document.querySelector('relay-list > .conversations').textContent"), "in the list")
@@ -177,10 +129,29 @@ def requests(browser, folder):
     page.wait("document.querySelector('dialog.question')")
     page.press("Enter")
     page.wait("document.querySelector('.requests').hidden")
-    sent = page.evaluate("half.sent.map(({ type, room, user }) => [type, room ?? user ?? ''])")
-    check([one for one in sent if one[0] != "blocks"] == [["accept", "dm:ada:bo"], ["block", "dee"]], sent)
+    def known():
+        blocks, rooms = relay.request("ada", [{"type": "blocks"}, {"type": "rooms"}])
+        return blocks["users"], sorted(row["room"] for row in rooms["rooms"] if row.get("request"))
+
+    check(known() == (["dee"], ["dm:ada:cy", "dm:ada:dee"]), known())
+    # Another one while the page is open, which another device accepts; one that is open there, too.
+    relay.send("fay", "dm:ada:fay", "hello from fay")
+    page.wait("document.querySelectorAll('.requests li').length === 1")
+    relay.send("fay", "dm:ada:fay", "hello again from fay")
+    page.wait("document.querySelector('.requests').textContent.includes('hello again from fay')")
+    check(page.evaluate("document.title").startswith("(2)"), "a request counts, or bo does not")
+    relay.request("ada", [{"type": "accept", "room": "dm:ada:fay"}])
+    page.wait("document.querySelector('.requests').hidden")
+    page.wait("document.querySelector('relay-list > .conversations').textContent.includes('hello again from fay')")
+    relay.send("gil", "dm:ada:gil", "hello from gil")
+    page.wait("document.querySelectorAll('.requests li').length === 1")
+    page.evaluate("document.querySelector('.requests .conversation').click()")
+    wait_for_text(page, "hello from gil")
+    relay.request("ada", [{"type": "accept", "room": "dm:ada:gil"}])
+    page.wait("document.querySelector('.requests').hidden")
+    page.wait("document.querySelector('relay-list > .conversations').textContent.includes('hello from gil')")
     # An ignored one stays ignored, and is found by name.
-    again = alike(browser, relay, "ada", "general", "half.requests = ['dm:ada:cy'];")
+    again = opened(browser, relay, "ada", "general")
     again.wait("document.querySelector('relay-list > .conversations').textContent.includes('hello from bo')")
     check(again.evaluate("(document.querySelector('.requests')?.hidden ?? true) && !document.querySelector('relay-list').textContent.includes('hello from cy')"), "it is shown")
     again.evaluate("document.querySelector('relay-list input').focus()")
@@ -200,7 +171,7 @@ def reports(browser, folder):
     relay = Relay(RELAY, folder, "")
     room = team(relay)
     send(relay, "cy", room, "text", text="buy my things")
-    page = alike(browser, relay, "bo", room)
+    page = opened(browser, relay, "bo", room)
     wait_for_text(page, "buy my things")
     page.evaluate("document.querySelector('relay-timeline').enter()")
     row_menu(page)
@@ -210,8 +181,13 @@ def reports(browser, folder):
     page.wait("document.querySelector('dialog .problem').textContent === 'Write what is wrong with the message.'")
     write(page, "an advertisement")
     page.wait("document.querySelector('.toast')?.textContent.includes('It was reported to the moderators of this room.')")
-    check(page.evaluate("half.reports.map(({ seq, reason }) => [seq, reason])") == [[4, "an advertisement"]], "it was reported")
-    page.evaluate(f"half.reports[0].copy = {{ room: {json.dumps(room)}, seq: 4, id: 'x', from: 'cy', at: 1, kind: 'text', text: 'buy my things' }}; half.reports.push({{ ...half.reports[0], copy: undefined, reason: 'gone' }}); 0")
+    # Another one, of which only the report is left.
+    seq, = relay.send("cy", room, "buy them now")
+    relay.request("ada", [{"type": "report", "room": room, "seq": seq, "reason": "again"}])
+    send(relay, "cy", room, "delete", target=seq)
+    found, = relay.request("bo", [{"type": "reports", "room": room}])
+    check([(one["seq"], one["by"], one["reason"], one.get("copy", {}).get("text")) for one in found["reports"]]
+          == [(5, "ada", "again", None), (4, "bo", "an advertisement", "buy my things")], found)
     of_conversation(page)
     pick(page, "Settings…")
     page.wait("document.activeElement?.id === 'room-title'")
@@ -220,7 +196,7 @@ def reports(browser, folder):
     text = page.evaluate("document.querySelector('[aria-label=Reports]').innerText")
     check("cy: buy my things" in text and "an advertisement" in text and "The message is not kept any more" in text, text)
     accessible(page)
-    page.evaluate("document.querySelector('[aria-label=Reports] button').click()")
+    page.evaluate("[...document.querySelectorAll('[aria-label=Reports] button')].at(-1).click()")
     page.wait("document.querySelector('dialog') === null && document.activeElement.matches('.row') && document.activeElement.textContent.includes('buy my things')")
     quiet(page)
     relay.stop()

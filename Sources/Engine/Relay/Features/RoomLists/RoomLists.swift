@@ -127,7 +127,8 @@ final class RoomLists: Feature {
     audience.forEachSession(of: table.users[watched.watch].user) { audience, session in
       if pages.contains(audience.id(of: session)),
         key.kind == .activity || audience.separation(of: key.user, session) == nil,
-        watched.joined == 0 || !audience.hasJoined(watched.room, session),
+        watched.joined == 0 || watched.isAccepted && key.kind == .activity
+          || !audience.hasJoined(watched.room, session),
         // A user who may send to a room is not always allowed to read it.
         audience.rightsAllowReading(audience.name(of: watched.room), session)
       {
@@ -169,6 +170,7 @@ final class RoomLists: Feature {
       let node = table.find(change.user, room)
     else { return }
     table.rooms[node].isRequest = change.isOn
+    table.rooms[node].isAccepted = !change.isOn
     if throttle.admit((), for: table.rooms.handle(node), now: now.monotonic) {
       tell(node, in: &audience)
     }
@@ -250,6 +252,7 @@ final class RoomLists: Feature {
     encode(node, in: &audience)
     let room = audience.handle(of: table.rooms[node].room)
     inform(node, EphemeralKey(.activity, room, ""), in: &audience)
+    table.rooms[node].isAccepted = false
   }
 
   /// Encodes the activity of a room for a session that reads again.

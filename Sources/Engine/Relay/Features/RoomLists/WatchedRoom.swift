@@ -20,6 +20,9 @@ struct WatchedRoom {
   var belongs = false
   /// As in `RoomSummary`, where the log has told it since the list was loaded, or a page has shown it.
   var isRequest = false
+  /// Whether the next `activity` says that it is no request any more: connections that have joined the
+  /// room get that one, too, since no entry tells it.
+  var isAccepted = false
 
   /// The number of unread entries that are still kept.
   func unread(within bounds: RoomBounds) -> (count: Int64, isMore: Bool) {
