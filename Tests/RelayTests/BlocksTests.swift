@@ -186,6 +186,34 @@ import Wire
     }
   }
 
+  @Test func `every connection learns once that a request was accepted, also where it is joined`() {
+    let relay = SimulatedRelay(loops: 2) {
+      unlimited(&$0)
+      $0.asksStrangers = true
+    }
+    let bo = relay.connect("bo")
+    bo.send(.send(Send(room: room, id: "1", text: "hello")))
+    relay.run()
+    let (phone, desk) = (relay.connect("ada"), relay.connect("ada", loop: 1))
+    for socket in [phone, desk] { socket.send(.rooms(.init())) }
+    desk.join(room, after: 0)
+    relay.run(forMilliseconds: 2000)
+    for socket in [phone, desk] { _ = socket.take() }
+    for expected in [[false], []] {
+      phone.send(.accept(room: room))
+      relay.run(forMilliseconds: 2000)
+      for socket in [phone, desk] {
+        let told = socket.take().compactMap {
+          if case .activity(let activity) = $0 { activity.isRequest } else { nil }
+        }
+        #expect(told == expected)
+      }
+    }
+    bo.send(.send(Send(room: room, id: "2", text: "again")))
+    relay.run(forMilliseconds: 2000)
+    #expect(desk.take().contains { if case .activity = $0 { true } else { false } } == false)
+  }
+
   @Test func `a user blocks at most a thousand others, and never themself`() {
     let ada = relay.connect("ada")
     block(ada, "ada")

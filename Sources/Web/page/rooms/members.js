@@ -73,7 +73,7 @@ export function showMembers({ near, messenger, room, role: own, title, messages 
     invited.focus();
     throw new Error("Write a user name.");
   }
-  /** A room that lists no members: they are found by their names. */
+  /** Of users who are not listed: those of a large room, and those who were removed. */
   const byName = button("Ban…", () => {
     try {
       const [user] = written();
@@ -197,7 +197,6 @@ export function showMembers({ near, messenger, room, role: own, title, messages 
     );
     list.replaceChildren(...members.map(item));
     invitation.hidden = !isModerator(own()) || room.state !== "live";
-    byName.hidden = !isLarge;
     aside.hidden = isListed;
     const why = isLarge
       ? "A room of more than 50 members does not list them."
