@@ -1,7 +1,8 @@
-// Blocked users, requests of strangers and reports, beside a relay that says what the test wants.
+// Blocked users, requests of strangers and reports, mostly beside a relay that says what the test wants.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { client } from "./support/client.js";
+import { Relay } from "./support/relay.js";
 import { joined, Scripted } from "./support/scripted.js";
 import { next, wait } from "./support/wait.js";
 
@@ -158,6 +159,19 @@ test("a request is a row until it is accepted, or answered", async (t) => {
   await wait(() => rows.list[0].request, "it is a request");
   other.relay.say({ ...activity, head: 2, unread: 0, last: text(2, "ada") });
   await wait(() => !rows.list[0].request, "an own message accepts it");
+});
+
+test("a request that another device accepts is none on any transport", async (t) => {
+  const relay = await Relay.start(t, "rooms: { requests: true }");
+  const bo = client(t, relay.url, { user: "bo" });
+  await bo.room(room).send("hello");
+  const devices = ["websocket", "stream", "poll"].map((transport) =>
+    client(t, relay.url, { user: "ada", transports: [transport] }),
+  );
+  const requests = () => devices.map(({ rooms }) => rooms.list[0]?.request);
+  await wait(() => requests().every((request) => request === true), "it is a request");
+  await devices[0].rooms.accept(room);
+  await wait(() => requests().every((request) => request === undefined), "it is none");
 });
 
 test("what is reported is told to moderators, with a copy for as long as it is kept", async (t) => {
