@@ -326,6 +326,25 @@ import Wire
     return reports
   }
 
+  @Test func `a user makes at most fifty reports a day, and the same one again is none`()
+    async throws
+  {
+    try await Conformer.memory.run { harness in
+      for number in 1...60 {
+        await harness.submit([Self.text("bo", "\(number)", room: "general")])
+      }
+      var refused = 0
+      for seq in Int64(1)...60 {
+        let answers = Self.answers(
+          await harness.submit([Self.report("ada", 1), Self.report("ada", seq)]))
+        refused += answers.count { $0.code == .limitReached }
+      }
+      #expect(await reports(harness, nil).count == 50)
+      #expect(refused == 20)
+      #expect(Self.answers(await harness.submit([Self.report("cy", 60)])) == [.ok])
+    }
+  }
+
   @Test(arguments: Conformer.allCases)
   func `what only an operator may do is in the audit`(_ conformer: Conformer) async throws {
     try await conformer.run { harness in

@@ -14,6 +14,8 @@ public struct EntryLimits: Equatable, Sendable {
   static let closingMembers = 1_000
   /// Users that one user may block.
   static let blocksPerUser = 1_000
+  /// Reports that a user may make in a day (UTC) by each relay: so that no user drives out those of others.
+  static let reportsPerDay = 50
   /// Runs of hidden entries of each user of a direct room: how often the other one may block them, with
   /// entries in between.
   static let hiddenRuns = 1_000

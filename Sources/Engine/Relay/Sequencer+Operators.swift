@@ -9,7 +9,8 @@ extension Sequencer {
     _ store: inout some EntryLookup
   ) throws(StoreFailure) {
     let act = Act(
-      by: order.user, verb: change.isBanned ? "ban" : "unban", user: change.user, until: change.until)
+      by: order.user, verb: change.isBanned ? "ban" : "unban", user: change.user,
+      until: change.until)
     try record(act, order, &batch, &store)
     batch.bans.append(change)
     batch.promises.append((loop, order.origin, .ok))
@@ -24,7 +25,8 @@ extension Sequencer {
     let room = try room(name, &store)
     guard let number = rooms[room].number, Self.takesNotices(name) else {
       let error = WireError(
-        .noSuchRoom, "There is no room \(name) that can be deleted.", re: order.origin.re, room: name)
+        .noSuchRoom, "There is no room \(name) that can be deleted.", re: order.origin.re,
+        room: name)
       batch.answers.append((loop, .answer(order.origin, .error(error))))
       return
     }

@@ -35,6 +35,13 @@ extension Sequencer {
       batch.answers.append((loop, .answer(report.origin, .error(error))))
       return
     }
+    guard mayReport(report.user, batch.now) else {
+      let error = WireError(
+        .limitReached, "You have reached the limit of \(EntryLimits.reportsPerDay) reports a day.",
+        re: .report, room: report.room, field: "reports_per_day")
+      batch.answers.append((loop, .answer(report.origin, .error(error))))
+      return
+    }
     var copy = entry
     if entry.kind == .text {
       let text = try currentText(of: entry, for: report.user, in: room, &batch, &store)
@@ -51,10 +58,17 @@ extension Sequencer {
     if let seq = try record(
       body.body, in: RoomName.reports, id: id, receivedAt: report.receivedAt, &batch, &store)
     {
+      reportCounts.users[report.user, default: 0] += 1
       batch.reports.append(
         .init(report: seq, room: number, seq: report.seq, at: batch.now, hasCopy: true))
     }
     batch.promises.append((loop, report.origin, .ok))
+  }
+
+  private mutating func mayReport(_ user: String, _ now: Int64) -> Bool {
+    let day = now / 86_400_000
+    if reportCounts.day != day { reportCounts = (day, [:]) }
+    return reportCounts.users[user] ?? 0 < EntryLimits.reportsPerDay
   }
 
   /// The copies of an entry go with it.

@@ -51,6 +51,8 @@ public struct Sequencer {
   package internal(set) var blocks: BlockTable
   /// The last entries of rooms at times that were asked for; see `marks(_:seenBy:in:_:)`.
   var pastHeads: [PastHead: Int64] = [:]
+  /// The number of reports that users have made on a day, counted from 1970.
+  var reportCounts: (day: Int64, users: [String: Int]) = (0, [:])
   /// When `removeOldCopies` looks again, in milliseconds since 1970.
   var copiesDue: Int64 = 0
   var unstored = UnstoredRooms()
