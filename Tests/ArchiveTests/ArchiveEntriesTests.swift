@@ -31,6 +31,24 @@ import Wire
     #expect(try archive.room()?.last?.seq == 8)
   }
 
+  @Test
+  func `that are hidden leave no gap, are shown in their place, and are not the last message`()
+    throws
+  {
+    let archive = try open()
+    archive.begin("general", epoch: "e1", after: 5)
+    for entry in [.text(6, "one"), Entry.text(7).hidden, Entry.text(8).hidden, .text(9, "two")] {
+      archive.append(entry)
+    }
+    archive.append(Entry.text(10).hidden)
+    try archive.flush()
+    #expect(try archive.room()?.latest == 10)
+    #expect(try archive.room()?.last?.seq == 9)
+    #expect(
+      try archive.page(of: "general", limit: 4).map(\.kind) == [.hidden, .hidden, .text, .hidden])
+    #expect(try archive.page(of: "general", after: 6, limit: 9).map(\.seq) == [7, 8, 9, 10])
+  }
+
   @Test func `are stored unchanged across a restart`() throws {
     let entries: [Entry] = [
       .text(6, "one\n\"two\"\u{1F600}"), .text(7, from: "ada"),

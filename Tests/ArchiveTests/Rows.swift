@@ -25,9 +25,9 @@ func sql(_ text: String, on path: String) throws -> Int64 {
   }
 }
 
-/// Undoes the last two steps of the schema.
+/// Undoes the last three steps of the schema.
 func leaveAsVersion4(_ path: String) throws {
-  try sql("DROP INDEX notices", on: path)
+  for index in ["notices", "hidden"] { try sql("DROP INDEX \(index)", on: path) }
   for table in ["words", "blocks", "unindexing", "indexing"] {
     try sql("DROP TABLE \(table)", on: path)
   }

@@ -144,7 +144,7 @@ private final class Crowd: EventHandler {
       case .message(.error(let error)) where error.code == .unavailable && crowd.relays.count > 1:
         break
       case .message(.error(let error)): crowd.troubles.append("\(error)")
-      case .welcomed, .tokenWanted, .message: break
+      case .welcomed, .answered, .tokenWanted, .message: break
       }
     }
   }

@@ -108,6 +108,10 @@ enum Schema {
     -- What changed a room is shown among its messages.
     CREATE INDEX notices ON entries (range, seq) WHERE kind IN ('settings', 'member');
     """,
+    """
+    -- So are the places of what blocked users have sent.
+    CREATE INDEX hidden ON entries (range, seq) WHERE kind = 'hidden';
+    """,
   ]
 
   static var version: Int64 { Int64(steps.count) }

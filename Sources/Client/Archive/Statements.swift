@@ -4,13 +4,16 @@ internal import SQLite
 struct Statements: ~Copyable {
   static let columns = "seq, at, sender, id, kind, body"
 
-  /// What a conversation shows: the messages, and what changed the room.
+  /// What a conversation shows: the messages, what changed the room, and what is hidden.
   private static func shown(_ place: String, order: String) -> String {
-    let parts = [("contents", "'text', 'data'"), ("notices", "'settings', 'member'")].map {
+    let parts = [
+      ("contents", "IN ('text', 'data')"), ("notices", "IN ('settings', 'member')"),
+      ("hidden", "= 'hidden'"),
+    ].map {
       """
       SELECT * FROM (
         SELECT \(columns) FROM entries INDEXED BY \($0)
-        WHERE range = ?1 AND \(place) AND kind IN (\($1)) ORDER BY \(order) LIMIT ?4)
+        WHERE range = ?1 AND \(place) AND kind \($1) ORDER BY \(order) LIMIT ?4)
       """
     }
     return "\(parts.joined(separator: " UNION ALL ")) ORDER BY \(order) LIMIT ?4"

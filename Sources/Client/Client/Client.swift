@@ -20,6 +20,8 @@ public final class Client {
   package let execution: SessionExecution
   /// The relay and the trust of the last TLS session.
   var secured: (RelayURL, TLSTrust)?
+  /// The number of requests with a `ref`.
+  var requestCount = 0
 
   /// Creates a client that does nothing before `start`.
   public init(_ configuration: Configuration, on shared: ClientLoop) {
@@ -106,6 +108,16 @@ public final class Client {
     return isSent
   }
 
+  /// Sends a request, as ``request(_:)``, whose answer names it: ``ClientEvent/answered(ref:)``, or an
+  /// `error` with this `ref`. If the connection is lost before, neither comes.
+  /// - Parameter ref: 1 to 64 printable ASCII characters.
+  public func request(_ message: ClientMessage, ref: String) -> Bool {
+    guard isLive, connection.link.isOpen else { return false }
+    connection.link.append(.text, message.json(ref: ref).span, with: connection.resources)
+    outputWaits()
+    return true
+  }
+
   /// See `ClientSession.forgetUser`.
   public func forgetUser() { perform { session, _, _ in session.forgetUser() } }
 
@@ -123,5 +135,6 @@ extension Client: LinkExecutor {
 
   package func didReceive(_ message: ServerMessage?, _ json: Span<UInt8>, isNews: Bool) {
     if isNews { handler?.client(self, received: json) }
+    if message == .ok, let ref = ServerMessage.ref(in: json) { report(.answered(ref: ref)) }
   }
 }

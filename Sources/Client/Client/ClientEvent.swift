@@ -20,6 +20,9 @@ public enum ClientEvent: Equatable, Sendable {
   case acknowledged(ServerMessage.Ack)
   /// One of the client's lines was refused for good and will not be sent again.
   case refused(ClientMessage.Send, WireError)
+  /// A request has taken effect: `ref` is what ``Client/block(_:)`` or another call has returned. One that
+  /// is refused is a `message` with an `error` of this `ref`.
+  case answered(ref: String)
   /// Every other message of the relay: typing, receipts, answers to requests, errors.
   case message(ServerMessage)
   /// Asks for another token, to be passed to `renew`, if the settings say that tokens can be

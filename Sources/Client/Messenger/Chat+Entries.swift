@@ -15,6 +15,7 @@ extension Chat {
     // An entry moves its sender's read mark if nothing of others lies between.
     let readsOn = isOwn && entry.seq == conversation.read + 1
     if readsOn { conversation.read = entry.seq }
+    if isOwn { conversation.isRequest = false }
     if entry.seq > conversation.countedTo {
       conversation.countedTo = entry.seq
       if entry.kind.isContent, !isOwn, entry.seq > conversation.read { conversation.unread += 1 }
@@ -71,7 +72,9 @@ extension Chat {
   static let detachedLimit = 10_000
 
   private mutating func insert(_ entry: Entry, _ effects: inout [Effect]) {
-    guard entry.kind.isContent || entry.kind.isNotice else { return change(entry) }
+    guard entry.kind.isContent || entry.kind.isNotice || entry.kind == .hidden else {
+      return change(entry)
+    }
     guard var timeline = self.timeline else { return }
     self.timeline = nil
     defer { self.timeline = timeline }
@@ -83,6 +86,7 @@ extension Chat {
       return
     }
     let message = self.message(entry, in: timeline, &effects)
+    if message.hidden != nil { return timeline.insert(hidden: message) }
     // Another user's entry is new unless it arrives out of order, so no search is needed.
     let isNew = entry.from != user && entry.seq > timeline.lastSeq
     if !isNew, let place = timeline.index(of: key) {
@@ -137,6 +141,15 @@ extension Chat {
   func message(
     _ entry: Entry, in timeline: Timeline, _ effects: inout [Effect]
   ) -> Message {
+    if entry.kind == .hidden {
+      // It has no id.
+      var hidden = Message(
+        key: .init(from: "", id: "\(entry.seq)"), seq: entry.seq, at: entry.at,
+        text: NoticeText.hidden(1), isOwn: false)
+      hidden.isNotice = true
+      hidden.hidden = .init(last: entry.seq)
+      return hidden
+    }
     if entry.kind.isNotice {
       var notice = Message(
         key: .init(from: entry.from, id: entry.id), seq: entry.seq, at: entry.at,
@@ -173,7 +186,7 @@ extension Chat {
   ) {
     guard var timeline, timeline.room == room else { return }
     self.timeline = nil
-    let messages = entries.map { message($0, in: timeline, &effects) }
+    let messages = Timeline.joined(entries.map { message($0, in: timeline, &effects) })
     var added = 0
     if before == nil {
       timeline.messages = messages
@@ -187,8 +200,15 @@ extension Chat {
       }
       showFirstUnread()
     } else if before == timeline.firstSeq || timeline.messages.isEmpty {
-      timeline.messages.insert(contentsOf: messages, at: 0)
-      added = messages.count
+      let (known, first) = (timeline.messages.count, timeline.messages.first)
+      timeline.messages = Timeline.joined(messages + timeline.messages)
+      added = max(0, timeline.messages.count - known)
+      // The view may be at the line that the page has extended.
+      if let first, first.hidden != nil, timeline.index(of: first.key) == nil,
+        let place = timeline.messages.firstIndex(where: { $0.hidden?.last == first.hidden?.last })
+      {
+        timeline.messages[place].key = first.key
+      }
       timeline.isComplete = isComplete
       for message in messages where message.quote == nil { timeline.requote(message.seq ?? 0) }
       self.timeline = timeline
@@ -263,7 +283,9 @@ extension Timeline {
   var firstSeq: Int64? { messages.first { $0.seq != nil }?.seq }
 
   /// The `seq` of the newest loaded message; 0 if there is none.
-  var lastSeq: Int64 { messages.last { $0.seq != nil }?.seq ?? 0 }
+  var lastSeq: Int64 {
+    messages.last { $0.seq != nil }.flatMap { $0.hidden?.last ?? $0.seq } ?? 0
+  }
 
   func index(of key: Message.Key) -> Int? { messages.lastIndex { $0.key == key } }
 
@@ -275,6 +297,31 @@ extension Timeline {
     var place = messages.count
     while place > 0, messages[place - 1].seq.map({ $0 > seq }) ?? true { place -= 1 }
     messages.insert(message, at: place)
+  }
+
+  /// Inserts a hidden entry, unless it is among those that are loaded.
+  mutating func insert(hidden message: Message) {
+    guard let seq = message.seq,
+      !messages.contains(where: { $0.seq ?? .max <= seq && seq <= $0.hidden?.last ?? 0 })
+    else { return }
+    insert(message)
+    messages = Self.joined(messages)
+  }
+
+  /// Returns the messages with one line for each run of hidden ones.
+  static func joined(_ messages: [Message]) -> [Message] {
+    var joined: [Message] = []
+    joined.reserveCapacity(messages.count)
+    for message in messages {
+      guard let next = message.hidden, var run = joined.last, let first = run.hidden else {
+        joined.append(message)
+        continue
+      }
+      run.hidden = .init(count: first.count + next.count, last: next.last)
+      run.text = NoticeText.hidden(first.count + next.count)
+      joined[joined.count - 1] = run
+    }
+    return joined
   }
 
   func quote(_ seq: Int64) -> Message.Quote {

@@ -84,9 +84,9 @@ extension Chat {
   private static let announceMilliseconds: Int64 = 1000
 
   mutating func announce(_ entry: Entry, in room: String, _ effects: inout [Effect]) {
-    guard let conversation = conversations[room], isWanted(entry, in: conversation) else {
-      return
-    }
+    guard let conversation = conversations[room], !conversation.isRequest,
+      isWanted(entry, in: conversation)
+    else { return }
     let isShown = timeline?.room == room && !isConversationHidden
     let isSeen = isWatched && isShown && timeline?.scroll == .newest
     if now - times.sounded >= Self.announceMilliseconds {

@@ -47,6 +47,7 @@ extension Chat {
     case .edit, .delete, .reply, .react, .forward, .copy, .openLink, .retry, .discard: break
     default: return nil
     }
+    if message.hidden != nil { return "Hidden messages have no content here." }
     if message.isNotice { return "This line is about the room, and is no message." }
     if message.isDeleted { return "This message was deleted." }
     switch command {

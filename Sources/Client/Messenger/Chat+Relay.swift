@@ -23,6 +23,7 @@ extension Chat {
     case .entry(let entry): addEntry(entry, &effects)
     case .acknowledged(let ack): acknowledged(ack, &effects)
     case .refused(let send, let error): refused(send, error, &effects)
+    case .answered(let ref): answered(ref)
     case .message(let message): handleMessage(message, &effects)
     case .tokenWanted(let refused):
       guard let refused else { return }
@@ -39,6 +40,7 @@ extension Chat {
   }
 
   private mutating func connectionLost(_ effects: inout [Effect]) {
+    forgetRequests()
     times.nextPing = .max
     times.pings = []
     asked = []
@@ -181,6 +183,7 @@ extension Chat {
     case .history: recordAnswered(.history)
     default: break
     }
+    if requestRefused(error) { return }
     switch (error.re, error.code) {
     case (.people, .directoryLimited):
       // The relay may need a moment longer, and its clock may differ.
@@ -229,6 +232,7 @@ extension Chat {
     if row.peer != nil { conversation.hasPicture = row.avatar != nil }
     conversation.lastSeen = row.lastSeen ?? conversation.lastSeen
     conversation.isOffered = row.listed
+    conversation.isRequest = row.isRequest
     // Listed rooms are also shown to users who are not members.
     let isMember = !row.listed || row.read > 0 || conversation.isMember
     if !conversation.isJoined || conversation.latest == 0 {
@@ -274,6 +278,7 @@ extension Chat {
     conversations[room]?.unread = activity.unread
     conversations[room]?.countedTo = activity.head
     conversations[room]?.isMember = true
+    conversations[room]?.isRequest = activity.isRequest
     if let last = activity.last, last.kind.isContent {
       let preview = preview(of: last)
       conversations[room]?.last = preview

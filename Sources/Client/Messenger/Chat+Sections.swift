@@ -7,6 +7,8 @@ extension Chat {
     case pinned
     /// Rooms that the user belongs to, and users with messages.
     case conversations
+    /// What users have begun who are not known.
+    case requests
     /// Rooms that the relay lists for everyone.
     case rooms
     /// The rest of the directory.
@@ -17,6 +19,7 @@ extension Chat {
 
   func section(of conversation: Conversation) -> Section {
     if conversation.isPinned { return .pinned }
+    if conversation.isRequest { return .requests }
     if conversation.last != nil || conversation.head > 0, conversation.peer != nil {
       return .conversations
     }
@@ -45,6 +48,7 @@ extension Chat {
     switch section {
     case .pinned: ("Pinned", nil)
     case .conversations: ("Conversations", nil)
+    case .requests: ("Requests", nil)
     case .rooms: (headings[0] == .rooms ? "Rooms" : "Other rooms", nil)
     case .people: ("People", label(.switcher).map { "\($0) finds" })
     }

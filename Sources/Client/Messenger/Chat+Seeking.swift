@@ -114,7 +114,7 @@ extension Chat {
   ) {
     guard var timeline else { return }
     self.timeline = nil
-    timeline.messages = entries.map { message($0, in: timeline, &effects) }
+    timeline.messages = Timeline.joined(entries.map { message($0, in: timeline, &effects) })
     timeline.isDetached = !isNewest
     timeline.isComplete = isComplete
     timeline.isFresh = false
@@ -169,7 +169,8 @@ extension Chat {
     }
     self.timeline = nil
     let known = timeline.messages
-    timeline.messages = known + entries.map { message($0, in: timeline, &effects) }
+    timeline.messages = Timeline.joined(
+      known + entries.map { message($0, in: timeline, &effects) })
     if isNewest {
       timeline.isDetached = false
       timeline.newBelow = 0

@@ -64,7 +64,8 @@ extension Chat {
       let from = ShownText.line(name(of: message.from))
       let origin = message.forwardedFrom.map { ", from \(ShownText.line(name(of: $0)))" } ?? ""
       let content = message.isDeleted ? "(deleted)" : message.text
-      text += "\(date.joined(separator: "-")) \(moment(message.at).clock)  \(from)\(origin): "
+      text += "\(date.joined(separator: "-")) \(moment(message.at).clock)  "
+      if message.hidden == nil { text += "\(from)\(origin): " }
       text += content.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         .joined(separator: "\n    ")
       text += "\n"

@@ -20,7 +20,9 @@ extension Chat {
     // An edit is of a message, and so is text.
     switch isEdit ? .text(text) : SlashCommand.read(text) {
     case .text(let unescaped): text = unescaped
-    case .command(let command, let argument) where composition == .new:
+    // A report may be about the message that the reply is to.
+    case .command(let command, let argument)
+    where composition == .new || command.personCommand == .report:
       return perform(command, argument, &effects)
     case .command(let command, _):
       return complain(

@@ -30,6 +30,7 @@ extension Chat {
       showTopic()
     case .topic: perform(.topic, argument, &effects)
     case .room(let command): perform(command, argument, &effects)
+    case .person(let command): perform(command, argument, &effects)
     case .search:
       clearComposer(&effects)
       search = Search()

@@ -69,6 +69,8 @@ public struct Conversation: Equatable, Sendable {
   var order = Int.max
   /// Whether the relay offers the room to every user.
   var isOffered = false
+  /// Whether a user who is not known has begun it, until the user accepts or answers it.
+  public var isRequest = false
   public var last: Preview?
   public var typing: [Typing] = []
   /// The marks of other users; empty in a large room.

@@ -9,6 +9,8 @@ public enum Effect: Equatable, Sendable {
   /// subscribe to the newest entries only.
   case join(String, head: Int64?)
   case request(ClientMessage)
+  /// The same, with this `ref`, which the answer names.
+  case ask(ClientMessage, ref: String)
   case mark(String, received: Int64, read: Int64)
   /// Store it, then send it until it is acknowledged.
   case send(ClientMessage.Send, at: Int64)

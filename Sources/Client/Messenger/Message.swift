@@ -42,6 +42,12 @@ public struct Message: Equatable, Sendable {
     }
   }
 
+  /// A run of hidden entries; the first is `seq`.
+  public struct Hidden: Equatable, Sendable {
+    public var count = 1
+    public var last: Int64
+  }
+
   public var key: Key
   /// Its `seq`; `nil` while it waits.
   public var seq: Int64?
@@ -55,6 +61,8 @@ public struct Message: Equatable, Sendable {
   public var deletedBy: String?
   /// Whether it is a quiet line about the room, and not a message.
   public var isNotice = false
+  /// The entries of blocked users for which it stands, if it does: it is a notice then.
+  public var hidden: Hidden?
   public var isEdited = false
   public var quote: Quote?
   /// The original sender, if it was forwarded.

@@ -12,6 +12,13 @@ public struct NoticeText {
     self.time = time
   }
 
+  /// Says how many messages of blocked people are not shown.
+  public static func hidden(_ count: Int) -> String {
+    count == 1
+      ? "A message of a blocked person is hidden"
+      : "\(count) messages of a blocked person are hidden"
+  }
+
   public func line(for entry: Entry) -> String {
     if let change = entry.settings {
       let parts = changes(in: change)

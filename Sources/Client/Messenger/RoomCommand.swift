@@ -43,14 +43,7 @@ public enum RoomCommand: Equatable, Sendable {
     default: break
     }
     var rest = argument[...]
-    let name = Self.word(&rest)
-    let user = (name.first == "@" ? name.dropFirst() : name).lowercased()
-    guard UserName.isValid(user) else {
-      throw Problem(
-        text: name.isEmpty
-          ? "A user's name is missing: write /\(self) bo."
-          : "\(name) is no user's name: a name has only a-z 0-9 . _ -, as in /\(self) bo.")
-    }
+    let user = try Self.user(&rest, for: "\(self)")
     var change = MemberChange(user: user, role: try newRole(&rest))
     try check(change, room)
     if self == .ban || self == .mute {
@@ -115,8 +108,21 @@ public enum RoomCommand: Equatable, Sendable {
     }
   }
 
+  /// Removes a user's name from the front of an argument.
+  static func user(_ rest: inout Substring, for command: String) throws(Problem) -> String {
+    let name = word(&rest)
+    let user = (name.first == "@" ? name.dropFirst() : name).lowercased()
+    guard UserName.isValid(user) else {
+      throw Problem(
+        text: name.isEmpty
+          ? "A user's name is missing: write /\(command) bo."
+          : "\(name) is no user's name: a name has only a-z 0-9 . _ -, as in /\(command) bo.")
+    }
+    return user
+  }
+
   /// Removes the first word of a text, and the white space after it.
-  private static func word(_ text: inout Substring) -> Substring {
+  static func word(_ text: inout Substring) -> Substring {
     let word = text.prefix { !$0.isWhitespace }
     text = text.dropFirst(word.count).drop(while: \.isWhitespace)
     return word

@@ -11,6 +11,7 @@ public struct SlashCommand: Equatable, Sendable {
     /// Mutes the conversation, or no longer; with an argument, the room's command.
     case mute(Bool)
     case room(RoomCommand)
+    case person(PersonCommand)
     case pin(Bool)
     /// The same as a key's.
     case command(Command)
@@ -52,6 +53,11 @@ public struct SlashCommand: Equatable, Sendable {
     SlashCommand(.room(.deop), "deop", "USER", "make a moderator a member"),
     SlashCommand(
       .room(.role), "role", "USER owner|moderator|member", "choose what a member may do"),
+    SlashCommand(.person(.block), "block", "[USER]", "block a person, who is not told"),
+    SlashCommand(.person(.unblock), "unblock", "[USER]", "no longer block a person"),
+    SlashCommand(.person(.accept), "accept", "", "accept the request of a person"),
+    SlashCommand(
+      .person(.report), "report", "[SEQ] REASON", "report a message, or the last one of another"),
     SlashCommand(.search, "search find s", "[TEXT]", "search this conversation"),
     SlashCommand(.find, "searchall everywhere grep", "[TEXT]", "search all conversations"),
     SlashCommand(.goTo, "goto date jump", "DATE", "go to a date, such as yesterday or 14:02"),
@@ -112,6 +118,11 @@ public struct SlashCommand: Equatable, Sendable {
     case .mute(let isMuted) where !argument.isEmpty: isMuted ? .mute : .unmute
     default: nil
     }
+  }
+
+  /// What the command does about a person, if it does something.
+  public var personCommand: PersonCommand? {
+    if case .person(let command) = action { command } else { nil }
   }
 
   /// Whether the first argument is a user's name.

@@ -6,8 +6,14 @@ import Wire
 
 /// Formats an entry as a line for the user: `HH:MM  from  text`, or `SEQ  HH:MM  from  text`.
 enum EntryLine {
-  static func format(_ entry: Entry, withSequence: Bool = false) -> String {
-    "\(withSequence ? "\(entry.seq)  " : "")\(clock(entry.at))  \(TerminalText.line(entry.from))  \(TerminalText.line(said(in: entry)))\n"
+  /// - Parameter hidden: How many entries it stands for, if it is hidden.
+  static func format(_ entry: Entry, withSequence: Bool = false, hidden: Int = 1) -> String {
+    if entry.kind == .hidden {
+      return
+        "\(withSequence ? "\(entry.seq)  " : "")\(clock(entry.at))  (\(NoticeText.hidden(hidden)))\n"
+    }
+    return
+      "\(withSequence ? "\(entry.seq)  " : "")\(clock(entry.at))  \(TerminalText.line(entry.from))  \(TerminalText.line(said(in: entry)))\n"
   }
 
   /// An entry that refers to an earlier one names it by number, because a printed line cannot be

@@ -21,6 +21,7 @@ extension LineChat {
       return say(topic.isEmpty ? "the room has no topic" : "topic: \(topic)")
     default: break
     }
+    if let about = command.personCommand { return perform(about, argument, number: number) }
     guard let change = command.roomCommand(argument) else {
       return complain(
         "/\(name) is a command of the full screen, and was not sent;"
@@ -42,6 +43,34 @@ extension LineChat {
     } catch {
       complain("/\(name): \(error.text)")
     }
+  }
+
+  private func perform(_ command: PersonCommand, _ argument: String, number: Int) {
+    guard let room else { return }
+    do throws(RoomCommand.Problem) {
+      let request = try command.request(
+        argument, in: room, with: RoomName.peer(in: room, of: ownName), reporting: lastOfOthers)
+      guard client.request(request.message, ref: "line-\(number)") else {
+        return complain("/\(command) needs a connection")
+      }
+      recordProgress()
+      asked["line-\(number)"] = (request, number)
+    } catch {
+      complain("/\(command): \(error.text)")
+    }
+  }
+
+  /// Says what has become of a command about a person.
+  func answered(_ ref: String, _ error: WireError?, isLost: Bool = false) {
+    guard let (request, number) = asked.removeValue(forKey: ref) else { return }
+    if let error {
+      refuse(number, error.message)
+    } else if isLost {
+      refuse(number, "the connection was lost; write it again")
+    } else {
+      say(request.effect)
+    }
+    finishIfDone()
   }
 
   /// Says under which name a new room was made.

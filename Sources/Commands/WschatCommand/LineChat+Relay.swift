@@ -49,6 +49,8 @@ extension LineChat: ClientHandler {
       finishIfDone()
     case .message(.people(let page)): continueSearch(with: page)
     case .message(.error(let error)) where error.re == .people: searchFailed(error)
+    case .answered(let ref): answered(ref, nil)
+    case .message(.error(let error)) where error.ref != nil: answered(error.ref ?? "", error)
     case .message(.error(let error)) where error.id == nil: report(error)
     case .message: break
     case .tokenWanted(let refused):
@@ -57,6 +59,7 @@ extension LineChat: ClientHandler {
       if let refused { warn("\(refused) (running --token-command for a new one)") }
       renewal?.begin()
     case .disconnected(let error, retryMilliseconds: _):
+      for ref in asked.keys { answered(ref, nil, isLost: true) }
       let complaint = reason(of: error)
       if complaint != lastConnectionError { warn("\(complaint); retrying") }
       lastConnectionError = complaint
@@ -139,8 +142,12 @@ extension LineChat: ClientHandler {
   }
 
   private func show(_ entry: Entry) {
+    if entry.kind.isContent, entry.from != ownName { lastOfOthers = entry.seq }
     if !options.printsJSON, !options.isQuiet {
-      output.append(EntryLine.format(entry, withSequence: options.printsSequence))
+      printHidden(before: entry)
+      if entry.kind != .hidden {
+        output.append(EntryLine.format(entry, withSequence: options.printsSequence))
+      }
       if output.isFull { flushOutput() }
     }
     let wasWaiting = historyEnd != nil || awaitsEcho
@@ -151,6 +158,22 @@ extension LineChat: ClientHandler {
       recordProgress()
       finishIfDone()
     }
+  }
+
+  /// Prints one line for hidden entries that follow each other: after the last of them in the history,
+  /// after the first one that arrives later.
+  private func printHidden(before entry: Entry) {
+    if entry.kind == .hidden {
+      hidden = (entry, (hidden?.count ?? 0) + 1)
+      if historyEnd.map({ entry.seq < $0 }) ?? false { return }
+    }
+    if let hidden, !isHiddenPrinted {
+      output.append(
+        EntryLine.format(
+          hidden.last, withSequence: options.printsSequence, hidden: hidden.count))
+    }
+    isHiddenPrinted = entry.kind == .hidden
+    if !isHiddenPrinted { hidden = nil }
   }
 
   static func advice(about error: ClientError) -> String {

@@ -45,6 +45,13 @@ final class LineChat {
   var room: String?
   private var splitter = LineSplitter(limitBytes: LineChat.lineLimitBytes)
   var pending: [String: Pending] = [:]
+  /// The commands about people that the relay has not answered, by `ref`, with the number of the line.
+  var asked: [String: (request: PersonCommand.Request, number: Int)] = [:]
+  /// The last message of another person.
+  var lastOfOthers: Int64?
+  /// Hidden entries that follow each other, and whether the line about them is printed.
+  var hidden: (last: Entry, count: Int)?
+  var isHiddenPrinted = false
   private var pendingBytes = 0
   private var inputIsOver = false
   var wasWelcomed = false
@@ -113,7 +120,8 @@ final class LineChat {
 
   /// Whether an answer of the relay is still expected.
   private var isWaiting: Bool {
-    !wasJoined || !pending.isEmpty || historyEnd != nil || search != nil || awaitsEcho
+    !wasJoined || !pending.isEmpty || !asked.isEmpty || historyEnd != nil || search != nil
+      || awaitsEcho
   }
 
   /// Whether an own line is stored, but has not been received back to be printed at the end.

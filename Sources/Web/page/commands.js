@@ -34,6 +34,10 @@ export const table = [
   ["op", "USER", "make a member a moderator"],
   ["deop", "USER", "make a moderator a member"],
   ["role", "USER owner|moderator|member", "choose what a member may do"],
+  ["block", "[USER]", "block a person, who is not told"],
+  ["unblock", "[USER]", "no longer block a person"],
+  ["accept", "", "accept the request of a person"],
+  ["report", "[SEQ] REASON", "report a message, or the last one of another"],
   ["search find s", "[TEXT]", "search this conversation"],
   ["searchall everywhere grep", "[TEXT]", "search all conversations"],
   ["goto date jump", "DATE", "go to a date, such as yesterday or 14:02"],
@@ -124,7 +128,8 @@ export function matching(start, role) {
  * @property {Open} row
  * @property {Conversation} conversation
  * @property {Timeline} timeline
- * @property {import("./actions.js").Place} place what the dialogs of the room need
+ * @property {import("./actions.js").Place} place what dialogs need
+ * @property {number} [target] the message that the text replies to
  * @property {() => void} done the command is understood: its text leaves the composer
  * @property {(text: string) => void} say
  * @property {(text: string) => void} send
@@ -211,10 +216,36 @@ const actions = {
     const name = `${plain(row.title)} (${row.peer === undefined ? `#${row.room}` : `@${row.peer}`})`;
     say(topic ? `${name}: ${plain(topic)}` : name);
   },
-  members({ row, timeline, place, done, say }) {
+  members({ place, row, timeline, done, say }) {
     if (row.peer !== undefined) return say("Only rooms have members, topics and titles.");
     done();
     return opened(timeline, rooms, ({ showMembers }) => showMembers(place));
+  },
+  block: (place, argument) => block(place, argument, true),
+  unblock: (place, argument) => block(place, argument, false),
+  accept(place) {
+    const { messenger, row, conversation, say } = place;
+    const { room } = conversation;
+    if (row.peer === undefined) return say("Only direct conversations are requests.");
+    if (!messenger.relay.rooms.list.find((one) => one.room === room.name)?.request)
+      return say("This conversation is no request.");
+    const effect = `${plain(row.title)}'s request is accepted.`;
+    return ask(place, () => room.accept(), effect, "Accepting the request");
+  },
+  report(place, argument) {
+    const { messenger, row, conversation, target, say } = place;
+    const [, number, reason] = /** @type {RegExpExecArray} */ (
+      /^(?:(\d+)(?:\s+|$))?([\s\S]*)$/u.exec(argument)
+    );
+    if (!reason) return say("A reason is missing: write /report spam.");
+    const isOfOther = (/** @type {Message} */ { kind, from, deleted }) =>
+      (kind === "text" || kind === "data") && from !== messenger.user && !deleted;
+    const seq = number ? Number(number) : (target ?? conversation.items.findLast(isOfOther)?.seq);
+    if (seq === undefined) return say("There is no message of another person here.");
+    const readers =
+      row.peer === undefined ? "the moderators of this room" : "the operators of the relay";
+    const effect = `The message was reported to ${readers}.`;
+    return ask(place, () => conversation.room.report(seq, reason), effect, "The report");
   },
   search({ done, search }, argument) {
     done();
@@ -253,6 +284,38 @@ const actions = {
     else say(commands.map(({ usage }) => usage).join(", "));
   },
 };
+
+/** @param {Place} place @param {string} argument @param {boolean} on */
+function block(place, argument, on) {
+  const { messenger, row, say } = place;
+  const user = argument ? person(argument, messenger.user) : row.peer;
+  const name = on ? "block" : "unblock";
+  if (!user)
+    return say(
+      argument
+        ? `${plain(argument)} is no other user's name: write /${name} bo.`
+        : `A user's name is missing: write /${name} bo.`,
+    );
+  const shown = plain(messenger.people.name(user) ?? user);
+  const effect = `${shown} is ${on ? "" : "no longer "}blocked.`;
+  const attempt = `${on ? "Blocking" : "Unblocking"} ${shown}`;
+  return ask(place, () => messenger.relay.block(user, on), effect, attempt);
+}
+
+/**
+ * Asks the relay, and says what has become of it.
+ * @param {Place} place @param {() => Promise<unknown>} request @param {string} effect
+ * @param {string} attempt what may be refused
+ */
+async function ask({ done, say }, request, effect, attempt) {
+  done();
+  try {
+    await request();
+    say(effect);
+  } catch (error) {
+    say(`${attempt} was refused: ${plain(/** @type {Error} */ (error).message)}`);
+  }
+}
 
 /** The user that a name means, unless it is oneself. @param {string} name @param {string} me */
 function person(name, me) {

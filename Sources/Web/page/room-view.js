@@ -434,6 +434,7 @@ export class RoomView extends HTMLElement {
       row: this.#row,
       conversation,
       timeline: this.#timeline,
+      target: this.#purpose?.seq,
       place: this.#place,
       done: () => {
         this.#composer.text = "";

@@ -15,6 +15,10 @@ READY = f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'"
 TITLE = "document.querySelector('relay-conversation h1').textContent"
 
 
+SAID = {"block": "eve is blocked.", "unblock": "eve is no longer blocked.",
+        "report": "The message was reported to the moderators of this room."}
+
+
 def clear(page):
     page.evaluate("(input => { input.focus(); input.value = ''; input.dispatchEvent(new Event('input', { bubbles: true })); })"
                   "(document.querySelector('relay-composer textarea'))")
@@ -43,7 +47,7 @@ def commands(browser, folder):
         write(page, text)
         wait_for_text(page, sent, ".own")
     arguments = {"join": "#general", "msg": "@bo", "me": "waves", "goto": "today", "search": "two", "create": "Tea", "title": "Tea",
-                 "role": "eve owner", **dict.fromkeys(("invite", "kick", "ban", "unban", "op", "deop"), "@eve")}
+                 "role": "eve owner", "block": "@eve", "unblock": "eve", "report": "spam", **dict.fromkeys(("invite", "kick", "ban", "unban", "op", "deop"), "@eve")}
     for names, _, _, *absence in table:
         name, *others = names.split()
         for alias in (name, *others):
@@ -52,9 +56,13 @@ def commands(browser, folder):
             page.type(text)
             page.wait("document.querySelector('.offers').hidden || document.querySelectorAll('.offers [role=option]').length > 0")
             page.press("Enter")
-            if absence:
+            if name == "accept":
+                page.wait(f"{NOTE} === 'Only direct conversations are requests.'")
+            elif absence:
                 page.wait(f"{NOTE}?.startsWith({json.dumps(absence[0])})")
             else:
+                if name in SAID:
+                    page.wait(f"{NOTE} === {json.dumps(SAID[name])}")
                 page.wait(f"{COMPOSER} === '' || {json.dumps(text)} === ''", 8)
             # What stands in for a part that is being loaded need not become a dialog.
             page.wait("document.querySelector('dialog.loading') === null")

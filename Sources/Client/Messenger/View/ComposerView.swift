@@ -46,6 +46,12 @@ extension Chat {
     guard !row.isEmpty else { return }
     let subject: (sign: String, message: Message.Key)
     switch composition {
+    case .new where open?.isRequest == true:
+      let name = ShownText.line(open?.title ?? "")
+      drawing.grid.write(
+        fitting: " \(name) is new to you: /accept, answer, or /block",
+        at: Position(column: row.column, row: row.row), theme.accent, columns: row.columns)
+      return
     case .new:
       drawing.grid.write(
         String(repeating: "─", count: row.columns), at: Position(column: row.column, row: row.row),

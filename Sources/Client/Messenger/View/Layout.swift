@@ -111,7 +111,7 @@ extension Chat {
       layout.title = pane.line(0)
       left -= 1
     }
-    if composition != .new ? left >= 2 : left >= 8 {
+    if composition != .new || open?.isRequest == true ? left >= 2 : left >= 8 {
       layout.banner = takeRows(1)
       left -= 1
     }

@@ -142,6 +142,8 @@ final class ScreenChat {
     case .leave(let room): relay.leave(room)
     case .reconnect: relay.reconnect()
     case .request(let message): client.request(message)
+    case .ask(let message, let ref):
+      if !client.request(message, ref: ref) { host.post(.failed("There is no connection.")) }
     case .mark(let room, let received, let read):
       client.mark(room, received: received, read: read)
     case .send(let send, let at): relay.send(send, at: at)

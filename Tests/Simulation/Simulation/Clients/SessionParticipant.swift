@@ -169,7 +169,7 @@ final class SessionParticipant: Participant {
     case .joinRefused(let room, let error): fault("\(room) cannot be joined: \(error)")
     case .ended(let error): fault("the session ended: \(error)")
     case .disconnected(let error, _): world.trace("\(self.name) lost its connection: \(error)")
-    case .welcomed, .acknowledged, .message, .tokenWanted: break
+    case .welcomed, .acknowledged, .answered, .message, .tokenWanted: break
     }
   }
 
