@@ -56,6 +56,23 @@ extension `End to end` {
       #expect(talk.refused.first?.reason.contains("20") == true)
     }
 
+    @Test func `a filter reports what is spam, blocks its sender, and is told what is refused`()
+      throws
+    {
+      let relay = try RelayProcess()
+      let loop = try EventLoop()
+      let clients = try ClientLoop(loop)
+      let configuration = Client.Configuration(url: try RelayURL(relay.url), user: "ada")
+      let filter = SpamFilter("watches", in: "general", configuration, on: clients)
+      let bo = try RawClient(relay, user: "bo")
+      try bo.say("cheap watches", in: "general", id: "1")
+      try run(loop, clients) { filter.blocked == ["bo"] && filter.reported == [1] }
+      filter.list()
+      try run(loop, clients) { !filter.refusals.isEmpty }
+      #expect(filter.refusals.first?.hasPrefix("Only moderators of general") == true)
+      filter.end()
+    }
+
     @Test func `whoever makes a room invites members, removes them, and is told what is refused`()
       throws
     {
