@@ -121,6 +121,23 @@ import Wire
     #expect(asked(harness).map(\.message) == [.report(room: Harness.room, seq: 1, reason: "spam")])
   }
 
+  @Test func `in rooms a message of a blocked person is folded until it is selected`() {
+    var harness = Harness.talking()
+    harness.see(.blocks(["bo"]))
+    harness.take(.input(.focus(false)))
+    harness.open("tea")
+    harness.joined("tea")
+    harness.entry(1, "cheap watches", in: "tea")
+    #expect(!harness.effects.contains { if case .notify = $0 { true } else { false } })
+    #expect(drawn(&harness).contains("a message of a blocked person"))
+    #expect(!drawn(&harness).contains("watches"))
+    harness.press(Key(.up, .shift))
+    #expect(drawn(&harness).contains("cheap watches"))
+    harness.see(.blocks([]))
+    harness.press(Key(.escape))
+    #expect(drawn(&harness).contains("cheap watches"))
+  }
+
   /// A stranger has written to ada, who looks elsewhere.
   private func request() -> Harness {
     var harness = Harness()

@@ -85,6 +85,7 @@ extension Chat {
 
   mutating func announce(_ entry: Entry, in room: String, _ effects: inout [Effect]) {
     guard let conversation = conversations[room], !conversation.isRequest,
+      !blocked.contains(entry.from),
       isWanted(entry, in: conversation)
     else { return }
     let isShown = timeline?.room == room && !isConversationHidden

@@ -68,6 +68,7 @@ extension Chat {
     times.connected = now
     times.nextPing = now
     effects.append(.request(.rooms(.init())))
+    effects.append(.request(.blocks))
     peopleCursor = nil
     peopleCount = 0
     peopleWaitMilliseconds = Self.peopleWaitMilliseconds.lowerBound
@@ -146,6 +147,7 @@ extension Chat {
         effects.append(.request(.rooms(.init(cursor: next, limit: most))))
       }
       isListStale = true
+    case .blocks(let users): blocked = Set(users)
     case .activity(let activity): updateActivity(activity, &effects)
     case .people(let page): addPeople(page, &effects)
     case .presence(let presence):
@@ -172,7 +174,7 @@ extension Chat {
     case .error(let error): handleError(error, &effects)
     case .closing(let reason, _):
       complain("The relay is closing the connection: \(reason)", isError: false)
-    case .welcome, .renewed, .ok, .joined, .left, .message, .ack, .subscribers, .blocks, .reports:
+    case .welcome, .renewed, .ok, .joined, .left, .message, .ack, .subscribers, .reports:
       break
     }
   }
@@ -211,7 +213,8 @@ extension Chat {
       }
     // What was left before.
     case (.leave, .notJoined): break
-    case (.received, _), (.read, _), (.typing, _): break
+    // An older relay knows no blocks.
+    case (.received, _), (.read, _), (.typing, _), (.blocks, _): break
     default: complain(describe(error))
     }
   }

@@ -175,6 +175,8 @@ public struct Chat: Sendable {
   var outgoing: [Outgoing] = []
   /// The changes of rooms that the relay has not answered, by the id of their entry.
   var changes: [String: AskedChange] = [:]
+  /// The users that the user has blocked, once the relay has told.
+  var blocked: Set<String> = []
   /// What commands about people asked for and the relay has not answered, by `ref`.
   var personRequests: [String: PersonCommand.Request] = [:]
   /// The originals of forwarded messages, by the id of the outgoing message, until it is

@@ -220,6 +220,9 @@ extension Chat {
       return [("Draft: ", theme.error), (draft, theme.faint)]
     }
     guard let last = conversation.last else { return [] }
+    if conversation.peer == nil, blocked.contains(last.from) {
+      return [("a message of a blocked person", theme.faint)]
+    }
     var pieces: [(String, Style)] = []
     if let state = last.state {
       let (mark, style) = theme.mark(of: state, faint: theme.faint)

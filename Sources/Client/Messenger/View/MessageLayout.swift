@@ -64,9 +64,13 @@ struct MessageLayout {
     if startsGroup, isRoomy, !isIRC, index > 0 { block.lines.append(Line()) }
     if isNewDay { block.lines.append(rule(chat.moment(message.at).day, theme.faint)) }
     if isUnread { block.lines.append(rule("New", theme.unreadLine)) }
-    let showsName = startsGroup && isRoom && !message.isOwn && !isIRC && !message.isNotice
+    let isFolded = isFolded(message)
+    let showsName =
+      startsGroup && isRoom && !message.isOwn && !isIRC && !message.isNotice && !isFolded
     block.above = block.lines.count + (showsName ? 1 : 0)
-    if message.isNotice {
+    if isFolded {
+      block.lines.append(centered("a message of a blocked person", theme.faint))
+    } else if message.isNotice {
       let text = Wrapping.lines(of: ShownText.line(message.text), columns: max(1, columns - 4))
       block.lines += text.map { centered(String($0), theme.faint) }
     } else if isIRC {
@@ -80,6 +84,12 @@ struct MessageLayout {
       }
     }
     return block
+  }
+
+  /// Whether it is the message of a blocked person in a room, which is shown when it is selected.
+  private func isFolded(_ message: Message) -> Bool {
+    isRoom && !message.isNotice && chat.blocked.contains(message.from) && !isSelected(message)
+      && currentMatch != message.key
   }
 
   /// Never empty, so that the messages do not move when it changes.
