@@ -135,6 +135,6 @@ extension Client: LinkExecutor {
 
   package func didReceive(_ message: ServerMessage?, _ json: Span<UInt8>, isNews: Bool) {
     if isNews { handler?.client(self, received: json) }
-    if message == .ok, let ref = ServerMessage.ref(in: json) { report(.answered(ref: ref)) }
+    if case .ok? = message, let ref = ServerMessage.ref(in: json) { report(.answered(ref: ref)) }
   }
 }
