@@ -41,6 +41,59 @@ import Wire
     return (ada, bo)
   }
 
+  @Test(arguments: [1, 20])
+  func `a forward has the last text that its sender is shown`(hiddenEdits: Int) {
+    let (ada, bo) = conversation()
+    func edit(_ text: String) {
+      bo.send(.send(Send(room: room, id: text, edit: 2, text: text)))
+      relay.run()
+    }
+    send(bo, "first")
+    edit("second")
+    for round in 0..<2 {
+      block(ada, "bo")
+      for count in 0..<hiddenEdits { edit("hidden \(round) \(count)") }
+      block(ada, "bo", on: false)
+    }
+    ada.join("copies", after: 0)
+    relay.run()
+    _ = ada.take()
+    ada.send(
+      .send(Send(room: "copies", id: "1", forward: Forward(room: room, seq: 2))))
+    relay.run()
+    #expect(Self.texts(ada.take()) == ["second"])
+  }
+
+  @Test func `a reply finds no hidden entry`() {
+    let (ada, bo) = conversation()
+    block(ada, "bo")
+    send(bo, "spam")
+    send(ada, "peace")
+    _ = ada.take()
+    ada.send(.send(Send(room: room, id: "1", text: "what?", replyTo: 2)))
+    ada.send(.send(Send(room: room, id: "2", text: "my own", replyTo: 3)))
+    relay.run()
+    let messages = ada.take()
+    let errors = messages.compactMap { if case .error(let error) = $0 { error } else { nil } }
+    #expect(errors.map(\.code) == [.noSuchEntry])
+    #expect(errors.map(\.field) == ["reply_to"])
+    #expect(Self.texts(messages) == ["my own"])
+  }
+
+  @Test func `a report or a block that cannot be stored is refused with the room that it names`() {
+    let (ada, bo) = conversation()
+    relay.log.store.failsCommits = true
+    ada.send(.report(room: room, seq: 1, reason: "spam"))
+    ada.send(.block(user: "bo", on: true))
+    relay.run()
+    let errors = ada.take().compactMap { if case .error(let error) = $0 { error } else { nil } }
+    #expect(errors.map(\.code) == [.unavailable, .unavailable])
+    #expect(errors.map(\.room) == [room, nil])
+    relay.log.store.failsCommits = false
+    send(bo, "still here")
+    #expect(Self.texts(ada.take()) == ["still here"])
+  }
+
   @Test
   func `a live cursor of the user who blocks gets the place of an entry, and later its successor`()
   {

@@ -92,7 +92,7 @@ package struct Batch {
   /// Answers that do not depend on whether the batch is stored.
   var answers: [(loop: Int, LogAnswer)] = []
   /// Answers that hold if the batch is stored.
-  var promises: [(loop: Int, origin: LogRequest.Origin, message: ServerMessage)] = []
+  var promises: [(loop: Int, origin: LogRequest.Origin, room: String?)] = []
   /// Rooms whose stored state changed, without duplicates.
   var touched: [Int] = []
   var newRooms: [Int] = []

@@ -11,7 +11,7 @@ extension Sequencer {
   ) throws(StoreFailure) {
     let (user, blocked) = (change.user, change.blocked)
     if (blocks.since(user, blocked: blocked) != nil) == change.on {
-      batch.promises.append((loop, change.origin, .ok))
+      batch.promises.append((loop, change.origin, room: nil))
       return
     }
     let room = try room(RoomName.direct(user, blocked), &store)
@@ -36,7 +36,7 @@ extension Sequencer {
     let begun = BlockChange(user: user, blocked: blocked, at: change.on ? batch.now : nil)
     blocks.apply(begun)
     batch.blocks.append(begun)
-    batch.promises.append((loop, change.origin, .ok))
+    batch.promises.append((loop, change.origin, room: nil))
   }
 
   /// Keeps how far two users have got in their direct room, before they are separated.

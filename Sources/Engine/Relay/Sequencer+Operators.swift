@@ -13,7 +13,7 @@ extension Sequencer {
       until: change.until)
     try record(act, order, &batch, &store)
     batch.bans.append(change)
-    batch.promises.append((loop, order.origin, .ok))
+    batch.promises.append((loop, order.origin, room: nil))
   }
 
   /// Removes the entries and the members of a room: only the entry remains that says so. The room is private
@@ -65,7 +65,7 @@ extension Sequencer {
     rooms[room].first = entry.seq
     if !batch.trimmed.contains(room) { batch.trimmed.append(room) }
     membershipCounts = [:]
-    batch.promises.append((loop, order.origin, .ok))
+    batch.promises.append((loop, order.origin, room: name))
   }
 
   private mutating func record(

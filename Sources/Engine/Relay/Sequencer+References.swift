@@ -73,15 +73,19 @@ extension Sequencer {
     }
   }
 
-  /// Whether an entry with content is hidden from a user.
+  /// Whether an entry that is kept is hidden from a user: it is read only if it may be.
   private mutating func isHidden(
     _ seq: Int64, from user: String, in room: Int, _ batch: inout Batch,
     _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Bool {
     guard rooms[room].direct.hidden.contains(where: { $0.sender != user && $0.contains(seq) })
     else { return false }
-    return try content(seq, in: room, &batch, &store).map { hides($0, from: user, in: room) }
-      ?? false
+    if let place = batch.index(ofRoom: room, seq: seq) {
+      return hides(batch.entries[place].entry, from: user, in: room)
+    }
+    guard let number = rooms[room].number, seq >= rooms[room].first else { return false }
+    let entry = try store.entry(seq, ofRoom: number, named: rooms[room].name)
+    return entry.map { hides($0, from: user, in: room) } ?? false
   }
 
   // MARK: - Limits

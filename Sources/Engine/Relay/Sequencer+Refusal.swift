@@ -36,8 +36,8 @@ extension Sequencer {
       }
     }
     for (loop, answer) in batch.answers { answers[loop].append(answer) }
-    for (loop, origin, _) in batch.promises {
-      let error = WireError.unavailable(re: origin.re, room: nil)
+    for (loop, origin, room) in batch.promises {
+      let error = WireError.unavailable(re: origin.re, room: room)
       answers[loop].append(.answer(origin, .error(error)))
     }
     var subscribed: Set<MemberKey> = []

@@ -62,7 +62,7 @@ extension Sequencer {
       batch.reports.append(
         .init(report: seq, room: number, seq: report.seq, at: batch.now, hasCopy: true))
     }
-    batch.promises.append((loop, report.origin, .ok))
+    batch.promises.append((loop, report.origin, room: report.room))
   }
 
   private mutating func mayReport(_ user: String, _ now: Int64) -> Bool {

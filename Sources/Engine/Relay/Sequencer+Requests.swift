@@ -66,7 +66,7 @@ extension Sequencer {
           return
         }
         acceptRequest(user, in: room, &batch)
-        if let origin { batch.promises.append((loop, origin, .ok)) }
+        if let origin { batch.promises.append((loop, origin, room: name)) }
       }
     } catch {
       if error.damage == nil { batch.failure = error } else { batch.damage = error }

@@ -176,7 +176,7 @@ public struct Sequencer {
     }
     for (loop, answer) in batch.answers { answers[loop].append(answer) }
     for promise in batch.promises {
-      answers[promise.loop].append(.answer(promise.origin, promise.message))
+      answers[promise.loop].append(.answer(promise.origin, .ok))
     }
     for subscribing in batch.subscribing {
       let session = subscribing.request.session
