@@ -5,7 +5,8 @@ public struct HostileGrammar: Sendable {
   /// The types of messages that every client may send.
   static let types = [
     "send", "history", "people", "rooms", "join", "send", "leave", "received", "read", "typing",
-    "presence", "ping", "auth",
+    "presence", "ping", "auth", "block", "block", "blocks", "accept", "report", "reports", "ban",
+    "delete_room",
   ]
   /// Numbers that may overflow, be truncated, or be taken for another type.
   public static let extremes = [
@@ -83,7 +84,7 @@ public struct HostileGrammar: Sendable {
   /// The kind of a field's value.
   enum Kind {
     case room, seq, number, id, text, emoji, flag, limit, cursor, query, epoch, token, any, away
-    case forward, lineage
+    case forward, lineage, user, time, role, access, ownRoom
   }
 
   private func fields(
@@ -118,6 +119,20 @@ public struct HostileGrammar: Sendable {
     case "presence": return [("presence", .away)]
     case "ping": return optional([("t", .any)])
     case "auth": return [("token", .token)]
+    case "block": return [("user", .user), ("on", .flag)]
+    case "blocks": return []
+    case "accept", "delete_room": return [("room", .room)]
+    case "report": return [("room", .room), ("seq", .seq), ("reason", .text)]
+    case "reports": return optional([("room", .room)])
+    case "ban": return [("user", .user), ("on", .flag)] + optional([("until", .time)])
+    case "send" where chooser.once(in: 12):
+      // Settings would make a room that nobody has used yet its own: no other user could use it.
+      return [("room", .ownRoom), ("id", .id)] + optional([("title", .text)])
+        + [("kind\":\"settings\",\"access", .access)]
+    case "send" where chooser.once(in: 12):
+      return [("room", chooser.once(in: 2) ? .ownRoom : .room), ("id", .id)]
+        + [("kind\":\"member\",\"user", .user), ("role", .role)]
+        + optional([("until", .time), ("reason", .text)])
     default: return [("room", .room), ("id", .id)] + content(&chooser)
     }
   }
@@ -142,6 +157,19 @@ public struct HostileGrammar: Sendable {
   private mutating func value(_ kind: Kind, _ chooser: inout some Chooser) -> String {
     switch kind {
     case .room: return quoted(room(&chooser))
+    case .ownRoom: return quoted("\(name)-\(chooser.choose(4))")
+    case .user:
+      return quoted(
+        chooser.once(in: 12)
+          ? chooser.pick(["", "sys", "A", String(repeating: "u", count: 65)])
+          : chooser.pick(users))
+    case .role:
+      return quoted(
+        chooser.pick(["owner", "moderator", "member", "muted", "none", "banned", "king", ""]))
+    case .access: return quoted(chooser.pick(["open", "private", "private", "shut"]))
+    case .time:
+      return chooser.once(in: 2)
+        ? chooser.pick(Self.extremes) : "\(1_763_650_000_000 + 1000 * Int64(chooser.choose(3600)))"
     case .seq, .number: return number(&chooser)
     case .limit:
       return chooser.once(in: 4)

@@ -49,7 +49,7 @@ public struct BlockTable: Sendable {
   }
 
   /// Returns the users that `user` has blocked, in the order of their names.
-  func users(blockedBy user: String) -> [String] { (blocks[user] ?? [:]).keys.sorted() }
+  package func users(blockedBy user: String) -> [String] { (blocks[user] ?? [:]).keys.sorted() }
 
   func count(by user: String) -> Int { blocks[user]?.count ?? 0 }
 

@@ -68,7 +68,12 @@ final class HTTPAdversary: Participant {
       return http.send(raw: Array("GET / HTTP/1.1\r\nHost: relay\r\n\(lines)x".utf8))
     }
     let method = pick(["GET", "POST", "POST", "HEAD", "OPTIONS", "DELETE", "PRI"])
-    var content = plot.message()
+    // The path decides in which room it is stored: settings would take a new room from the honest clients.
+    var content: [UInt8]
+    repeat {
+      content = plot.message()
+    } while String(decoding: content, as: UTF8.self).contains(
+      "\"settings\"")
     for room in rooms { recordSent(content, to: room) }
     if world.chance(20) {
       if case .send(let send) = try? ClientMessage(decoding: content.span, textLimitBytes: 0) {

@@ -165,6 +165,14 @@ final class PollParticipant: Participant {
     for entry in page.entries {
       expected += 1
       if entry.seq != expected { fault("\(room) \(entry.seq) came instead of \(expected)") }
+      if entry.kind == .hidden,
+        world.referee.ledger.hides(entry.seq, in: room, from: user) != false
+      {
+        continue
+      }
+      if world.referee.ledger.hides(entry.seq, in: room, from: user) == true {
+        fault("\(room) \(entry.seq) is of a user who was blocked")
+      }
       if let truth = world.referee.ledger.entry(room, entry.seq), truth.id != entry.id {
         fault("\(room) \(entry.seq) differs from the log: \(entry.id)")
       }

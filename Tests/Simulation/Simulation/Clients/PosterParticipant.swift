@@ -221,6 +221,12 @@ final class PosterParticipant: Participant {
       return fault(response, "a question, answered with something that is not a page")
     }
     guard link.life == world.life else { return }
+    for entry in page.entries
+    where entry.kind != .hidden
+      && world.referee.ledger.hides(entry.seq, in: room, from: user) == true
+    {
+      fault(response, "a question for \(room) \(entry.seq), which is of a user who was blocked")
+    }
     let rights = world.referee.ledger.room(room).rights
     for entry in page.entries
     where !rights.mayRead(entry.seq, by: user, since: head, world.referee.latestWall) {

@@ -186,9 +186,20 @@ final class ProbeParticipant: Participant {
     case 32: end.send(.received(room: room, seq: world.pick(0...100)))
     case 33: end.send(.ping(t: Array("[1,{}]".utf8)))
     case 34..<36 where outbox[room, default: []].count < 20: change(in: room)
+    case 36 where world.chance(60):
+      var seq = max(1, (positions[room]?.last ?? 1) - world.pick(0...8))
+      if world.chance(50), let mine = own[room]?.suffix(12).randomElement(using: &world.random) {
+        seq = mine
+      }
+      end.send(.report(room: room, seq: seq, reason: "spam"))
     case 36: end.send(.people(.init(limit: Int(world.pick(1...200)))))
     case 37: end.send(.presence(isAway: world.chance(50)))
     case 38 where world.chance(30): end.close(.goingAway)
+    case 38: end.send(.blocks)
+    case 39:
+      let others = ["u0", "u0", "u1", "u2", "mallory1"].filter { $0 != user }
+      end.send(
+        .block(user: others.randomElement(using: &world.random) ?? "u0", on: world.chance(50)))
     default: break
     }
   }
@@ -300,7 +311,7 @@ final class ProbeParticipant: Participant {
   private func historyRequest(_ room: String) -> ClientMessage.HistoryRequest {
     let limit = Int.random(in: 1...60, using: &world.random)
     switch Int.random(in: 0..<3, using: &world.random) {
-    case 0: return .init(room: room, limit: limit)
+    case 0: return .init(room: room, limit: limit, isFolded: world.chance(50))
     case 1: return .init(room: room, before: world.pick(1...100), limit: limit)
     default:
       let position = positions[room]

@@ -198,6 +198,8 @@ final class SessionParticipant: Participant {
     case 22: request(.typing(room: room, on: world.chance(50)))
     case 23: request(.rooms(.init()))
     case 24: request(.history(.init(room: room, limit: 20)))
+    case 25: request(.block(user: user == "u0" ? "u1" : "u0", on: world.chance(50)))
+    case 26 where world.chance(50): request(.blocks)
     default: break
     }
   }
@@ -244,6 +246,9 @@ final class SessionParticipant: Participant {
       where seq >= truth.first && truth.entries[seq] != entry && truth.deleted[seq]?.entry != entry
       {
         // A loss of power, or a restored backup, may have undone a deletion that it received.
+        if entry.kind == .hidden, world.referee.ledger.hides(seq, in: name, from: user) != false {
+          continue
+        }
         let mayHaveLost =
           world.scenario.durability == .os || world.referee.tally[.backupRestored] > 0
         if mayHaveLost, entry.isDeleted { continue }

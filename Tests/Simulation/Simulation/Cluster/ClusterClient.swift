@@ -57,7 +57,8 @@ final class ClusterClient: CustomStringConvertible {
     case ..<5: write()
     case 5: type()
     case 6: mark()
-    case 7, 8: govern()
+    case 7: govern()
+    case 8: world.chance(50) ? govern() : block()
     default: goOn()
     }
   }
@@ -145,6 +146,26 @@ final class ClusterClient: CustomStringConvertible {
           reference: send.reference, mayCreate: true)))
   }
 
+  /// Sends to a direct room, or blocks its other user, or ends that.
+  private func block() {
+    guard let room = ClusterSimulation.directs.randomElement(using: &world.random),
+      RoomName.isOpen(room, to: user), let peer = RoomName.peer(in: room, of: user)
+    else { return }
+    if world.chance(50) {
+      let origin = LogRequest.Origin(session: session, re: .block, ref: nil)
+      node?.submit(
+        .block(
+          LogRequest.Block(user: user, blocked: peer, on: world.chance(50), origin: origin)))
+    } else {
+      lines += 1
+      node?.submit(
+        .append(
+          LogRequest.Append(
+            session: session, room: room, user: user, id: "\(lines)", kind: .text,
+            body: Array("\"text\":\"\(user) \(lines)\"".utf8), mayCreate: true)))
+    }
+  }
+
   private func goOn() {
     for room in ClusterSimulation.rooms {
       join(room)
@@ -218,7 +239,7 @@ final class ClusterClient: CustomStringConvertible {
   }
 
   func acknowledge(_ ack: ServerMessage.Ack) {
-    if ack.room == ClusterSimulation.den { return }
+    if !ClusterSimulation.rooms.contains(ack.room) { return }
     guard open[ack.room]?.first == ack.id else {
       return world.fault("\(user) got an ack of \(ack.room) \(ack.id), which it does not wait for")
     }
@@ -232,7 +253,7 @@ final class ClusterClient: CustomStringConvertible {
 
   func refuse(_ error: WireError) {
     world.trace("\(user) is refused: \(error.code) \(error.room ?? "") \(error.id ?? "")")
-    guard let room = error.room, room != ClusterSimulation.den else { return }
+    guard let room = error.room, ClusterSimulation.rooms.contains(room) else { return }
     switch (error.code, error.re) {
     case (.unavailable, .send):
       world.tally.count(.refusedUnavailable)

@@ -21,6 +21,8 @@ final class ClusterNode {
   private var heads: [String: Int64] = [:]
   /// The numbers of what other nodes have told of users' spending.
   private var spendingHeard: Set<Int> = []
+  /// As the loop has them.
+  private(set) var blocks = BlockTable()
   /// As published.
   private var presences: [String: Presence] = [:]
 
@@ -30,9 +32,11 @@ final class ClusterNode {
     store = try ModelNodeStore(world)
     lastBeat = world.now
     let clock = Clock(world)
+    blocks = (try? store.blocks()) ?? BlockTable()
     node = LogNode(
       Sequencer(
-        lineage: store.state.lineage, keepEntriesPerRoom: 0, loops: 1), store: store,
+        lineage: store.state.lineage, keepEntriesPerRoom: 0, blocks: blocks, loops: 1),
+      store: store,
       framing: .webSocket, hidesUnreplicated: world.hidesUnreplicated, clock: { clock.read() })
     tasks = [.follow]
     shown = (0, 0)
@@ -120,6 +124,8 @@ final class ClusterNode {
         presences[change.user] = change.presence
         world.trace("node \(index): \(change.user) is \(change.presence)")
       }
+      if let all = commit.allBlocks { blocks = all }
+      for change in commit.blocks { blocks.apply(change) }
       for entry in commit.entries {
         world.checkShown(EntryKey(entry), by: "node \(index)")
         heads[entry.room] = entry.seq

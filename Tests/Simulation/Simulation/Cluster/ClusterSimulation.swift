@@ -25,6 +25,8 @@ final class ClusterSimulation {
   static let rooms = ["a", "b", "c"]
   /// A room with settings and members of its own, which no client joins.
   static let den = "den"
+  /// Direct rooms whose users block each other, which no client joins.
+  static let directs = ["dm:ada:bo", "dm:ada:cy"]
 
   /// Entries that were certain at some time.
   private(set) var everCertain: Set<EntryKey> = []
@@ -329,6 +331,7 @@ final class ClusterSimulation {
       }
     }
     checkPresence()
+    checkBlocks()
   }
 
   /// Checks that every entry of the room with members was for its sender to send: every node has decided by
@@ -338,6 +341,50 @@ final class ClusterSimulation {
     for entry in list(Self.den, in: database.current) {
       if entry.kind.isNotice { tally.count(.ruled) }
       if let reason = rights.append(entry, headBefore: 0) { fault(reason) }
+    }
+  }
+
+  /// Checks that the loops of every node have the blocks of the log.
+  private func checkBlocks() {
+    var rooms = database.current.rooms
+    guard let stored = try? rooms.blocks() else { return fault("the blocks cannot be read") }
+    for user in clients.map(\.user) {
+      let users = stored.users(blockedBy: user)
+      for node in nodes.compactMap(\.self) where node.blocks.users(blockedBy: user) != users {
+        fault(
+          "node \(node.index) has \(node.blocks.users(blockedBy: user)) as blocked by \(user), not "
+            + "\(users)")
+      }
+    }
+  }
+
+  /// Checks a batch that is about to be stored: it must change what it changes, and hide exactly the entries of
+  /// users who were blocked before it.
+  func checkBlocks(
+    of changes: StoreChanges, before: ModelDatabase.Version, after: ModelDatabase.Version
+  ) {
+    var (before, after) = (before.rooms, after.rooms)
+    guard var blocks = try? before.blocks() else { return fault("the blocks cannot be read") }
+    let known = blocks
+    for change in changes.blocks {
+      tally.count(change.at != nil ? .blocked : .unblocked)
+      if blocks.users(blockedBy: change.user).contains(change.blocked) == (change.at != nil) {
+        fault("\(change) does not change a block")
+      }
+      blocks.apply(change)
+    }
+    for entry in changes.entries.map(\.entry) {
+      guard let peer = RoomName.peer(in: entry.room, of: entry.from),
+        !changes.blocks.contains(where: { $0.user == peer && $0.blocked == entry.from }),
+        let room = (try? after.room(entry.room)) ?? nil
+      else { continue }
+      let isHidden = room.direct.hidden.contains {
+        $0.sender == entry.from && $0.contains(entry.seq)
+      }
+      if isHidden { tally.count(.entryHidden) }
+      if isHidden != known.users(blockedBy: peer).contains(entry.from) {
+        fault("\(EntryKey(entry)) is hidden from \(peer): \(isHidden)")
+      }
     }
   }
 

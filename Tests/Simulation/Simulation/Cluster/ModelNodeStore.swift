@@ -165,6 +165,7 @@ final class ModelNodeStore: NodeStore {
     do throws(StoreFailure) { try version.rooms.commit(batch.sequenced.changes) } catch {
       throw DatabaseFailure("\(error)")
     }
+    world.checkBlocks(of: batch.sequenced.changes, before: database.current, after: version)
     version.nodes[batch.node]?.position = batch.position - 1
     version.nodes[batch.node]?.batches = number
     database.seen[batch.node] = world.now

@@ -31,6 +31,8 @@ struct Ledger {
     /// Entries that were published without their text: the entry that deletes them must follow.
     var bare: Set<Int64> = []
     var rights = Rights()
+    /// The entries that a direct room's other user is not shown, kept or not.
+    var hidden: [Int64: Blocks.Hidden] = [:]
   }
   struct Deleted {
     var entry: Entry
@@ -47,6 +49,7 @@ struct Ledger {
   private var lostEpochs: [String: Int] = [:]
   /// The `seq` of every kept entry.
   private(set) var seqs: [Identity: Int64] = [:]
+  var blocks = Blocks()
   /// The highest own marks that a user was told, or that follow from these.
   private var marks: [String: MemberMarks] = [:]
   /// The highest `seq` up to which a user has asked to mark entries as read.
@@ -98,11 +101,12 @@ struct Ledger {
     return entry.kind == send.kind && entry.body == send.body
   }
 
-  /// Returns every version of a text: its original and all its edits.
-  func versions(of seq: Int64, in room: String) -> Set<String> {
+  /// Returns every version of a text that a user may be shown: its original and all its edits.
+  func versions(of seq: Int64, in room: String, shownTo user: String) -> Set<String> {
     var versions: Set<String> = []
     for entry in (rooms[room]?.entries ?? [:]).values
     where entry.seq == seq || entry.kind == .edit && entry.target == seq {
+      if hides(entry.seq, in: room, from: user) == true { continue }
       versions.insert((rooms[room]?.deleted[entry.seq]?.entry ?? entry).text ?? "")
     }
     return versions
@@ -111,6 +115,22 @@ struct Ledger {
   /// Entries without a text that no entry deletes.
   var bare: [String] {
     rooms.flatMap { name, room in room.bare.map { "\(name) \($0)" } }.sorted()
+  }
+
+  /// Returns whether an entry is hidden from a user; `nil` if that is unknown.
+  func hides(_ seq: Int64, in room: String, from user: String) -> Bool? {
+    guard let hidden = rooms[room]?.hidden[seq], hidden.from == user else { return false }
+    return hidden.isCertain ? true : nil
+  }
+
+  /// Records whether an entry of a direct room is hidden from the other user; `nil` = that is unknown.
+  mutating func record(_ entry: Entry, isHidden: Bool?) {
+    guard isHidden != false, let peer = RoomName.peer(in: entry.room, of: entry.from) else {
+      rooms[entry.room]?.hidden[entry.seq] = nil
+      return
+    }
+    rooms[entry.room, default: Room()].hidden[entry.seq] = Blocks.Hidden(
+      from: peer, isCertain: isHidden != nil)
   }
 
   /// Appends the next entry of its room.
@@ -136,6 +156,11 @@ struct Ledger {
       rooms[name]?.bare.insert(entry.seq)
     }
     let fault = rooms[name]?.rights.append(entry, headBefore: headsBefore[name] ?? 0)
+    if let about = entry.target ?? entry.replyTo, self.entry(name, about) != nil,
+      hides(about, in: name, from: entry.from) == true
+    {
+      return "\(place) refers to \(about), which is hidden from \(entry.from)"
+    }
     if fault != nil || entry.kind.isContent || entry.kind.isNotice { return fault }
     return change(by: entry, now)
   }
@@ -226,6 +251,7 @@ struct Ledger {
     rooms[name]?.epochs.removeLast(Int(room.head - head))
     rooms[name]?.head = head
     rooms[name]?.rights.cutBack(to: head)
+    rooms[name]?.hidden = room.hidden.filter { $0.key <= head }
     rooms[name]?.lastAt = room.entries[head]?.at ?? 0
   }
 

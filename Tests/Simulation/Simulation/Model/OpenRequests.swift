@@ -4,7 +4,10 @@ internal import Wire
 /// as the protocol says; nothing else may carry it.
 struct OpenRequests {
   fileprivate struct Request {
+    let message: ClientMessage
     let type: RequestName
+    /// What the witness knew when it was sent.
+    let state: Int
     let rooms: [String]
     let id: String?
     var answers: Int
@@ -14,14 +17,20 @@ struct OpenRequests {
 
   var isEmpty: Bool { requests.isEmpty }
 
+  /// Returns an open request, and what the witness knew when it was sent.
+  func request(_ ref: String) -> (message: ClientMessage, state: Int)? {
+    requests[ref].map { ($0.message, $0.state) }
+  }
+
   /// - Returns: the `ref` to send the request with.
-  mutating func open(_ message: ClientMessage) -> String {
+  mutating func open(_ message: ClientMessage, state: Int) -> String {
     count += 1
     let ref = "ref-\(count)"
     var id: String?
     if case .send(let send) = message { id = send.id }
     requests[ref] = Request(
-      type: message.type, rooms: message.rooms, id: id, answers: max(1, message.joins))
+      message: message, type: message.type, state: state, rooms: message.rooms, id: id,
+      answers: max(1, message.joins))
     return ref
   }
 

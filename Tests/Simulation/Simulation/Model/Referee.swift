@@ -73,14 +73,16 @@ final class Referee {
   func checkForwards() {
     // No client has seen a source that was deleted in the same batch as the forward.
     for (entry, source) in forwards
-    where !ledger.room(source.room).rights.mayRead(
-      source.seq, by: entry.from, since: ledger.headsBefore[source.room] ?? 0, latestWall)
+    where ledger.hides(source.seq, in: source.room, from: entry.from) == true
+      || !ledger.room(source.room).rights.mayRead(
+        source.seq, by: entry.from, since: ledger.headsBefore[source.room] ?? 0, latestWall)
     {
       fault("\(entry.from) has forwarded \(source.room) \(source.seq), and may not read it")
     }
     for (entry, source) in forwards
     where ledger.isText(source.room, source.seq)
-      && !ledger.versions(of: source.seq, in: source.room).contains(entry.text ?? "")
+      && !ledger.versions(of: source.seq, in: source.room, shownTo: entry.from)
+        .contains(entry.text ?? "")
     {
       fault("\(entry.room) \(entry.seq) differs from its source \(source.room) \(source.seq)")
     }

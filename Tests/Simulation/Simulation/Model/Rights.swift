@@ -15,7 +15,8 @@ struct Rights {
     /// `nil` = a room without rules, as one that does not exist.
     var rules: RoomRules?
     var standings: [String: Standing] = [:]
-    /// What the entry has changed.
+    /// Its sender, and what it has changed.
+    var by = ""
     var member: MemberChange?
     var settings: RoomSettings.Change?
   }
@@ -40,6 +41,7 @@ struct Rights {
           entry.kind, entry.settings, entry.member, by: entry.from, seq: entry.seq, at: entry.at)
       else { return nil }
       (next.seq, next.at, next.headBefore) = (entry.seq, entry.at, headBefore)
+      next.by = entry.from
       states.append(next)
       return nil
     } catch {
@@ -112,6 +114,11 @@ struct Rights {
   /// Returns whether a user was a member in every state since the room had this head.
   func isMember(_ user: String, since head: Int64) -> Bool {
     isGoverned && states(since: head).allSatisfy { $0.standing(of: user).isMember($0.at) }
+  }
+
+  /// Returns the users whose entries have named a user.
+  func inviters(of user: String) -> [String] {
+    states.filter { $0.member?.user == user }.map(\.by)
   }
 
   /// Returns whether the entry may end the subscriptions of a user. One that makes the room private does so for

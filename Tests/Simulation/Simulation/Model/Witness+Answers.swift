@@ -18,6 +18,11 @@ extension Witness {
     if page.first > firstShown(page.room, since: headAtLeast) {
       fault("a history of \(page.room) from \(page.first)")
     }
+    if request.isFolded {
+      for entry in page.entries { checkFolded(entry) }
+      if page.entries.count > request.limit { fault("a history of \(page.entries.count)") }
+      return
+    }
     for entry in page.entries { check(entry) }
     let seqs = page.entries.map(\.seq)
     if let first = seqs.first, seqs != Array(first..<first + Int64(seqs.count)) {
@@ -73,7 +78,8 @@ extension Witness {
       return
     }
     let heads = roomsAsked.removeFirst()
-    for summary in summaries {
+    // An adversary may make the user a member of a room of its own.
+    for summary in summaries where Simulation.isWatched(summary.room) {
       let truth = referee.ledger.room(summary.room)
       if summary.head < heads[summary.room] ?? 0 || summary.head > truth.head {
         fault("rooms has \(summary.room) at \(summary.head), not \(truth.head)")
@@ -81,10 +87,12 @@ extension Witness {
       if summary.unread > max(0, summary.head - summary.read) { fault("unread: \(summary)") }
       // Without a mark, the user may not belong to a room that is listed.
       if summary.unread > 0 || summary.read > 0, truth.first == 1 {
-        let unread = truth.entries.values.count {
+        let others = truth.entries.values.filter {
           $0.kind.isContent && $0.seq > summary.read && $0.seq <= summary.head && $0.from != user
         }
-        let least = summary.unreadMore ? min(unread, Int(Sequencer.unreadLimit)) : unread
+        let unread = others.count { truth.hidden[$0.seq]?.isCertain != true }
+        let shown = others.count { truth.hidden[$0.seq] == nil }
+        let least = summary.unreadMore ? min(shown, Int(Sequencer.unreadLimit)) : shown
         // If the store cannot be read, the relay reports the upper bound.
         if summary.unread < least || !referee.readsMayFail && summary.unread > unread {
           fault("unread is \(unread): \(summary)")
@@ -100,6 +108,9 @@ extension Witness {
     let names = Set(summaries.map(\.room))
     checkListed(names, since: heads)
     for fate in fates where !names.contains(fate.room) && !referee.hasLeft(fate.room, user) {
+      // A direct room is not listed if all entries that are kept are hidden.
+      let truth = referee.ledger.room(fate.room)
+      if truth.first > 1, truth.hidden.values.contains(where: { $0.from == user }) { continue }
       if case .stored(let seq, _) = fate.answer, seq <= heads[fate.room] ?? 0 {
         fault("rooms lacks \(fate.room), to which the user sent")
       }
@@ -134,18 +145,25 @@ extension Witness {
 
   func take(_ activity: ServerMessage.Activity) {
     referee.tally.count(.activityTold)
+    if !Simulation.isWatched(activity.room) { return }
     if let room = rooms[activity.room], room.isJoined, room.pending.isEmpty,
       !rights(activity.room).mayHaveEnded(
         room.joinedAt...max(room.joinedAt, activity.head), for: user)
     {
       fault("activity in \(activity.room), which is joined")
     }
-    if activity.last?.seq != activity.head { fault("activity with a last that is not the head") }
+    let truth = referee.ledger.room(activity.room)
+    if let last = activity.last,
+      last.seq > activity.head
+        || (last.seq..<activity.head).contains(where: { truth.hidden[$0 + 1]?.from != user })
+    {
+      fault("activity with a last that is not the head")
+    }
     if activity.head < toldHeads[activity.room] ?? 0 { fault("activity went back: \(activity)") }
     if let last = activity.last { check(last) }
-    let truth = referee.ledger.room(activity.room)
     let others = truth.entries.values.count {
       $0.kind.isContent && $0.seq <= activity.head && $0.from != user
+        && truth.hidden[$0.seq]?.isCertain != true
     }
     if truth.first == 1, activity.unread > others, !referee.readsMayFail {
       fault("activity counts \(activity.unread), but others sent \(others)")

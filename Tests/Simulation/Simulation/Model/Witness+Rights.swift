@@ -125,6 +125,9 @@ extension Witness {
   /// Checks that a complete list has the rooms of which entries have made the user a member.
   func checkListed(_ names: Set<String>, since heads: [String: Int64]) {
     for den in Simulation.dens where !names.contains(den) {
+      // An invitation by a blocked user is not listed until the user joins.
+      let blocked = referee.ledger.blocks.states(of: user).reduce(into: Set()) { $0.formUnion($1) }
+      if rights(den).inviters(of: user).contains(where: blocked.contains) { continue }
       if rights(den).isMember(user, since: heads[den] ?? 0) {
         fault("rooms lacks \(den), of which the user is a member")
       }

@@ -16,10 +16,12 @@ final class Witness {
   private var watchesRooms = false
   var toldHeads: [String: Int64] = [:]
   private var isWelcome = false
-  private let startedAt: Int64
+  let startedAt: Int64
   /// The heads of the rooms when the connection began.
   let headsAtStart: [String: Int64]
   private(set) var requests = OpenRequests()
+  /// Which state of the user's blocks the relay has told, at least; `nil` = none.
+  var toldBlocks: Int?
   private var peopleAsked = 0
   private var asksForPeople = false
   /// Whether the closing handshake has begun: no message may follow.
@@ -43,7 +45,9 @@ final class Witness {
   // MARK: - Sent messages
 
   /// - Returns: the `ref` to send the request with.
-  func open(_ message: ClientMessage) -> String { requests.open(message) }
+  func open(_ message: ClientMessage) -> String {
+    requests.open(message, state: referee.ledger.blocks.states(of: user).count - 1)
+  }
 
   func recordSent(_ message: ClientMessage) {
     switch message {
@@ -103,7 +107,15 @@ final class Witness {
 
   func take(_ message: ServerMessage, ref: String?) {
     checkRights(message)
+    checkBlocks(message)
     if isLenient { return }
+    if case .ok = message, let ref, let request = requests.request(ref) {
+      switch request.message {
+      case .block(let user, let on): takeBlocked(user, on: on, since: request.state)
+      case .report(let room, let seq, _): takeReported(room, seq)
+      default: break
+      }
+    }
     if let reason = requests.take(message, ref: ref) { fault("\(reason): \(message)") }
     if isOver { fault("a message after the close: \(message)") }
     switch message {
@@ -148,7 +160,8 @@ final class Witness {
       referee.tally.count(.presenceTold)
       // The directory may contain the client's own user.
       if presence.user == user, !asksForPeople { fault("received its own presence") }
-    case .pong, .ok, .renewed, .blocks, .reports: break
+    case .blocks(let users): takeBlocks(users)
+    case .pong, .ok, .renewed, .reports: break
     }
   }
 
@@ -170,6 +183,7 @@ final class Witness {
   /// Checks an entry against the ledger. Entries that were trimmed meanwhile may still be in
   /// flight.
   func check(_ entry: Entry) {
+    if entry.kind == .hidden { return }
     if let truth = referee.ledger.entry(entry.room, entry.seq) {
       // Content that was deleted since may still be in flight to a client that was connected then.
       if truth == entry
@@ -185,6 +199,7 @@ final class Witness {
 
   /// Checks that a folded entry is the right one; its current state is not compared.
   func checkFolded(_ entry: Entry) {
+    if entry.kind == .hidden { return }
     guard entry.editedAt != nil || !entry.reactions.isEmpty || entry.isDeleted else {
       check(entry)
       return
@@ -350,6 +365,9 @@ final class Witness {
       roomsAsked.removeFirst()
       return
     }
+    if let re = error.re, [.block, .blocks, .report].contains(re) {
+      return takeRefusedBlock(error)
+    }
     guard let room = error.room else {
       fault("\(error)")
       return
@@ -379,7 +397,8 @@ final class Witness {
       {
         let mayRefuse = rights(room).mayRefuse(fate.send, of: user, since: fate.head)
         if fate.isRightful, let target = fate.target, !mayRefuse,
-          referee.ledger.mayChange(room, target, by: fate.send.kind)
+          referee.ledger.mayChange(room, target, by: fate.send.kind),
+          referee.ledger.hides(target, in: room, from: user) == false
         {
           fault("\(id) was refused, although \(room) \(target) exists: \(error.code)")
         }

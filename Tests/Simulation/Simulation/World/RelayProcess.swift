@@ -88,8 +88,10 @@ final class RelayProcess {
     var router = RequestRouter(origins: [], requiresLoopbackHost: false)
     router.contentLimitBytes = limits.frameBytes
     router.compresses = configuration.compresses
+    var shard = configuration.shard
+    shard.blocks = log.blocks
     context = ConnectionLoop.Context(
-      limits: limits, shard: configuration.shard, router: router,
+      limits: limits, shard: shard, router: router,
       authenticator: Authenticator(
         verify: configuration.takesTokens
           ? Self.verification(knownTokens, later: configuration.verifiesLater) : nil,

@@ -23,6 +23,8 @@ protocol SimulatedLog: AnyObject {
   var backgroundSteps: [() -> Void] { get }
   /// The possible steps of the writing thread between two batches.
   var writerSteps: [() -> Void] { get }
+  /// The blocks between users.
+  var blocks: BlockTable { get }
   /// The names of the epochs that the log knows.
   var epochs: [String] { get }
   /// The current epoch, if the disk was too full to store it: a log that ends before its first commit
@@ -36,6 +38,7 @@ protocol SimulatedLog: AnyObject {
 struct StoredLog {
   var first: Int64
   var head: Int64
+  var direct = DirectState()
   var entries: [Entry] = []
 }
 
@@ -45,7 +48,7 @@ extension EntryReader {
     var contents: [String: StoredLog] = [:]
     for room in rooms {
       guard let bounds = try self.room(room) else { continue }
-      var log = StoredLog(first: bounds.first, head: bounds.head)
+      var log = StoredLog(first: bounds.first, head: bounds.head, direct: bounds.direct)
       if bounds.first <= bounds.head {
         try forEachEntry(ofRoom: bounds.number, named: room, in: bounds.first...bounds.head) {
           log.entries.append($0)
@@ -83,6 +86,7 @@ final class SimulatedMemoryLog: SimulatedLog {
   var redactedEdits: Int { 0 }
   var backgroundSteps: [() -> Void] { [] }
   var writerSteps: [() -> Void] { [] }
+  var blocks: BlockTable { log.blocks }
   var epochs: [String] { [epoch] }
   var unstoredEpoch: String? { nil }
 
@@ -208,6 +212,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
     }
   }
 
+  var blocks: BlockTable { log.blocks }
   var epochs: [String] { store.lineage.epochs.map(\.name) }
   var unstoredEpoch: String? { store.hasUnstoredEpoch ? epoch : nil }
 

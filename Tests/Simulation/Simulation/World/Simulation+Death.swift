@@ -86,16 +86,18 @@ extension Simulation {
     }
     let contents: [String: StoredLog]
     do {
-      contents = try log.contents(of: Self.watchedRooms)
+      contents = try log.contents(of: Self.watchedRooms + [RoomName.reports])
     } catch {
       referee.fault("the store cannot be read after a start: \(error)")
       return
     }
     checkLineage(log.epochs)
+    examine(log.blocks)
     referee.ledger.beginCommit()
     for room in Self.watchedRooms {
       examine(contents[room] ?? StoredLog(first: 1, head: 0), of: room)
     }
+    examineReports(contents[RoomName.reports]?.entries ?? [])
     referee.checkForwards()
     if mayHaveLost { referee.ledger.forgetMarks() }
     mayHaveLost = false
@@ -111,6 +113,66 @@ extension Simulation {
       } else {
         referee.fault("the lineage lacks \(epoch)")
       }
+    }
+  }
+
+  func apply(_ pair: Blocks.Pair, on: Bool) {
+    let room = referee.ledger.room(RoomName.direct(pair.user, pair.blocked))
+    referee.ledger.blocks.apply(pair, on: on, head: room.head, now: now.monotonic)
+  }
+
+  /// Checks that the blocks are those that were acknowledged; those of a batch whose outcome no client knows
+  /// may be in force or not.
+  private func examine(_ stored: BlockTable) {
+    let known = referee.ledger.blocks
+    for user in known.users.union(clients.map(\.user)).sorted() {
+      let found = Set(stored.users(blockedBy: user))
+      for other in found.symmetricDifference(known.blocked(by: user)).sorted() {
+        let pair = Blocks.Pair(user, blocked: other)
+        if !mayHaveLost, !known.inDoubt.contains(pair), !known.refused.contains(pair) {
+          referee.fault("after a start, the block of \(pair) is \(found.contains(other))")
+        }
+        apply(pair, on: found.contains(other))
+      }
+    }
+    (referee.ledger.blocks.inDoubt, referee.ledger.blocks.refused) = ([], [])
+  }
+
+  /// Checks that no copy of a reported entry outlives it, or has what the user may not see.
+  private func examineReports(_ entries: [Entry]) {
+    for entry in entries {
+      guard let report = try? ServerMessage.Report(recorded: entry) else {
+        referee.fault("\(entry.room) \(entry.seq) is no report")
+        continue
+      }
+      guard let copy = report.copy, Self.isWatched(report.room) else { continue }
+      let place = "the copy of \(report.room) \(report.seq) in a report of \(report.by)"
+      if referee.ledger.hides(report.seq, in: report.room, from: report.by) == true {
+        referee.fault("\(place) is hidden from the user")
+      }
+      guard let truth = referee.ledger.entry(report.room, report.seq) else { continue }
+      if truth.isDeleted { referee.fault("\(place) outlives its entry") }
+      let versions = referee.ledger.versions(
+        of: report.seq, in: report.room, shownTo: report.by)
+      if !mayHaveLost, let text = copy.text, !versions.contains(text) {
+        referee.fault("\(place) has another text: \(text)")
+      }
+    }
+  }
+
+  /// Checks which entries of a direct room are hidden, or learns it.
+  private func examineHidden(_ stored: StoredLog, of name: String) {
+    for entry in stored.entries {
+      guard let peer = RoomName.peer(in: name, of: entry.from) else { continue }
+      let isHidden = stored.direct.hidden.contains {
+        $0.sender == entry.from && $0.contains(entry.seq)
+      }
+      let known = referee.ledger.hides(entry.seq, in: name, from: peer)
+      if known == isHidden { continue }
+      if known != nil, !mayHaveLost, referee.ledger.entry(name, entry.seq) != nil {
+        referee.fault("after a start, \(name) \(entry.seq) is hidden: \(isHidden)")
+      }
+      referee.ledger.record(entry, isHidden: isHidden)
     }
   }
 
@@ -133,6 +195,7 @@ extension Simulation {
       referee.fault("\(name) \(stored.first)…\(stored.head) has gaps: \(stored.entries.map(\.seq))")
       return
     }
+    examineHidden(stored, of: name)
     // A batch whose outcome no client knows may have trimmed its own entries.
     if stored.first > known.head + 1, !inDoubt.isEmpty || !refusedSinceCommit.isEmpty {
       referee.ledger.skip(name, to: stored.first - 1)

@@ -168,7 +168,9 @@ extension Simulation {
 
   private func backUp() {
     // Refused entries may be in the files until the next successful commit: see README.
-    guard scenario.store == .sqlite, relay != nil, refusedSinceCommit.isEmpty else { return }
+    guard scenario.store == .sqlite, relay != nil, refusedSinceCommit.isEmpty,
+      referee.ledger.blocks.refused.isEmpty
+    else { return }
     referee.tally.count(.backupTaken)
     backups.append(
       Backup(

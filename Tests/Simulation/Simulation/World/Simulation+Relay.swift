@@ -141,6 +141,7 @@ extension Simulation {
     let batches = relay.submitted
     relay.submitted = []
     inDoubt = identities(in: batches)
+    referee.ledger.blocks.inDoubt = Set(blocks(in: batches))
     redactedEdits = relay.log.redactedEdits
     let outcome = relay.log.process(batches, now: now.wall)
     var work = relay.log.writing.take()
@@ -155,18 +156,27 @@ extension Simulation {
       referee.tally.count(.batchRefused)
       trace("refused: \(failure)")
       refusedSinceCommit.formUnion(inDoubt)
+      referee.ledger.blocks.refused.formUnion(referee.ledger.blocks.inDoubt)
     } else if outcome.commit?.spans.isEmpty == false {
       refusedSinceCommit = []
+      referee.ledger.blocks.refused = []
     }
     inDoubt = []
+    referee.ledger.blocks.inDoubt = []
     // The batch is durable from here on, whether or not a client has been told.
-    if let commit = outcome.commit { observe(commit) }
+    if let commit = outcome.commit { observe(commit, of: batches.flatMap(\.requests)) }
     let isStalled = scenario.faults.contains(.stallLog) && chance(3)
     if isStalled { referee.tally.count(.logStalled) }
     let took = work.milliseconds + (isStalled ? pick(100...2500) : pick(0...3))
     if isStalled { disturb(for: took) }
     schedule(
       .published(life: life, outcome, submitters: Set(batches.map(\.loop))), in: took)
+  }
+
+  private func blocks(in batches: [(loop: Int, requests: [LogRequest])]) -> [Blocks.Pair] {
+    batches.flatMap(\.requests).compactMap {
+      if case .block(let block) = $0 { Blocks.Pair(block) } else { nil }
+    }
   }
 
   private func identities(
@@ -181,7 +191,7 @@ extension Simulation {
     return identities
   }
 
-  private func observe(_ commit: Commit) {
+  private func observe(_ commit: Commit, of requests: [LogRequest]) {
     if !commit.spans.isEmpty { referee.tally.count(.commitPublished) }
     referee.ledger.beginCommit()
     for span in commit.spans where Self.isWatched(span.room) {
@@ -197,6 +207,10 @@ extension Simulation {
             "\(entry.room) \(entry.seq) differs from what was sent: \(entry.from) \(entry.id) "
               + String(decoding: entry.body, as: UTF8.self))
         }
+        referee.ledger.record(
+          entry,
+          isHidden: referee.ledger.blocks.hides(
+            entry, changes: commit.blocks, requests: requests))
         if let fault = referee.ledger.append(entry, now: now.monotonic) { referee.fault(fault) }
         referee.tally.count(entry)
         if entry.kind == .delete, let target = entry.target,
@@ -206,6 +220,11 @@ extension Simulation {
         }
       }
       if referee.ledger.trim(span.room, to: span.firstKept) { referee.tally.count(.trimmed) }
+    }
+    for change in commit.blocks {
+      let pair = Blocks.Pair(change.user, blocked: change.blocked)
+      trace("durable block of \(pair): \(change.at != nil)")
+      apply(pair, on: change.at != nil)
     }
     referee.checkForwards()
     for place in referee.ledger.bare {
