@@ -181,9 +181,17 @@ extension ReadRequest {
       }
       glimpse.about = view.about
       if view.refusal == nil {
-        glimpse.last = (try? last(name, seq, in: view, &reader)) ?? nil
-        // A direct room in which nothing is shown came to be by a user who is blocked.
-        if view.veil != nil, glimpse.last == nil { glimpse.isHidden = true }
+        if let veil = view.veil {
+          glimpse.last = try last(name, seq, in: view, &reader)
+          // A direct room in which nothing is shown came to be by a user who is blocked. The room may have
+          // been trimmed beyond `seq` since.
+          if glimpse.last == nil, veil.direct.hidden.contains(where: { $0.sender != asker.user }) {
+            glimpse.isHidden =
+              try lastShown(name, before: view.room.head + 1, in: view, &reader) == nil
+          }
+        } else {
+          glimpse.last = (try? last(name, seq, in: view, &reader)) ?? nil
+        }
       }
       if let request = view.room.direct.request, request.user == asker.user {
         glimpse.isAccepted = !request.issuer.isEmpty && request.issuer == asker.issuer
