@@ -190,6 +190,12 @@ final class ProbeParticipant: Participant {
       var seq = max(1, (positions[room]?.last ?? 1) - world.pick(0...8))
       if world.chance(50), let mine = own[room]?.suffix(12).randomElement(using: &world.random) {
         seq = mine
+        // Its copy goes with it.
+        if world.chance(40), outbox[room, default: []].count < 20 {
+          sent += 1
+          outbox[room, default: []].append(
+            Line(send: .init(room: room, id: "\(name)-\(sent)", delete: mine)))
+        }
       }
       end.send(.report(room: room, seq: seq, reason: "spam"))
     case 36: end.send(.people(.init(limit: Int(world.pick(1...200)))))

@@ -197,7 +197,7 @@ final class SessionParticipant: Participant {
       perform { $0.mark(room, received: last, read: last, at: $1, &$2) }
     case 22: request(.typing(room: room, on: world.chance(50)))
     case 23: request(.rooms(.init()))
-    case 24: request(.history(.init(room: room, limit: 20)))
+    case 24: request(.history(.init(room: room, limit: 20, isFolded: world.chance(60))))
     case 25: request(.block(user: user == "u0" ? "u1" : "u0", on: world.chance(50)))
     case 26 where world.chance(50): request(.blocks)
     default: break

@@ -376,7 +376,9 @@ struct Ledger {
     if let lineage = position.lineage, !lineage.isEmpty { named = lineage }
     if named.isEmpty { named = [EpochStart(epoch: current, after: 0)] }
     for (index, start) in named.enumerated() where !start.epoch.isEmpty {
-      guard let number = lineage.lastIndex(of: start.epoch) else { continue }
+      // An answer may arrive after the log has lost the epoch that it is of.
+      let lost = start.epoch == current ? lostEpochs[current] : nil
+      guard let number = lineage.lastIndex(of: start.epoch) ?? lost else { continue }
       return Common(number: number, end: index == 0 ? nil : named[index - 1].after)
     }
     return nil
