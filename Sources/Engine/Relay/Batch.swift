@@ -170,6 +170,11 @@ package struct Batch {
     acks = Array(repeating: Acks(), count: loops)
   }
 
+  /// Whether there is anything that nearly all batches have none of: each would cost them a step.
+  var hasRareChanges: Bool {
+    !(directs.isEmpty && blocks.isEmpty && reports.isEmpty && bans.isEmpty && cleared.isEmpty)
+  }
+
   /// Returns the index of the entry of this batch that the user has sent to the room with this id.
   @inline(__always)
   func find(

@@ -131,6 +131,8 @@ public final class Commit: Sendable {
   public let allBlocks: BlockTable?
   public let requests: [RequestChange]
   public let bans: [BanChange]
+  /// Whether there is any of `blocks`, `allBlocks`, `requests` and `bans`.
+  let hasRareChanges: Bool
 
   /// The changes that are in no store: a log that starts again publishes them all the same.
   package var ephemera: Commit {
@@ -154,6 +156,8 @@ public final class Commit: Sendable {
     self.allBlocks = allBlocks
     self.requests = requests
     self.bans = bans
+    hasRareChanges =
+      !(blocks.isEmpty && allBlocks == nil && requests.isEmpty && bans.isEmpty)
     self.presences = presences
     self.redactions = redactions
     self.marks = marks

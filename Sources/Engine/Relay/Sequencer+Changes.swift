@@ -40,6 +40,15 @@ extension Sequencer {
         changes.standings.append((number, key.user, standing))
       }
     }
+    if batch.hasRareChanges { addRareChanges(of: batch, to: &changes) }
+    if !defersArrivals || !changes.isEmpty || !unstoredSeen.mayWait {
+      changes.seen = unstoredSeen.next
+      batch.seen = changes.seen.map(\.user)
+    }
+    return changes
+  }
+
+  private func addRareChanges(of batch: Batch, to changes: inout StoreChanges) {
     for room in batch.directs.sorted() {
       if let number = rooms[room].number { changes.directs.append((number, rooms[room].direct)) }
     }
@@ -47,11 +56,6 @@ extension Sequencer {
     changes.reports = batch.reports
     changes.bans = batch.bans
     changes.cleared = batch.cleared.compactMap { rooms[$0].number }
-    if !defersArrivals || !changes.isEmpty || !unstoredSeen.mayWait {
-      changes.seen = unstoredSeen.next
-      batch.seen = changes.seen.map(\.user)
-    }
-    return changes
   }
 
   /// Moves `first` up in rooms that exceed their limit by more than a tenth. The slack makes trims

@@ -14,11 +14,15 @@ extension Shard {
   }
 
   private mutating func applyCommit(_ commit: Commit, _ now: Moment) {
-    if let all = commit.allBlocks { blocks.replace(with: all) }
-    for change in commit.blocks { blocks.apply(change, in: &self, presenceNews, typing) }
-    bans += commit.bans
+    if commit.hasRareChanges {
+      if let all = commit.allBlocks { blocks.replace(with: all) }
+      for change in commit.blocks { blocks.apply(change, in: &self, presenceNews, typing) }
+      bans += commit.bans
+    }
     for change in commit.membershipChanges { roomLists.updateMembership(change, in: &self) }
-    for change in commit.requests { roomLists.updateRequest(change, in: &self, now) }
+    if commit.hasRareChanges {
+      for change in commit.requests { roomLists.updateRequest(change, in: &self, now) }
+    }
     for redaction in commit.redactions { forget(redaction) }
     applyEntries(commit, now)
     for departure in commit.departures { end(departure) }

@@ -91,6 +91,12 @@ public struct StoreChanges: Sendable {
 
   public init() {}
 
+  /// Whether there is anything that nearly all batches have none of.
+  public var hasRareChanges: Bool {
+    !(directs.isEmpty && blocks.isEmpty && reports.isEmpty && bans.isEmpty && cleared.isEmpty
+      && firstReport == nil)
+  }
+
   public var isEmpty: Bool {
     newRooms.isEmpty && entries.isEmpty && members.isEmpty && formerMembers.isEmpty
       && trims.isEmpty && redactions.isEmpty && rules.isEmpty && standings.isEmpty

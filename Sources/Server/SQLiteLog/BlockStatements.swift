@@ -48,6 +48,16 @@ struct BlockStatements: ~Copyable {
         on: database))
   }
 
+  /// Stores what `StoreChanges.hasRareChanges` is about.
+  mutating func store(_ changes: StoreChanges) throws(SQLiteError) {
+    for room in changes.cleared { try removeStandings(ofRoom: room) }
+    for change in changes.bans { try store(change) }
+    for (room, state) in changes.directs { try store(state, ofRoom: room) }
+    for change in changes.blocks { try store(change) }
+    for change in changes.reports { try store(change) }
+    if let first = changes.firstReport { try forgetReports(before: first) }
+  }
+
   mutating func store(_ state: DirectState, ofRoom number: Int64) throws(SQLiteError) {
     if state.isEmpty {
       try deleteDirect.bind(1, number)

@@ -331,15 +331,10 @@ struct StoreState: ~Copyable {
       try statements.upsertMember.run()
     }
     for (room, rules) in changes.rules { try statements.rules.store(rules, ofRoom: room) }
-    for room in changes.cleared { try statements.blocks.removeStandings(ofRoom: room) }
-    for change in changes.bans { try statements.blocks.store(change) }
+    if changes.hasRareChanges { try statements.blocks.store(changes) }
     for (room, user, standing) in changes.standings {
       try statements.rules.store(standing, of: user, inRoom: room)
     }
-    for (room, state) in changes.directs { try statements.blocks.store(state, ofRoom: room) }
-    for change in changes.blocks { try statements.blocks.store(change) }
-    for change in changes.reports { try statements.blocks.store(change) }
-    if let first = changes.firstReport { try statements.blocks.forgetReports(before: first) }
     for trim in changes.trims {
       try statements.updateFirst.bind(1, trim.room)
       try statements.updateFirst.bind(2, trim.first)

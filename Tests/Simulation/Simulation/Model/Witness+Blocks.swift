@@ -1,7 +1,7 @@
 internal import Relay
 internal import Wire
 
-/// Blocks: what must not reach a user who has blocked another one, or whom another one has blocked.
+/// Blocks: what must not reach a user who has blocked another one, or that another one has blocked.
 extension Witness {
   private var blocks: Blocks { referee.ledger.blocks }
 
