@@ -33,7 +33,9 @@ extension Sequencer {
         let room = try room(name, knowing: user, &store)
         if try standing(of: user, in: room, &store).isMember(batch.now) {
           // Only an entry ends what an entry began: else the others would not see who may read.
-          if let origin { batch.answers.append((loop, .answer(origin, Self.named(user, name)))) }
+          if let origin {
+            batch.answers.append((loop, .answer(origin, Self.refusalToForget(user, name))))
+          }
           return
         }
         answerMember(origin, .left(room: name), ifMember: user, of: room, from: loop, &batch)
