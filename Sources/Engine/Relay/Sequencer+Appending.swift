@@ -45,7 +45,9 @@ extension Sequencer {
       return
     }
     guard let body = try bodyThatFits(append, in: room, loop, &batch, &store) else { return }
-    if !acts { try acceptInvitation(append.user, to: room, &batch, &store) }
+    if rooms[room].isGoverned, !acts {
+      try acceptInvitation(append.user, to: room, &batch, &store)
+    }
     let number = try makeStorable(room, &batch, &store)
     let (seq, at) = advance(room, by: append, &batch)
     let entry = StoreChanges.NewEntry(
