@@ -53,6 +53,15 @@ extension Shard: Audience {
     let room = handle.slot
     switch recipients {
     case .others: informOthers(key, in: room)
+    case .other(let user):
+      let isDirect = RoomName.isDirect(rooms[room].name)
+      forEachSession(of: user) { shard, session in
+        if shard.hasPlace(session, in: room)
+          || isDirect && shard.roomLists.isWatching(room, session, in: shard)
+        {
+          shard.inform(session, key)
+        }
+      }
     case .ownSessions:
       forEachSession(of: key.user) { shard, session in
         if shard.isConcerned(session, with: room) { shard.inform(session, key) }
@@ -77,8 +86,12 @@ extension Shard: Audience {
 
   /// Whether the session has joined the room or watches it.
   private func isConcerned(_ session: Slot<Session>, with room: Slot<Room>) -> Bool {
-    roomLists.isWatching(room, session, in: self)
-      || subscription(of: session, toRoom: room).map { subscriptions[$0].place != nil } == true
+    roomLists.isWatching(room, session, in: self) || hasPlace(session, in: room)
+  }
+
+  /// Whether the session gets what happens in the room: not before its `joined`.
+  private func hasPlace(_ session: Slot<Session>, in room: Slot<Room>) -> Bool {
+    subscription(of: session, toRoom: room).map { subscriptions[$0].place != nil } == true
   }
 
   // MARK: - One session

@@ -99,6 +99,8 @@ enum Recipients {
   /// Those that have joined the room, but for the sessions of the key's user; in a direct room also
   /// the peer's sessions that have requested `rooms`.
   case others
+  /// Of those of `others` the sessions of one user, also of one who is separated from the key's user.
+  case other(String)
   /// The sessions of the key's user that have joined the room, or have requested `rooms`.
   case ownSessions
   /// Those that have joined the room and asked for the number of its subscribers.

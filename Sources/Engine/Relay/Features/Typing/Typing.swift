@@ -52,13 +52,7 @@ final class Typing: Feature {
     for key in typers.keys(of: user) {
       guard let room = audience.name(of: key.room) else { continue }
       audience.encode(.typing(room: room, user: user, on: false))
-      if RoomName.isDirect(room) {
-        if RoomName.peer(in: room, of: user) == viewer { audience.inform(.others, key) }
-        continue
-      }
-      audience.forEachSession(of: viewer) { audience, session in
-        if audience.hasSubscribed(to: room, session) { audience.inform(session, key) }
-      }
+      audience.inform(.other(viewer), key)
     }
   }
 
