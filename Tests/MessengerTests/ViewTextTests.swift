@@ -91,6 +91,10 @@ import Testing
       [0, day, 4 * day, 8 * day, 400 * day].map { moment($0).brief }
         == ["12:40", "Yesterday", "Mon", "13 Nov", "17 Oct 24"])
     #expect([0, day].map { moment($0).seen } == ["12:40", "yesterday 12:40"])
+    #expect(
+      [-1, 1, -day].map { moment($0 == 1 ? day : $0).until } == [
+        "12:40", "yesterday 12:40", "Sat 22 Nov 2025 12:40",
+      ])
     #expect(Moment.left(until: 42_000, now: 0) == "0:42")
     #expect(Moment.left(until: 3_661_000, now: 0) == "1:01:01")
     #expect(Moment.seconds(until: 1, now: 0) == 1)

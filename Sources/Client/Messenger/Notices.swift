@@ -69,8 +69,7 @@ public struct NoticeText {
 
 extension Chat {
   var notices: NoticeText {
-    NoticeText(
-      name: { name(of: $0) }, time: { "\(moment($0).day) \(moment($0).clock)" })
+    NoticeText(name: { name(of: $0) }, time: { moment($0).until })
   }
 
   /// Returns why a conversation has ended.

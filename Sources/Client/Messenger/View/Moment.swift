@@ -51,6 +51,15 @@ struct Moment {
     }
   }
 
+  /// For use after "until": "12:40", "yesterday 12:40", "Mon 17 Nov 2025 12:40".
+  var until: String {
+    switch daysAgo {
+    case 0: clock
+    case 1: "yesterday \(clock)"
+    default: "\(day) \(clock)"
+    }
+  }
+
   /// Returns the time left until `end` in milliseconds since 1970: "0:42".
   static func left(until end: Int64, now: Int64) -> String {
     let seconds = seconds(until: end, now: now)
