@@ -91,7 +91,7 @@ export function showMembers({ near, messenger, room, role: own, title, messages 
       invited.value = "";
       invited.focus();
     },
-    label(invited.id, "Invite"),
+    label(invited.id, "User"),
     invited,
     suggestions("invitable", people, (user) => !isMember(room.members.get(user))),
   );
