@@ -201,6 +201,21 @@ import Wire
     #expect(typing(bo.take()) == [])
   }
 
+  @Test func `typing ends for no connection whose join is not answered yet`() {
+    let (ada, bo) = conversation()
+    let phone = relay.connect("bo", loop: 1)
+    for socket in [ada, bo] { socket.join("tea") }
+    relay.run(forMilliseconds: 2000)
+    ada.send(.typing(room: "tea", on: true))
+    relay.run(forMilliseconds: 1000)
+    _ = phone.take()
+    phone.join("tea")
+    block(ada, "bo")
+    let messages = phone.take()
+    #expect(messages.contains { if case .joined = $0 { true } else { false } })
+    #expect(!messages.contains { if case .typing = $0 { true } else { false } })
+  }
+
   @Test
   func `to the blocked user the other one was last seen at the block, whatever they do since`() {
     let (ada, bo) = conversation()
