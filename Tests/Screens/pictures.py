@@ -137,18 +137,26 @@ async def talk(people):
                   " open all day 🙂")
 
 
-async def scene(built, relay, people, columns, rows, theme, settings, key, text):
-    """wschat as Ada sees it."""
+@contextmanager
+def wschat(built, relay, room, columns, rows, theme, settings=""):
+    """A terminal with wschat as Ada uses it."""
     home = tempfile.mkdtemp(dir=relay.folder)
     os.makedirs(f"{home}/config/wschat")
     with open(f"{home}/config/wschat/config.yaml", "w") as file:
         file.write(f"theme: {theme}\n{settings}")
     terminal = Terminal(
         home, columns, rows,
-        [f"{built}/wschat", relay.socket, "--user", "ada", "--room", "launch"],
+        [f"{built}/wschat", relay.socket, "--user", "ada", "--room", room],
         {"HOME": home, "XDG_CONFIG_HOME": f"{home}/config", "XDG_STATE_HOME": f"{home}/state",
          "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"})
     try:
+        yield terminal
+    finally:
+        terminal.close()
+
+
+async def scene(built, relay, people, columns, rows, theme, settings, key, text):
+    with wschat(built, relay, "launch", columns, rows, theme, settings) as terminal:
         await wait(terminal, "Launch", "Gladly")
         await people["jules"].tell("typing", room="launch", on=True)
         await people["olek"].tell("typing", room="dm:ada:olek", on=True)
@@ -158,8 +166,23 @@ async def scene(built, relay, people, columns, rows, theme, settings, key, text)
         terminal.type(text)
         await wait(terminal, text.strip(), " ms", "Thursday" if key else "typing")
         return picture(terminal, theme)
-    finally:
-        terminal.close()
+
+
+async def members(built, relay):
+    """The members of a room that Ada makes, with its commands."""
+    with wschat(built, relay, "launch", 80, 24, "dark") as terminal:
+        await wait(terminal, "Launch", "Gladly")
+        for command, effect in [
+            ("/create Harbour choir", "named the room"), ("/topic Thursdays at seven", "set the topic"),
+            *((f"/invite {user}", PEOPLE[user].split()[-1] + " a member") for user in ("mina", "hanako", "jules", "olek")),
+            ("/op mina", "a moderator"), ("/mute olek 2h noise", "noise"),
+        ]:
+            terminal.type(command)
+            terminal.press("Enter")
+            await wait(terminal, effect)
+        terminal.press("M-n", "Down")
+        await wait(terminal, "owner", "close", "mute")
+        return picture(terminal, "dark")
 
 
 async def take(built, pictures):
@@ -176,9 +199,12 @@ async def take(built, pictures):
             await talk(people)
             people["ada"].reading.cancel()
             await people["ada"].connection.close()
-            for name, *about in SCENES:
+            taken = {name: lambda about=about: scene(built, relay, people, *about) for name, *about in SCENES}
+            # Last: the others do not show the room.
+            taken["80x24-members"] = lambda: members(built, relay)
+            for name, taking in taken.items():
                 path = f"{pictures}/{name}.png"
-                save(await scene(built, relay, people, *about), path)
+                save(await taking(), path)
                 print(f"{path}: {os.path.getsize(path)} bytes")
 
 
