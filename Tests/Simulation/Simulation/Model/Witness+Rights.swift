@@ -31,6 +31,9 @@ extension Witness {
     case .activity(let activity):
       // A user that an entry lets in is told of that entry.
       if let last = activity.last { checkReadable(last, since: last.seq - 1) }
+    case .receipt(_, let marks) where marks.user == user:
+      // Also one who only lists the room gets their own.
+      break
     case .receipt(let room, _), .typing(let room, _, _), .subscribers(let room, _):
       checkNotEnded(room, before: (rooms[room]?.cursor ?? 0) + 1)
     default: break
