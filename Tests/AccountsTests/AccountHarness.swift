@@ -68,7 +68,7 @@ final class AccountHarness {
       qrCode: { ["\($0.utf8.count)"] },
       isReserved: { reserved.contains($0) || directory.values.contains($0) },
       isOperator: { [configured] user in configured.withLock { $0.operators.contains(user) } },
-      isBanned: { [configured] user in configured.withLock { $0.banned.contains(user) } },
+      isBanned: { [configured] user, _ in configured.withLock { $0.banned.contains(user) } },
       directoryName: { directory[$0].flatMap { reserved.contains($0) ? nil : $0 } },
       isKnown: { known.contains($0) || writtenTo.contains($0) },
       hasTakenPart: { known.contains($0) })

@@ -94,6 +94,23 @@ import Wire
     #expect(Self.texts(ada.take()) == ["still here"])
   }
 
+  @Test func `reports that cannot be stored do not count towards the limit of a day`() {
+    let (ada, bo) = conversation()
+    let limit = Int64(EntryLimits.reportsPerDay)
+    for number in 2...limit { send(bo, "\(number)") }
+    relay.log.store.failsCommits = true
+    for seq in 1...limit { ada.send(.report(room: room, seq: seq, reason: "spam")) }
+    relay.run()
+    _ = ada.take()
+    relay.log.store.failsCommits = false
+    ada.send(.report(room: room, seq: 1, reason: "spam"))
+    relay.run(forMilliseconds: 2000)
+    let errors = ada.take().compactMap {
+      if case .error(let error) = $0 { error.code } else { nil }
+    }
+    #expect(errors == [])
+  }
+
   @Test
   func `a live cursor of the user who blocks gets the place of an entry, and later its successor`()
   {

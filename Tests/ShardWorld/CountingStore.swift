@@ -145,6 +145,11 @@ extension CountingStore: EntryLookup, EntryStore where Base: EntryStore {
     return try base.blocks()
   }
 
+  public mutating func bans() throws(StoreFailure) -> [BanChange] {
+    try check()
+    return try base.bans()
+  }
+
   public mutating func copies(
     ofRoom number: Int64, in seqs: ClosedRange<Int64>
   ) throws(StoreFailure) -> [Int64] {

@@ -160,7 +160,7 @@ extension AccountService {
     // The relay itself, or a command.
     if maker.isEmpty { return invitation }
     guard let account = try store.account(maker), !account.isDisabled,
-      !environment.isBanned(maker),
+      !environment.isBanned(maker, now),
       !invitation.isByOperator || account.isOperator || environment.isOperator(maker)
     else { throw .refused(.noInvitation) }
     return invitation

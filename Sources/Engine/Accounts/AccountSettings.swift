@@ -71,8 +71,8 @@ public struct AccountEnvironment: Sendable {
   public var isReserved: @Sendable (String) -> Bool
   /// Whether the configuration makes an operator of a user.
   public var isOperator: @Sendable (String) -> Bool
-  /// Whether the configuration bans a user.
-  public var isBanned: @Sendable (String) -> Bool
+  /// Whether a user is banned from the relay, at a time in milliseconds since 1970.
+  public var isBanned: @Sendable (_ user: String, _ now: Int64) -> Bool
   /// Returns the user name that the directory has for a person of a provider, if it is a list of that
   /// provider's people and the configuration does not mention the name.
   public var directoryName: @Sendable (ProviderBinding) -> String?
@@ -88,7 +88,7 @@ public struct AccountEnvironment: Sendable {
     qrCode: @escaping @Sendable (String) -> [String],
     isReserved: @escaping @Sendable (String) -> Bool,
     isOperator: @escaping @Sendable (String) -> Bool = { _ in false },
-    isBanned: @escaping @Sendable (String) -> Bool = { _ in false },
+    isBanned: @escaping @Sendable (_ user: String, _ now: Int64) -> Bool = { _, _ in false },
     directoryName: @escaping @Sendable (ProviderBinding) -> String? = { _ in nil },
     isKnown: @escaping @Sendable (String) throws(AccountError) -> Bool,
     hasTakenPart: @escaping @Sendable (String) throws(AccountError) -> Bool

@@ -96,9 +96,21 @@ package final class Authenticator: Sendable {
   /// so that no user gets in between the two.
   package func ban(_ users: Set<String>) { banned.withLock { $0 = users } }
 
-  /// Keeps a user out, or lets them in again.
-  package func apply(_ change: BanChange) {
-    bans.withLock { $0[change.user] = change.isBanned ? .some(change.until) : nil }
+  /// Keeps users out, or lets them in again.
+  package func apply(_ news: BanNews) {
+    bans.withLock { bans in
+      if news.isWhole { bans = [:] }
+      for change in news.changes {
+        bans[change.user] = change.isBanned ? .some(change.until) : nil
+      }
+    }
+  }
+
+  /// Whether a user is kept out.
+  /// - Parameter wall: milliseconds since 1970.
+  package func isBanned(_ user: String, wall: Int64) -> Bool {
+    banned.withLock { $0.contains(user) }
+      || bans.withLock { $0[user] }.map { until in until.map { $0 > wall } ?? true } == true
   }
 
   /// Replaces the list of operators.

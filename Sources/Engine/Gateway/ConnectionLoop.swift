@@ -133,8 +133,7 @@ import Wire
       switch message {
       case .log(let delivery):
         shard.apply(delivery, now: now)
-        let bans = shard.takeBans()
-        if !bans.isEmpty { apply(bans) }
+        if let news = shard.takeBans() { apply(news) }
       case .connectBot(let bot): connect(bot)
       case .fromBot(let bot, let json): receive(json, from: bot)
       case .botDrained(let bot): drained(bot)
@@ -355,9 +354,9 @@ import Wire
   // MARK: - Bans
 
   /// Keeps users out that operators have banned, on this relay or another one, and lets others in again.
-  private func apply(_ changes: [BanChange]) {
-    for change in changes { context.authenticator.apply(change) }
-    ban(Set(changes.lazy.filter(\.isBanned).map(\.user)))
+  private func apply(_ news: BanNews) {
+    context.authenticator.apply(news)
+    ban(Set(news.changes.lazy.filter(\.isBanned).map(\.user)))
   }
 
   private func ban(_ users: Set<String>) {

@@ -128,6 +128,8 @@ package struct Batch {
   var directs: Set<Int> = []
   var requests: [Commit.RequestChange] = []
   var reports: [ReportChange] = []
+  /// The user of each new report.
+  var reporters: [String] = []
   var bans: [BanChange] = []
   /// Rooms of which all standings are removed.
   var cleared: Set<Int> = []

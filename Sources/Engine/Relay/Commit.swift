@@ -127,11 +127,17 @@ public final class Commit: Sendable {
   let hidden: [Int]
   /// In their order.
   public let blocks: [BlockChange]
-  /// All blocks, if those before are not known to be true any longer.
-  public let allBlocks: BlockTable?
+  /// If what was told before is not known to be true any longer.
+  public let renewal: Renewal?
   public let requests: [RequestChange]
   public let bans: [BanChange]
-  /// Whether there is any of `blocks`, `allBlocks`, `requests` and `bans`.
+  /// All that was told before and may have changed unseen.
+  public struct Renewal: Sendable {
+    public var blocks: BlockTable
+    /// `nil` if they cannot be read: those before stay.
+    public var bans: [BanChange]?
+  }
+  /// Whether there is any of `blocks`, `renewal`, `requests` and `bans`.
   let hasRareChanges: Bool
 
   /// The changes that are in no store: a log that starts again publishes them all the same.
@@ -143,7 +149,7 @@ public final class Commit: Sendable {
     _ entries: SpannedEntries = SpannedEntries(), marks: [MarkChange] = [],
     membershipChanges: [MembershipChange] = [], departures: [Departure] = [],
     typing: [TypingChange] = [], audiences: [AudienceChange], presences: [PresenceChange],
-    redactions: [Redaction] = [], blocks: [BlockChange] = [], allBlocks: BlockTable? = nil,
+    redactions: [Redaction] = [], blocks: [BlockChange] = [], renewal: Renewal? = nil,
     requests: [RequestChange] = [], bans: [BanChange] = []
   ) {
     spans = entries.spans
@@ -153,11 +159,11 @@ public final class Commit: Sendable {
     changes = entries.changes
     hidden = entries.hidden
     self.blocks = blocks
-    self.allBlocks = allBlocks
+    self.renewal = renewal
     self.requests = requests
     self.bans = bans
     hasRareChanges =
-      !(blocks.isEmpty && allBlocks == nil && requests.isEmpty && bans.isEmpty)
+      !(blocks.isEmpty && renewal == nil && requests.isEmpty && bans.isEmpty)
     self.presences = presences
     self.redactions = redactions
     self.marks = marks

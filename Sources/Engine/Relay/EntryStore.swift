@@ -116,6 +116,9 @@ public protocol EntryLookup: StandingLookup {
   /// Returns all blocks between users.
   mutating func blocks() throws(StoreFailure) -> BlockTable
 
+  /// Returns the users who are banned from the relay.
+  mutating func bans() throws(StoreFailure) -> [BanChange]
+
   /// Returns the names of a room's members; at most `limit` of them.
   mutating func members(ofRoom number: Int64, limit: Int) throws(StoreFailure) -> [String]
 }

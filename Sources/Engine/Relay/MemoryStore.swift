@@ -82,6 +82,7 @@ public struct MemoryStore: EntryStore, EntryReader {
   private var roomsByMember: [String: Set<Int64>] = [:]
   private var seen: [String: Int64] = [:]
   private var allBlocks = BlockTable()
+  private var allBans: [String: BanChange] = [:]
   /// By the `seq` of their records.
   private var reports: [Int64: ReportChange] = [:]
 
@@ -302,6 +303,7 @@ public struct MemoryStore: EntryStore, EntryReader {
     }
     for (number, state) in changes.directs { rooms[number]?.direct = state }
     for change in changes.blocks { allBlocks.apply(change) }
+    for change in changes.bans { allBans[change.user] = change.isBanned ? change : nil }
     for report in changes.reports {
       if report.hasCopy {
         reports[report.report] = report
@@ -362,6 +364,8 @@ public struct MemoryStore: EntryStore, EntryReader {
   }
 
   public mutating func blocks() throws(StoreFailure) -> BlockTable { allBlocks }
+
+  public mutating func bans() throws(StoreFailure) -> [BanChange] { Array(allBans.values) }
 
   public mutating func members(
     ofRoom number: Int64, limit: Int

@@ -48,6 +48,9 @@ extension Sequencer {
     if rooms[room].isGoverned, !acts {
       try acceptInvitation(append.user, to: room, &batch, &store)
     }
+    // What may fail comes before the entry has its place.
+    let isRequest = append.stranger != nil ? try isRequest(append, in: room, &batch, &store) : false
+    if batch.isAct { _ = try self.room(RoomName.audit, &store) }
     let number = try makeStorable(room, &batch, &store)
     let (seq, at) = advance(room, by: append, &batch)
     let entry = StoreChanges.NewEntry(
@@ -67,7 +70,7 @@ extension Sequencer {
     }
     if rooms[room].isGoverned || isNotice { applyRules(append, (seq, at), in: room, &batch) }
     if rooms[room].direct.request != nil { acceptRequest(append.user, in: room, &batch) }
-    if append.stranger != nil { try request(append, in: room, &batch, &store) }
+    if isRequest { beginRequest(append, in: room, &batch) }
     if rooms[room].memberCount < 2 { try addPeers(to: room, &batch, &store) }
     if batch.isAct { try recordAct(append, seq, in: room, &batch, &store) }
     acknowledge(append, seq, at, loop, &batch)

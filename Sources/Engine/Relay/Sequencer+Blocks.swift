@@ -79,13 +79,19 @@ extension Sequencer {
     !rooms[room].direct.hidden.isEmpty && rooms[room].direct.hides(entry, from: user)
   }
 
-  /// Records that the first entry of a direct room is one of a user who is not known to the other one.
-  mutating func request(
+  /// Whether an entry is the first one of a direct room, from a user who is not known to the other one.
+  mutating func isRequest(
     _ append: LogRequest.Append, in room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
-  ) throws(StoreFailure) {
-    guard let stranger = append.stranger, rooms[room].head == 1,
-      let peer = RoomName.peer(in: append.room, of: append.user),
-      try !share(append.user, peer, batch.now, &store)
+  ) throws(StoreFailure) -> Bool {
+    guard rooms[room].head == 0, let peer = RoomName.peer(in: append.room, of: append.user)
+    else { return false }
+    return try !share(append.user, peer, batch.now, &store)
+  }
+
+  mutating func beginRequest(
+    _ append: LogRequest.Append, in room: Int, _ batch: inout Batch
+  ) {
+    guard let stranger = append.stranger, let peer = RoomName.peer(in: append.room, of: append.user)
     else { return }
     rooms[room].direct.request = DirectState.Request(user: peer, issuer: stranger.issuer)
     batch.directs.insert(room)

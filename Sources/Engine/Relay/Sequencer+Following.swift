@@ -85,12 +85,13 @@ extension Sequencer {
     governed = [:]
     pastHeads = [:]
     if let stored = try? store.blocks() { blocks = stored }
+    let renewal = Commit.Renewal(blocks: blocks, bans: try? store.bans())
     membershipCounts = [:]
     nextRoomNumber = nil
     history = CommitHistory()
     var batch = nextBatch(now)
     applyPresences(presences, &batch)
-    return makeCommit(of: batch, &store, framing, allBlocks: blocks)
+    return makeCommit(of: batch, &store, framing, renewal: renewal)
   }
 
   /// Returns the identities that a batch looks up in the store, as far as their rooms are in memory.
@@ -183,7 +184,10 @@ extension Sequencer {
       batch.appendFollowed(new, room: room)
       if let member = new.entry.member {
         recordDeparture(member, by: new.entry.from, at: new.entry.seq, in: room, &batch)
-      } else if new.entry.settings?.access == .private, !isPrivate(room) {
+      } else if new.entry.settings?.access == .private,
+        !isPrivate(room) || loaded.contains(room) || changes.cleared.contains(new.room)
+      {
+        // Of a room in the state after the batch it is not known what it was before. Who may read it stays.
         batch.recordClosing(of: room, by: new.entry.from, at: new.entry.seq)
       }
     }

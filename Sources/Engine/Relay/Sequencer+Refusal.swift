@@ -18,6 +18,7 @@ extension Sequencer {
     }
     resetRooms(&batch, senders)
     undoBlocks(batch)
+    undoReports(batch)
     var answers = batch.acks.map(\.ofStored)
     for loop in answers.indices {
       for var refusal in refusals(of: batch, for: loop) {

@@ -55,10 +55,17 @@ extension Sequencer {
     let hash = EntryIdentity.hash(
       UInt64(bitPattern: number), sender: report.user, id: "\(report.seq)", key: store.identityKey)
     let id = "\(number).\(report.seq).\(hash)"
+    let bytes = body.body
+    guard batch.hasRoom(forBody: bytes.count, limitBytes: batchBytesLimit) else {
+      let error = WireError.unavailable(re: .report, room: report.room)
+      batch.answers.append((loop, .answer(report.origin, .error(error))))
+      return
+    }
     if let seq = try record(
-      body.body, in: RoomName.reports, id: id, receivedAt: report.receivedAt, &batch, &store)
+      bytes, in: RoomName.reports, id: id, receivedAt: report.receivedAt, &batch, &store)
     {
       reportCounts.users[report.user, default: 0] += 1
+      batch.reporters.append(report.user)
       batch.reports.append(
         .init(report: seq, room: number, seq: report.seq, at: batch.now, hasCopy: true))
     }
@@ -69,6 +76,11 @@ extension Sequencer {
     let day = now / 86_400_000
     if reportCounts.day != day { reportCounts = (day, [:]) }
     return reportCounts.users[user] ?? 0 < EntryLimits.reportsPerDay
+  }
+
+  /// The reports of a batch that was not stored do not count.
+  mutating func undoReports(_ batch: Batch) {
+    for user in batch.reporters { reportCounts.users[user]? -= 1 }
   }
 
   /// The copies of an entry go with it.

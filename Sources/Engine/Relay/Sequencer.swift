@@ -217,7 +217,7 @@ public struct Sequencer {
 
   mutating func makeCommit(
     of batch: Batch, _ store: inout some EntryLookup, _ framing: Framing,
-    allBlocks: BlockTable? = nil
+    renewal: Commit.Renewal? = nil
   ) -> Commit? {
     var runs = 0
     let marks = batch.marked.sorted().compactMap { key -> Commit.MarkChange? in
@@ -233,7 +233,7 @@ public struct Sequencer {
     let departures = departures(of: batch, &store)
     if batch.entries.isEmpty, marks.isEmpty, batch.membershipChanges.isEmpty, batch.typing.isEmpty,
       batch.audiences.isEmpty, presences.isEmpty, batch.blocks.isEmpty, batch.requests.isEmpty,
-      batch.redactions.isEmpty, batch.bans.isEmpty, allBlocks == nil
+      batch.redactions.isEmpty, batch.bans.isEmpty, renewal == nil
     {
       return nil
     }
@@ -242,7 +242,7 @@ public struct Sequencer {
       membershipChanges: membershipChanges(of: batch, runs: &runs, &store),
       departures: departures, typing: batch.typing, audiences: batch.audiences,
       presences: presences, redactions: Self.redactions(batch, rooms), blocks: batch.blocks,
-      allBlocks: allBlocks, requests: batch.requests, bans: batch.bans)
+      renewal: renewal, requests: batch.requests, bans: batch.bans)
   }
 
   /// Returns the membership changes with the state of the rooms.

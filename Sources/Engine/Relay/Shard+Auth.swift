@@ -344,9 +344,9 @@ extension Shard {
 
   /// Returns the bans that the log has told since the last call. The owner keeps the users out, and then calls
   /// `ban`.
-  public mutating func takeBans() -> [BanChange] {
-    if bans.isEmpty { return [] }
-    defer { bans = [] }
+  public mutating func takeBans() -> BanNews? {
+    if !bans.isWhole, bans.changes.isEmpty { return nil }
+    defer { bans = BanNews() }
     return bans
   }
 

@@ -15,9 +15,12 @@ extension Shard {
 
   private mutating func applyCommit(_ commit: Commit, _ now: Moment) {
     if commit.hasRareChanges {
-      if let all = commit.allBlocks { blocks.replace(with: all) }
+      if let renewal = commit.renewal {
+        blocks.replace(with: renewal.blocks)
+        if let all = renewal.bans { bans = BanNews(isWhole: true, changes: all) }
+      }
       for change in commit.blocks { blocks.apply(change, in: &self, presenceNews, typing) }
-      bans += commit.bans
+      bans.changes += commit.bans
     }
     for change in commit.membershipChanges { roomLists.updateMembership(change, in: &self) }
     if commit.hasRareChanges {

@@ -120,7 +120,7 @@ public struct Shard: ~Copyable {
   var unverified: [UnverifiedToken] = []
 
   /// Those of the last commits, for the owner.
-  var bans: [BanChange] = []
+  var bans = BanNews()
   /// Users whose last session on this loop has ended in this turn.
   var departures: [String] = []
 

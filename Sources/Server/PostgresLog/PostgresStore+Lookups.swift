@@ -168,6 +168,10 @@ extension PostgresStore {
     try read(Statements.selectBlocks()).blocks
   }
 
+  package func bans() throws(StoreFailure) -> [BanChange] {
+    try read(Statements.selectBans()).bans
+  }
+
   package func copies(
     ofRoom number: Int64, in seqs: ClosedRange<Int64>
   ) throws(StoreFailure) -> [Int64] {

@@ -231,7 +231,7 @@ package final class SQLiteStore: EntryStore {
     }
   }
 
-  func bans() throws(StoreFailure) -> [BanChange] {
+  package func bans() throws(StoreFailure) -> [BanChange] {
     do throws(SQLiteError) { return try BlockStatements.bans(in: state.database) } catch {
       throw failure("read", error)
     }

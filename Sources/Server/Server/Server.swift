@@ -98,8 +98,9 @@ public final class Server: Sendable {
       log = try openLog(configuration, logger)
     }
     shard.blocks = log.blocks
-    for ban in log.bans { authenticator.apply(ban) }
+    authenticator.apply(BanNews(isWhole: true, changes: log.bans))
     self.authenticator = authenticator
+    names.follow(authenticator)
     self.names = names
 
     let loops = configuration.loops == 0 ? ProcessorCount.usable : configuration.loops

@@ -130,7 +130,9 @@ final class AccountExchange: HTTPExchange {
 
   /// Lets a new user into rooms by entries of the one who has invited them: what that one may do now counts.
   private func letIn(_ joining: AccountAnswer.Joining, into refused: [String]) {
-    guard !refused.isEmpty else {
+    // The ban of the maker may have come since the link was opened.
+    let isBanned = loop.context.authenticator.isBanned(joining.maker, wall: loop.now.wall)
+    guard !refused.isEmpty, !isBanned else {
       rooms = .done(managesRooms: false)
       return
     }

@@ -11,3 +11,15 @@ public struct BanChange: Equatable, Sendable {
     self.until = until
   }
 }
+
+/// What the log tells of bans.
+public struct BanNews: Sendable {
+  /// Whether there are no other bans than these.
+  public var isWhole = false
+  public var changes: [BanChange] = []
+
+  public init(isWhole: Bool = false, changes: [BanChange] = []) {
+    self.isWhole = isWhole
+    self.changes = changes
+  }
+}

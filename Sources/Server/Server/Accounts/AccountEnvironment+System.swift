@@ -13,7 +13,7 @@ extension AccountEnvironment {
     self.init(
       hash: Self.sha256, random: Self.randomBytes, qrCode: Self.rows(ofQRCode:),
       isReserved: { names.contains($0) }, isOperator: { names.isOperator($0) },
-      isBanned: { names.isBanned($0) }, directoryName: { names.directoryName($0) },
+      isBanned: { names.isBanned($0, now: $1) }, directoryName: { names.directoryName($0) },
       isKnown: isKnown, hasTakenPart: hasTakenPart)
   }
 

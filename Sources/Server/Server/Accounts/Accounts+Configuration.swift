@@ -1,3 +1,4 @@
+import Gateway
 import AccountStores
 import Accounts
 import Directories
@@ -186,6 +187,7 @@ extension AccountError {
 final class ReservedNames: Sendable {
   let people: ListedPeople
   private let configured: Mutex<(operators: Set<String>, banned: Set<String>)>
+  private let authenticator = Mutex<Authenticator?>(nil)
 
   init(_ configuration: Configuration) {
     people = ListedPeople(issuer: configuration.directoryIssuer)
@@ -205,9 +207,19 @@ final class ReservedNames: Sendable {
 
   func isOperator(_ user: String) -> Bool { configured.withLock { $0.operators.contains(user) } }
 
-  func isBanned(_ user: String) -> Bool { configured.withLock { $0.banned.contains(user) } }
+  /// From now on its bans count as well.
+  func follow(_ authenticator: Authenticator) { self.authenticator.withLock { $0 = authenticator } }
 
-  private func isConfigured(_ user: String) -> Bool { isOperator(user) || isBanned(user) }
+  /// Whether a user is banned, by the configuration or in the log.
+  /// - Parameter now: milliseconds since 1970.
+  func isBanned(_ user: String, now: Int64) -> Bool {
+    configured.withLock { $0.banned.contains(user) }
+      || authenticator.withLock { $0 }?.isBanned(user, wall: now) == true
+  }
+
+  private func isConfigured(_ user: String) -> Bool {
+    configured.withLock { $0.operators.contains(user) || $0.banned.contains(user) }
+  }
 
   private static func names(
     _ auth: Configuration.Auth

@@ -124,7 +124,7 @@ final class ClusterNode {
         presences[change.user] = change.presence
         world.trace("node \(index): \(change.user) is \(change.presence)")
       }
-      if let all = commit.allBlocks { blocks = all }
+      if let all = commit.renewal?.blocks { blocks = all }
       for change in commit.blocks { blocks.apply(change) }
       for entry in commit.entries {
         world.checkShown(EntryKey(entry), by: "node \(index)")

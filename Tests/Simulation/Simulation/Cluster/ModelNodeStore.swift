@@ -323,6 +323,11 @@ final class ModelNodeStore: NodeStore {
     return try rooms.blocks()
   }
 
+  func bans() throws(StoreFailure) -> [BanChange] {
+    var rooms = try rooms()
+    return try rooms.bans()
+  }
+
   func copies(ofRoom number: Int64, in seqs: ClosedRange<Int64>) throws(StoreFailure) -> [Int64] {
     var rooms = try rooms()
     return try rooms.copies(ofRoom: number, in: seqs)
