@@ -73,8 +73,8 @@ export class MemberRoom extends Emitter {
 
   /** @param {string} user @param {Role} role @param {MemberOptions} [options] */
   setRole(user, role, { until, reason, signal } = {}) {
-    const end = until === undefined ? {} : { until: Number(until) };
-    return this.#notify({ kind: "member", user, role, ...end, reason }, { signal });
+    const end = until && Number(until);
+    return this.#notify({ kind: "member", user, role, until: end, reason }, { signal });
   }
 
   /**
