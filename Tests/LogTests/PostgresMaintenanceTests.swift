@@ -54,6 +54,11 @@ import Wire
           .block(.init(user: "ada", blocked: "bo", on: true, origin: origin)),
           .append("dm:ada:bo", "bo", "hidden", text: "answer me"),
         ])
+        await node.submit([
+          .ban(
+            BanChange(user: "mallory", isBanned: true, until: 1 << 50),
+            .init(by: "root", origin: origin))
+        ])
         var settings = RoomSettings.Change()
         settings.title = "Den \"7\""
         settings.access = .private
@@ -112,6 +117,13 @@ import Wire
     #expect(lines.count { $0.contains(#""type":"message""#) } == 18)
     #expect(lines.contains { $0.contains(#""type":"direct""#) })
     #expect(lines.contains { $0.contains(#""type":"block","user":"ada","blocked":"bo""#) })
+    #expect(lines.contains(#"{"type":"ban","user":"mallory","until":1125899906842624}"#))
+    // Hidden entries of one room go with their block.
+    let kinds = try exported {
+      try Store.export(folder: folder["data"], room: "dm:ada:bo", write: $0)
+    }
+    #expect(kinds.count { $0.contains(#""type":"block""#) } == 1)
+    #expect(kinds.allSatisfy { !$0.contains(#""type":"ban""#) })
     #expect(try bring(lines) == StoreCount(rooms: 3, entries: 18))
     let moved = try exportPostgres()
     #expect(moved.sorted() == lines.sorted())
@@ -171,8 +183,8 @@ import Wire
     let lines = try exported {
       try Maintenance.export(url: server.url, options: options, room: "dm:ada:bo", write: $0)
     }
-    #expect(lines.count == 7)
-    #expect(lines.allSatisfy { $0.contains("dm:ada:bo") })
+    #expect(lines.count == 8)
+    #expect(lines.allSatisfy { $0.contains("dm:ada:bo") || $0.contains(#""type":"block""#) })
     #expect(!lines.contains { $0.contains("secret") && $0.contains(#""seq":1,"#) })
     let error = #expect(throws: StoreFailure.self) {
       try Maintenance.export(url: server.url, options: options, room: "nowhere") { _ in }

@@ -7,6 +7,7 @@ package enum ImportLine {
   case standing(StandingLine)
   case direct(DirectLine)
   case block(BlockLine)
+  case ban(BanLine)
 
   package init(decoding line: [UInt8]) throws(ExportLine.Malformed) {
     do {
@@ -25,6 +26,8 @@ package enum ImportLine {
         self = .direct(direct)
       } else if let block = try BlockLine(decoding: line) {
         self = .block(block)
+      } else if let ban = try BanLine(decoding: line) {
+        self = .ban(ban)
       } else {
         throw error
       }

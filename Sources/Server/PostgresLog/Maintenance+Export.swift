@@ -25,7 +25,8 @@ extension Maintenance {
       let connection = try connect(connector, "export")
       try connection.run(
         Statements.beginSnapshot(), declareEntries(ofOneRoom: room != nil)(name), declareMembers(),
-        declareRules(), declareStandings(), declareDirects(), declareBlocks(), Statements.commit())
+        declareRules(), declareStandings(), declareDirects(), declareBlocks(), declareBans(),
+        Statements.commit())
       return connection
     }
     var rooms: Set<String> = []
@@ -80,12 +81,20 @@ extension Maintenance {
       DirectLine(room: rows.text(row, 0), state: try rows.direct(row, 1)).append(to: &line)
       try write(line)
     }
-    if room != nil { return count }
     try forEachRow(of: "exported_blocks", on: connection) { rows, row in
+      let (user, blocked) = (rows.text(row, 0), rows.text(row, 1))
+      // Hidden entries without their block would stay hidden.
+      guard room == nil || room == RoomName.direct(user, blocked) else { return }
       line.removeAll(keepingCapacity: true)
-      BlockLine(
-        BlockChange(user: rows.text(row, 0), blocked: rows.text(row, 1), at: rows.int(row, 2))
-      ).append(to: &line)
+      BlockLine(BlockChange(user: user, blocked: blocked, at: rows.int(row, 2))).append(to: &line)
+      try write(line)
+    }
+    if room != nil { return count }
+    try forEachRow(of: "exported_bans", on: connection) { rows, row in
+      line.removeAll(keepingCapacity: true)
+      let until = rows.int(row, 1)
+      BanLine(BanChange(user: rows.text(row, 0), isBanned: true, until: until == 0 ? nil : until))
+        .append(to: &line)
       try write(line)
     }
     return count
@@ -140,6 +149,12 @@ extension Maintenance {
     once: """
       DECLARE exported_blocks NO SCROLL CURSOR WITH HOLD FOR
       SELECT username, blocked, at FROM blocks ORDER BY username, blocked
+      """)
+
+  private static let declareBans = PostgresStatement(
+    once: """
+      DECLARE exported_bans NO SCROLL CURSOR WITH HOLD FOR
+      SELECT username, until FROM bans ORDER BY username
       """)
 
   private static func forEachRow(

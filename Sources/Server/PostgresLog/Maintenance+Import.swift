@@ -36,6 +36,7 @@ extension Maintenance {
         case .standing(let line): try importer.rooms.record(line)
         case .direct(let line): try importer.rooms.record(line)
         case .block(let line): importer.add(line)
+        case .ban(let line): importer.add(line)
         }
       }
       return try importer.commit()
@@ -135,6 +136,8 @@ private struct Importer {
   }
 
   mutating func add(_ line: BlockLine) { changes.blocks.append(line.change) }
+
+  mutating func add(_ line: BanLine) { changes.bans.append(line.change) }
 
   mutating func trim(_ line: TrimLine) throws {
     guard let room = rooms[line.room] else { return }

@@ -141,7 +141,7 @@ struct Exporter: ~Copyable {
   }
 
   /// Returns the line of what a direct room has besides its entries; `nil` if it has nothing.
-  mutating func direct(_ name: String) throws(SQLiteError) -> [UInt8]? {
+  private mutating func direct(_ name: String) throws(SQLiteError) -> [UInt8]? {
     guard RoomName.isDirect(name), let room = rooms[name] else { return nil }
     var select = try Statement("SELECT state FROM directs WHERE room = ?1", on: database)
     try select.bind(1, room.number)
@@ -151,12 +151,30 @@ struct Exporter: ~Copyable {
     return line
   }
 
-  /// Returns the lines of all blocks between users.
-  func blocks() throws(SQLiteError) -> [[UInt8]] {
-    try BlockStatements.changes(in: database).map {
-      var line: [UInt8] = []
-      BlockLine($0).append(to: &line)
-      return line
+  /// Returns the lines of the direct rooms, and of all blocks between users and bans, or of the blocks of one
+  /// direct room: of one moment, since hidden entries without their block would stay hidden.
+  /// - Parameter only: the room; `nil` = all.
+  mutating func blocking(only: String?) throws(SQLiteError) -> [[UInt8]] {
+    try database.execute("BEGIN")
+    do throws(SQLiteError) {
+      var lines: [[UInt8]] = []
+      for room in rooms.keys.sorted() { if let line = try direct(room) { lines.append(line) } }
+      for change in try BlockStatements.changes(in: database)
+      where only == nil || only == RoomName.direct(change.user, change.blocked) {
+        var line: [UInt8] = []
+        BlockLine(change).append(to: &line)
+        lines.append(line)
+      }
+      for change in only == nil ? try BlockStatements.bans(in: database) : [] {
+        var line: [UInt8] = []
+        BanLine(change).append(to: &line)
+        lines.append(line)
+      }
+      try database.execute("COMMIT")
+      return lines
+    } catch {
+      try? database.execute("ROLLBACK")
+      throw error
     }
   }
 

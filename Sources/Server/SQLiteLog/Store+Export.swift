@@ -12,6 +12,7 @@ extension Store {
   /// If entries of a room are trimmed before they are read, a `TrimLine` says so.
   ///
   /// The relay's own rooms (`sys:`) are left out, unless `room` is one of them.
+  /// Blocks and bans are the last lines; of one direct room, the blocks between its users.
   /// - Parameter write: receives one line with its line break; an error that it throws ends the
   ///   export.
   /// - Throws: `StoreError`, or the error of `write`.
@@ -37,9 +38,8 @@ extension Store {
       }
       for room in exporter.rooms.keys.sorted() {
         for line in try exporter.rules(ofRoom: room) { try write(line) }
-        if let line = try exporter.direct(room) { try write(line) }
       }
-      if room == nil { for line in try exporter.blocks() { try write(line) } }
+      for line in try exporter.blocking(only: room) { try write(line) }
       return StoreCount(rooms: exporter.rooms.count, entries: exporter.entries)
     } catch let error as SQLiteError {
       throw StoreError(error, "read", path: folder.databasePath)

@@ -41,6 +41,7 @@ extension Store {
           case .standing(let line): try importer.rooms.record(line)
           case .direct(let line): try importer.rooms.record(line)
           case .block(let line): try importer.add(line)
+          case .ban(let line): try importer.add(line)
           }
         }
         try importer.checkSuspects()
@@ -161,6 +162,8 @@ private struct Importer: ~Copyable {
   }
 
   mutating func add(_ line: BlockLine) throws(SQLiteError) { try blocks.store(line.change) }
+
+  mutating func add(_ line: BanLine) throws(SQLiteError) { try blocks.store(line.change) }
 
   mutating func trim(_ line: TrimLine) throws(ExportLine.Malformed) {
     guard let room = rooms[line.room] else { return }

@@ -28,6 +28,34 @@ package struct BlockLine: Equatable {
   }
 }
 
+/// A user who is banned from the relay as a line of an export, after the blocks.
+package struct BanLine: Equatable {
+  package var change: BanChange
+
+  package init(_ change: BanChange) { self.change = change }
+
+  /// Appends the line with its line break.
+  package func append(to bytes: inout [UInt8]) {
+    bytes += Array("{\"type\":\"ban\",\"user\":".utf8)
+    bytes.append(jsonString: change.user)
+    if let until = change.until { bytes += Array(",\"until\":\(until)".utf8) }
+    bytes += Array("}\n".utf8)
+  }
+
+  /// Decodes a line, without its line break; `nil` if it is another kind of line.
+  package init?(decoding line: [UInt8]) throws(ExportLine.Malformed) {
+    guard let json = JSONNode(line), json["type"]?.string == "ban" else { return nil }
+    guard let user = json["user"]?.string, UserName.isValid(user) else {
+      throw ExportLine.Malformed(reason: "\"user\" is not a valid user name")
+    }
+    let until = json["until"]?.integer
+    guard json["until"] == nil || until.map({ $0 > 0 }) == true else {
+      throw ExportLine.Malformed(reason: "\"until\" is not a time")
+    }
+    change = BanChange(user: user, isBanned: true, until: until)
+  }
+}
+
 /// What a direct room has besides its entries, as a line of an export, after those of all entries.
 package struct DirectLine: Equatable {
   package var room: String
