@@ -109,8 +109,16 @@ package final class Authenticator: Sendable {
   /// Whether a user is kept out.
   /// - Parameter wall: milliseconds since 1970.
   package func isBanned(_ user: String, wall: Int64) -> Bool {
-    banned.withLock { $0.contains(user) }
-      || bans.withLock { $0[user] }.map { until in until.map { $0 > wall } ?? true } == true
+    refusal(of: user, wall) != nil
+  }
+
+  /// Returns why a user is kept out; `nil` if they are not.
+  private func refusal(of user: String, _ wall: Int64) -> WireError? {
+    if banned.withLock({ $0.contains(user) }) { return .banned(user) }
+    guard let until = bans.withLock({ $0[user] }), until.map({ $0 > wall }) ?? true else {
+      return nil
+    }
+    return .banned(user, until: until)
   }
 
   /// Replaces the list of operators.
@@ -123,10 +131,7 @@ package final class Authenticator: Sendable {
 
   private func allowed(_ identity: Identity, _ wall: Int64) throws(WireError) -> Identity {
     if identity.user == UserName.relay { throw WireError.relaysName }
-    if banned.withLock({ $0.contains(identity.user) }) { throw WireError.banned(identity.user) }
-    if let until = bans.withLock({ $0[identity.user] }), until.map({ $0 > wall }) ?? true {
-      throw WireError.banned(identity.user, until: until)
-    }
+    if let refusal = refusal(of: identity.user, wall) { throw refusal }
     return identity
   }
 

@@ -137,7 +137,7 @@ extension Sequencer {
     _ append: LogRequest.Append, _ seq: Int64, in room: Int, _ batch: inout Batch,
     _ store: inout some EntryLookup
   ) throws(StoreFailure) {
-    guard batch.isAct, let number = rooms[room].number else { return }
+    guard let number = rooms[room].number else { return }
     var act = Act(by: append.user, verb: append.kind.rawValue, room: append.room)
     if case .member(let change)? = append.reference {
       (act.verb, act.user, act.until) = (change.role.rawValue, change.user, change.until)

@@ -82,19 +82,17 @@ extension Maintenance {
       try write(line)
     }
     try forEachRow(of: "exported_blocks", on: connection) { rows, row in
-      let (user, blocked) = (rows.text(row, 0), rows.text(row, 1))
+      let block = rows.block(row)
       // Hidden entries without their block would stay hidden.
-      guard room == nil || room == RoomName.direct(user, blocked) else { return }
+      guard room == nil || room == RoomName.direct(block.user, block.blocked) else { return }
       line.removeAll(keepingCapacity: true)
-      BlockLine(BlockChange(user: user, blocked: blocked, at: rows.int(row, 2))).append(to: &line)
+      BlockLine(block).append(to: &line)
       try write(line)
     }
     if room != nil { return count }
     try forEachRow(of: "exported_bans", on: connection) { rows, row in
       line.removeAll(keepingCapacity: true)
-      let until = rows.int(row, 1)
-      BanLine(BanChange(user: rows.text(row, 0), isBanned: true, until: until == 0 ? nil : until))
-        .append(to: &line)
+      BanLine(rows.ban(row)).append(to: &line)
       try write(line)
     }
     return count

@@ -57,17 +57,19 @@ extension PostgresRows {
   /// Returns blocks from `Statements.selectBlocks`.
   var blocks: BlockTable {
     var blocks = BlockTable()
-    for row in 0..<count {
-      blocks.apply(BlockChange(user: text(row, 0), blocked: text(row, 1), at: int(row, 2)))
-    }
+    for row in 0..<count { blocks.apply(block(row)) }
     return blocks
   }
 
+  func block(_ row: Int) -> BlockChange {
+    BlockChange(user: text(row, 0), blocked: text(row, 1), at: int(row, 2))
+  }
+
   /// Returns bans from `Statements.selectBans`.
-  var bans: [BanChange] {
-    (0..<count).map {
-      BanChange(user: text($0, 0), isBanned: true, until: int($0, 1) == 0 ? nil : int($0, 1))
-    }
+  var bans: [BanChange] { (0..<count).map(ban) }
+
+  func ban(_ row: Int) -> BanChange {
+    BanChange(user: text(row, 0), isBanned: true, until: int(row, 1) == 0 ? nil : int(row, 1))
   }
 
   /// The first column.

@@ -156,26 +156,21 @@ struct Exporter: ~Copyable {
   /// - Parameter only: the room; `nil` = all.
   mutating func blocking(only: String?) throws(SQLiteError) -> [[UInt8]] {
     try database.execute("BEGIN")
-    do throws(SQLiteError) {
-      var lines: [[UInt8]] = []
-      for room in rooms.keys.sorted() { if let line = try direct(room) { lines.append(line) } }
-      for change in try BlockStatements.changes(in: database)
-      where only == nil || only == RoomName.direct(change.user, change.blocked) {
-        var line: [UInt8] = []
-        BlockLine(change).append(to: &line)
-        lines.append(line)
-      }
-      for change in only == nil ? try BlockStatements.bans(in: database) : [] {
-        var line: [UInt8] = []
-        BanLine(change).append(to: &line)
-        lines.append(line)
-      }
-      try database.execute("COMMIT")
-      return lines
-    } catch {
-      try? database.execute("ROLLBACK")
-      throw error
+    defer { database.rollback() }
+    var lines: [[UInt8]] = []
+    for room in rooms.keys.sorted() { if let line = try direct(room) { lines.append(line) } }
+    for change in try BlockStatements.changes(in: database)
+    where only == nil || only == RoomName.direct(change.user, change.blocked) {
+      var line: [UInt8] = []
+      BlockLine(change).append(to: &line)
+      lines.append(line)
     }
+    for change in only == nil ? try BlockStatements.bans(in: database) : [] {
+      var line: [UInt8] = []
+      BanLine(change).append(to: &line)
+      lines.append(line)
+    }
+    return lines
   }
 
   /// Returns the lines of the next members of a room; `nil` after the last. The marks may be younger

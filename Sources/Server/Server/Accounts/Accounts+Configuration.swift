@@ -207,14 +207,13 @@ final class ReservedNames: Sendable {
 
   func isOperator(_ user: String) -> Bool { configured.withLock { $0.operators.contains(user) } }
 
-  /// From now on its bans count as well.
+  /// From now on its bans count: it has those of the configuration and of the log.
   func follow(_ authenticator: Authenticator) { self.authenticator.withLock { $0 = authenticator } }
 
   /// Whether a user is banned, by the configuration or in the log.
   /// - Parameter now: milliseconds since 1970.
   func isBanned(_ user: String, now: Int64) -> Bool {
-    configured.withLock { $0.banned.contains(user) }
-      || authenticator.withLock { $0 }?.isBanned(user, wall: now) == true
+    authenticator.withLock { $0 }?.isBanned(user, wall: now) == true
   }
 
   private func isConfigured(_ user: String) -> Bool {
