@@ -230,7 +230,7 @@ export class Client {
       if (!this.#rooms.has(room)) return;
       const cursor = {
         room,
-        last: entries[entries.length - 1]?.seq ?? head,
+        last: entries.at(-1)?.seq ?? head,
         lineage: [{ epoch, after: 0 }],
       };
       this.#cursors.set(room, cursor);
@@ -390,8 +390,7 @@ export class Client {
 
   /** @param {Event} event */
   #emit(event) {
-    if (event.type === "entries")
-      this.#told.set(event.room, event.entries[event.entries.length - 1].seq);
+    if (event.type === "entries") this.#told.set(event.room, event.entries.at(-1).seq);
     if (event.type === "joined") this.#told.set(event.room, event.after);
     if (event.type === "opened" && event.last !== undefined) this.#told.set(event.room, event.last);
     this.#tell(event);

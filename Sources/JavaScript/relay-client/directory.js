@@ -2,7 +2,7 @@
 import { Emitter } from "./emitter.js";
 import { RelayError } from "./errors.js";
 
-/** @import { Event, Link, PeoplePage, Person, Presence, PresenceName, Wire } from "./types.js" */
+/** @import { Event, Link, PeoplePage, Presence, PresenceName, Wire } from "./types.js" */
 
 const repeatedPages = 10;
 
@@ -37,12 +37,8 @@ export class Directory extends Emitter {
 
   /** All people, page by page. @param {{query?: string, signal?: AbortSignal}} [options] */
   async *all({ query, signal } = {}) {
-    let cursor;
-    do {
-      const page = await this.page({ query, cursor, limit: 200, signal });
-      yield* page.people;
-      cursor = page.next;
-    } while (cursor !== undefined);
+    const { peopleOf } = await import("./iteration.js"); // most programs show a page
+    yield* peopleOf((cursor) => this.page({ query, cursor, limit: 200, signal }));
   }
 
   /** After a new connection: it tells presence only of people that it was asked for. */
@@ -69,9 +65,7 @@ export class Directory extends Emitter {
       ...person,
       lastSeen,
     }));
-    for (const { user, presence, lastSeen } of /** @type {Person[]} */ (persons)) {
-      this.#presence.put({ user, presence, lastSeen });
-    }
+    people.forEach(this.#presence.put, this.#presence);
     return { people: persons, next, source, asOf };
   }
 
@@ -114,10 +108,10 @@ export class PresenceMap {
     if (this.#own === "away") this.set("away");
   }
 
-  /** @param {Presence} presence */
-  put({ user, presence, lastSeen }) {
+  /** @param {Record<string, any>} told of a user, as the relay does */
+  put({ user, presence, last_seen: lastSeen }) {
     const old = this.#known.get(user);
-    if (old?.presence === presence && old.lastSeen === lastSeen) return;
+    if (old?.presence === presence && old?.lastSeen === lastSeen) return;
     const known = { user, presence, lastSeen };
     this.#known.set(user, known);
     this.#changed(known);

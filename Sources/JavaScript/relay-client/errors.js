@@ -12,6 +12,8 @@ const retryable = new Set([
 
 /** A failure, of the relay or of the client. */
 export class RelayError extends Error {
+  #answer;
+
   /**
    * @param {string} code
    * @param {string} message for a person
@@ -19,6 +21,7 @@ export class RelayError extends Error {
    */
   constructor(code, message, answer = {}) {
     super(message);
+    this.#answer = { ...answer, code, message };
     this.name = "RelayError";
     this.code = code;
     /** @type {number | undefined} */
@@ -35,11 +38,9 @@ export class RelayError extends Error {
     this.support = answer.support;
   }
 
-  /** The fields from which `from` makes it again, elsewhere. */
+  /** What `from` makes it of again, elsewhere. */
   get answer() {
-    const { code, message, retryAfterMs: retry_after_ms, field, seq, support } = this;
-    const [reset_at, until] = [this.resetAt?.getTime(), this.until?.getTime()];
-    return { code, message, retry_after_ms, reset_at, field, until, seq, support };
+    return this.#answer;
   }
 
   /** @param {Record<string, any>} answer an `error` of relay.v1 */

@@ -13,7 +13,7 @@ export const isNotice = ({ kind }) => kind === "settings" || kind === "member";
 export const isHidden = ({ kind }) => kind === "hidden";
 
 /** Whether an entry is a message of its own. @param {Entry} entry */
-export const isShown = (entry) => isContent(entry) || isNotice(entry) || entry.kind === "hidden";
+export const isShown = (entry) => isContent(entry) || isNotice(entry) || isHidden(entry);
 
 /**
  * The message that an entry is, folded or not.

@@ -84,13 +84,13 @@ export class History {
     folded.add(entries);
     const all = folded.latest.filter(({ seq }) => seq > (after ?? 0) && seq < before);
     const messages = after === undefined ? all.slice(-limit) : all.slice(0, limit);
-    const [first, last] = [messages[0]?.seq, messages[messages.length - 1]?.seq];
+    const [first, last] = [messages[0]?.seq, messages.at(-1)?.seq];
     return {
       messages: this.#timeline.take(messages),
       first: entries[0]?.seq,
       head: entries[entries.length - 1]?.seq,
       older: first !== folded.latest[0]?.seq,
-      newer: last !== folded.latest[folded.latest.length - 1]?.seq,
+      newer: last !== folded.latest.at(-1)?.seq,
     };
   }
 }

@@ -1,10 +1,9 @@
-// The messages of a room as an async iterable, the one at a time, and those that were reported: what many programs do
-// not need.
+// Messages and people as async iterables, a message by its time, and reports: what many programs do not need.
 import { abortable } from "./emitter.js";
 import { messageOf } from "./fold.js";
 
 /** @import { Room } from "./room.js" */
-/** @import { Message, Report, Wire } from "./types.js" */
+/** @import { Message, PeoplePage, Report, Wire } from "./types.js" */
 
 const pageLimit = 100;
 
@@ -93,6 +92,16 @@ export async function seqAt(read, date) {
     else high = middle;
   }
   return low;
+}
+
+/** @param {(cursor?: string) => Promise<PeoplePage>} read the page that begins there */
+export async function* peopleOf(read) {
+  let cursor;
+  do {
+    const page = await read(cursor);
+    yield* page.people;
+    cursor = page.next;
+  } while (cursor !== undefined);
 }
 
 /** The reports of an answer, with messages as copies. @param {Wire} answer @returns {Report[]} */

@@ -44,7 +44,7 @@ export class Journal {
    * @returns {Promise<void>} the change is durable
    */
   add(change, ...told) {
-    const last = this.#queue[this.#queue.length - 1];
+    const last = this.#queue.at(-1);
     if (last && canFollow(last, change)) {
       merge(last.change, change);
       for (const event of told) append(last.told, event);

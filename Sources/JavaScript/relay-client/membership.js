@@ -6,7 +6,7 @@
 const usual = { access: "open", history: "all", post: "everyone", slowSeconds: 0 };
 
 /** @param {any} object @returns {any} without fields that are undefined */
-const defined = (object) =>
+export const defined = (object) =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 
 /** The settings in an entry. @param {any} entry @returns {RoomSettings} */

@@ -48,7 +48,7 @@ export class Relay extends Emitter {
     this.#sender = new Sender(link, store?.backup);
     this.presence = new PresenceMap(link, (presence) => this.emit("presence", presence));
     this.people = new Directory(link, this.presence);
-    const peer = (/** @type {Presence} */ known) => this.presence.put(known);
+    const peer = (/** @type {Record<string, any>} */ told) => this.presence.put(told);
     this.rooms = new RoomList(link, (name) => this.#rooms.get(name), peer);
     this.ready = new Promise((resolve, reject) => {
       this.#becomeReady = resolve;
@@ -169,11 +169,7 @@ export class Relay extends Emitter {
       case "store":
         return this.#noteStore(event.error);
       case "presence":
-        return this.presence.put({
-          user: event.user,
-          presence: event.presence,
-          lastSeen: event.last_seen,
-        });
+        return this.presence.put(event);
       case "blocks":
         this.#blocks = new Set(event.users);
         return this.emit("blocks", this.#blocks);

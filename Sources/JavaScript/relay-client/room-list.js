@@ -3,7 +3,7 @@ import { abortable, Emitter } from "./emitter.js";
 import { fold, isContent, isNotice, messageOf } from "./fold.js";
 import { whileVisible } from "./visible.js";
 
-/** @import { Event, Link, Message, PageOptions, Presence, RoomRow, Wire } from "./types.js" */
+/** @import { Event, Link, Message, PageOptions, RoomRow, Wire } from "./types.js" */
 /** @import { Room } from "./room.js" */
 
 const pageLimit = 50;
@@ -39,7 +39,7 @@ export class RoomList extends Emitter {
   /**
    * @param {Link} link
    * @param {(name: string) => Room | undefined} roomOf a room that is open
-   * @param {(presence: Presence) => void} peer told how the peer of a direct room is
+   * @param {(told: Record<string, any>) => void} peer told how the peer of a direct room is
    */
   constructor(link, roomOf, peer) {
     super();
@@ -109,9 +109,9 @@ export class RoomList extends Emitter {
   /** @param {Wire[]} rows */
   #takeRows(rows) {
     for (const row of rows) {
-      const { room, peer, presence, last_seen: lastSeen } = row;
+      const { room, peer, presence, last_seen } = row;
       this.#rows.set(room, rowOf(row));
-      if (peer !== undefined && presence) this.#peer({ user: peer, presence, lastSeen });
+      if (peer !== undefined && presence) this.#peer({ user: peer, presence, last_seen });
       // The page may be older than what was read since it was asked for.
       this.read(room, this.#roomOf(room)?.mine.read ?? 0);
     }

@@ -1,5 +1,6 @@
 // Makes lines of what is sent, and keeps the promises that wait for them.
 import { RelayError, toldBy } from "./errors.js";
+import { defined } from "./membership.js";
 
 /** @import { LineBackup } from "./line-backup.js" */
 /** @import { Ack, Line, Link, Pending, SendOptions, Sending, Settled } from "./types.js" */
@@ -90,8 +91,7 @@ export class Sender {
    * @returns {Record<string, any>}
    */
   fieldsOf({ kind, text, data, replyTo, forward, target, emoji, on }) {
-    const fields = { kind, text, data, reply_to: replyTo, forward, target, emoji, on };
-    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+    return defined({ kind, text, data, reply_to: replyTo, forward, target, emoji, on });
   }
 
   /** @param {Settled} outcome of a line */
