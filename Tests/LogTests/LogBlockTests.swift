@@ -20,6 +20,21 @@ import Wire
     .append(Send(room: room, id: text, text: text), from: user)
   }
 
+  fileprivate static func privateRoom(
+    _ room: String, of owner: String, isOperator: Bool = false
+  ) -> LogRequest {
+    var settings = RoomSettings.Change()
+    settings.access = .private
+    return .append(
+      Send(room: room, id: "s", settings: settings), from: owner, isOperator: isOperator)
+  }
+
+  /// An owner of `den` lets a user in.
+  fileprivate static func member(_ user: String, of owner: String) -> LogRequest {
+    .append(
+      Send(room: "den", id: "m", member: MemberChange(user: user, role: .member)), from: owner)
+  }
+
   fileprivate static func report(
     _ user: String, _ seq: Int64, room: String = "general", isOperator: Bool = false
   ) -> LogRequest {
@@ -292,6 +307,20 @@ import Wire
     }
   }
 
+  @Test func `the newest report is shown also where it is longer than an answer usually is`()
+    async throws
+  {
+    try await Conformer.memory.run { harness in
+      let long = String(repeating: "buy ", count: 40_000)
+      await harness.submit([
+        Self.text("bo", "short", room: "general"),
+        .append(Send(room: "general", id: "l", text: long), from: "bo"),
+        Self.report("ada", 1), Self.report("ada", 2),
+      ])
+      #expect(await reports(harness, nil).map(\.copy?.text) == [long])
+    }
+  }
+
   /// The first message of a stranger.
   private static func first(_ text: String) -> LogRequest {
     let send = Send(room: dm, id: text, text: text)
@@ -306,13 +335,7 @@ import Wire
     _ conformer: Conformer, takesPart: Bool
   ) async throws {
     try await conformer.run { harness in
-      var settings = RoomSettings.Change()
-      settings.access = .private
-      await harness.submit([
-        .append(Send(room: "den", id: "s", settings: settings), from: "bo"),
-        .append(
-          Send(room: "den", id: "m", member: MemberChange(user: "ada", role: .member)), from: "bo"),
-      ])
+      await harness.submit([Self.privateRoom("den", of: "bo"), Self.member("ada", of: "bo")])
       if takesPart { await harness.submit([.subscribe("den", "ada")]) }
       await harness.submit([Self.first("hi")])
       #expect(await glimpse(harness, "ada")?.isRequest == !takesPart)
@@ -348,16 +371,13 @@ import Wire
   @Test(arguments: Conformer.allCases)
   func `what only an operator may do is in the audit`(_ conformer: Conformer) async throws {
     try await conformer.run { harness in
-      var settings = RoomSettings.Change()
-      settings.access = .private
       await harness.submit([
-        .append(Send(room: "den", id: "s", settings: settings), from: "ada"),
+        Self.privateRoom("den", of: "ada"),
         .append(
           Send(room: "den", id: "m", member: MemberChange(user: "bo", role: .banned)),
           from: "root", isOperator: true),
         // Their own room is their own affair.
-        .append(
-          Send(room: "attic", id: "s", settings: settings), from: "root", isOperator: true),
+        Self.privateRoom("attic", of: "root", isOperator: true),
       ])
       let acts = await history(harness, "root", room: RoomName.audit, isOperator: true)
       #expect(
@@ -376,12 +396,8 @@ extension `Blocks, requests and reports` {
     _ conformer: Conformer
   ) async throws {
     try await conformer.run { harness in
-      var settings = RoomSettings.Change()
-      settings.access = .private
       await harness.submit([
-        .append(Send(room: "den", id: "s", settings: settings), from: "ada"),
-        .append(
-          Send(room: "den", id: "m", member: MemberChange(user: "bo", role: .member)), from: "ada"),
+        Self.privateRoom("den", of: "ada"), Self.member("bo", of: "ada"),
         Self.text("bo", "plans", room: "den"), Self.report("ada", 3, room: "den"),
       ])
       _ = await harness.subscribe("den", as: "ada")

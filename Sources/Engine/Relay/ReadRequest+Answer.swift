@@ -285,7 +285,7 @@ extension ReadRequest {
     return fitting(reports)
   }
 
-  /// Returns as many reports as a reply may have.
+  /// Returns as many reports as a reply may have, and the first one in any case.
   private static func fitting(_ reports: [ServerMessage.Report]) -> ServerMessage {
     var bytes = 0
     return .reports(
@@ -293,8 +293,9 @@ extension ReadRequest {
         reports.prefix { report in
           var json: [UInt8] = []
           report.append(to: &json)
+          let isFirst = bytes == 0
           bytes += json.count + 1
-          return bytes <= glimpsesLimitBytes
+          return isFirst || bytes <= glimpsesLimitBytes
         }))
   }
 }
