@@ -1,8 +1,11 @@
-"""load.py URL ROOMS SENDS WINDOW: SENDS direct messages in each of ROOMS rooms of two users."""
+"""load.py URL ROOMS SENDS WINDOW [ACCESS MEMBERS]: SENDS direct messages in each of ROOMS rooms of two users; or as many
+messages in rooms whose access is open or private, to MEMBERS other members."""
 import asyncio, json, sys
 import websockets
 
-URL, (ROOMS, SENDS, WINDOW) = sys.argv[1], map(int, sys.argv[2:])
+URL, (ROOMS, SENDS, WINDOW) = sys.argv[1], map(int, sys.argv[2:5])
+ACCESS, MEMBERS = (sys.argv[5], int(sys.argv[6])) if len(sys.argv) > 5 else ("direct", 1)
+TEXT = "x" * 128
 
 
 async def connect(user, room):
@@ -14,16 +17,31 @@ async def connect(user, room):
     return socket
 
 
-async def talk(number):
-    room = f"dm:a{number}:b{number}"
-    sender, receiver = [await connect(f"{side}{number}", room) for side in "ab"]
+async def make(owner, room, members):
+    socket = await websockets.connect(
+        f"{URL}?user={owner}", compression=None, subprotocols=["relay.v1"], ping_interval=None)
+    entries = [{"kind": "settings", "access": "private"}]
+    entries += [{"kind": "member", "user": user, "role": "member"} for user in members]
+    for index, entry in enumerate(entries):
+        await socket.send(json.dumps({"type": "send", "room": room, "id": f"m{index}"} | entry))
+        while '"ack"' not in await socket.recv():
+            pass
+    await socket.close()
 
-    async def receive():
+
+async def talk(number):
+    room = f"dm:a{number}:b{number}" if ACCESS == "direct" else f"room{number}"
+    members = [f"b{number}"] + [f"c{number}.{member}" for member in range(1, MEMBERS)]
+    if ACCESS == "private":
+        await make(f"a{number}", room, members)
+    sender, *receivers = [await connect(user, room) for user in [f"a{number}"] + members]
+
+    async def receive(receiver):
         for _ in range(SENDS):
-            while '"message"' not in await receiver.recv():
+            while TEXT not in await receiver.recv():
                 pass
 
-    receiving = asyncio.ensure_future(receive())
+    receiving = [asyncio.ensure_future(receive(receiver)) for receiver in receivers]
     free = asyncio.Semaphore(WINDOW)
 
     async def take_acks():
@@ -36,9 +54,9 @@ async def talk(number):
     for index in range(SENDS):
         await free.acquire()
         await sender.send(
-            '{"type":"send","room":"%s","id":"%d-%d","text":"%s"}' % (room, number, index, "x" * 128))
-    await asyncio.gather(acks, receiving)
-    await asyncio.gather(sender.close(), receiver.close())
+            '{"type":"send","room":"%s","id":"%d-%d","text":"%s"}' % (room, number, index, TEXT))
+    await asyncio.gather(acks, *receiving)
+    await asyncio.gather(*(socket.close() for socket in [sender] + receivers))
 
 
 async def main():
