@@ -41,7 +41,9 @@ struct RecordedDisk: Sendable {
   /// Blocks.
   mutating func losePower(_ mercy: Disk.Mercy, seed: UInt64) throws -> Loss {
     var random = SplitMix64(seed: seed)
-    let events = try DiskRecord(WholeFile.read(record))
+    // Without one, the relay was killed before it had opened a file: that may be so after its restart.
+    let hasRecord = unsafe access(record, F_OK) == 0
+    let events = try DiskRecord(hasRecord || files.isEmpty ? WholeFile.read(record) : [])
     files = Disk(files, events).afterPowerLoss(mercy, using: &random)
     // Shared memory is lost in any case.
     files = files.filter { !$0.key.hasSuffix("-shm") }
@@ -53,7 +55,7 @@ struct RecordedDisk: Sendable {
     for (name, bytes) in files {
       try WholeFile.write(bytes, to: "\(folder)/\(name)", permissions: 0o600)
     }
-    guard unsafe unlink(record) == 0 else { throw SystemError.last("unlink \(record)") }
+    if hasRecord, unsafe unlink(record) != 0 { throw SystemError.last("unlink \(record)") }
     return Loss(mercy: mercy, events: events.events.count)
   }
 }
