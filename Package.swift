@@ -192,7 +192,7 @@ let package = Package(
       [
         "CommandMain", "Server", "RelayConfiguration", "Directories", "SQLiteLog", "Relay",
         "Accounts", "EventLoop",
-        "Platform", "Wire", argumentParser,
+        "Platform", "Terminal", "Wire", argumentParser,
       ],
       excluding: ["relay.1"]),
     command(

@@ -18,7 +18,7 @@ extension `End to end` {
         command: "relay", file: "Sources/Commands/RelayCommand/relay.1",
         subcommands: [
           "serve", "check-config", "token", "invite", "users", "rooms", "ban", "unban",
-          "trace", "verify", "export", "import", "migrate",
+          "top", "trace", "verify", "export", "import", "migrate",
         ]),
       Page(
         command: "wschat", file: "Sources/Commands/WschatCommand/wschat.1",

@@ -96,6 +96,20 @@ private struct Harness {
   }
 }
 
+@Suite struct `The list of connections` {
+  private let relay = Harness()
+
+  @Test func `has two hundred, and the number of all`() {
+    for number in 0..<250 { _ = relay.connect(as: "u\(number)") }
+    let answer = relay.request("/v1/connections", from: .operator)
+    #expect(answer.status == 200)
+    let list = JSONNode(Array(answer.content.utf8))
+    #expect(list?["total"]?.integer == 250)
+    #expect(list?["connections"]?.elements?.count == 200)
+    #expect(relay.request("/v1/connections?user=u1").status == 403)
+  }
+}
+
 @Suite struct `A trace over HTTP` {
   private let relay = Harness()
 

@@ -13,7 +13,7 @@ struct RelayCommand: ParsableCommand {
     version: "relay \(Server.version)",
     subcommands: [
       Serve.self, CheckConfig.self, IssueToken.self, Invite.self, Users.self,
-      ListRooms.self, Ban.self, Unban.self, Trace.self,
+      ListRooms.self, Ban.self, Unban.self, Top.self, Trace.self,
       Verify.self, Export.self,
       Import.self, Migrate.self,
     ])

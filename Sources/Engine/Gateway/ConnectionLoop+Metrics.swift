@@ -3,20 +3,12 @@ import WebSocket
 
 /// `GET /metrics`: collects the metrics of all loops.
 extension ConnectionLoop {
-  func gatherMetrics(for exchange: HTTPExchange) {
-    let gathering = MetricsGathering(for: exchange.id, loops: context.loopCount)
-    for loop in 0..<context.loopCount { world.post(.countsWanted(gathering), to: loop) }
-  }
-
-  func addCounts(to gathering: MetricsGathering) {
-    if gathering.add(snapshot()) {
-      world.post(.countsGathered(gathering), to: gathering.exchange.loop)
+  func surveyMetrics(for exchange: HTTPExchange) {
+    survey(for: exchange.id) {
+      $0.snapshot()
+    } answer: { loop, snapshots in
+      loop.world.metrics(of: snapshots.reduce(into: LoopSnapshot()) { $0 += $1 })
     }
-  }
-
-  func answerMetrics(_ gathering: MetricsGathering) {
-    guard let exchange = exchange(gathering.exchange) else { return }
-    exchange.finish(world.metrics(of: gathering.sum))
   }
 
   private func snapshot() -> LoopSnapshot {

@@ -140,10 +140,8 @@ import Wire
       case .botGone(let bot): botDisconnected(bot)
       case .canary(let outcome, let waiters): answerReadiness(outcome, waiters)
       case .avatar(let avatar, let exchange): self.exchange(exchange)?.take(avatar)
-      case .countsWanted(let gathering): addCounts(to: gathering)
-      case .countsGathered(let gathering): answerMetrics(gathering)
-      case .fanOutWanted(let gathering): addFanOut(to: gathering)
-      case .fanOutsGathered(let gathering): answerTrace(gathering)
+      case .surveyed(let survey): add(to: survey)
+      case .surveyEnded(let survey): answer(survey)
       case .verified(let result, let asker): finishVerification(result, for: asker)
       case .account(let answer, let exchange): self.exchange(exchange)?.take(answer)
       case .deviceEnded(let ending):

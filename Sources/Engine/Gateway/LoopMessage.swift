@@ -13,14 +13,10 @@ package enum LoopMessage: Sendable {
   case canary(Canary.Outcome, [ExchangeID])
   /// A picture for a request; `nil` if there is none.
   case avatar(Avatar?, ExchangeID)
-  /// Asks the loop to add its metrics.
-  case countsWanted(MetricsGathering)
+  /// Asks the loop to add its part.
+  case surveyed(any LoopSurvey)
   /// All loops have added theirs.
-  case countsGathered(MetricsGathering)
-  /// Asks the loop to add its fan-out of an entry.
-  case fanOutWanted(TraceGathering)
-  /// All loops have added theirs.
-  case fanOutsGathered(TraceGathering)
+  case surveyEnded(any LoopSurvey)
   case people(DirectoryUpdate)
   /// The result of `LoopWorld.verify`.
   case verified(Result<Identity, WireError>, VerificationAsker)

@@ -17,6 +17,8 @@ struct Room {
   /// This turn's new entries.
   var staged = Turn.Chain()
   var pace = Pace()
+  /// How many entries it has had lately.
+  var recent = RecentCount()
 
   init(name: String) { self.name = name }
 

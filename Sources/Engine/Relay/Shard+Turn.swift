@@ -54,6 +54,7 @@ extension Shard {
       let handle = rooms.handle(room)
       handles.append(handle)
       keep(commit, spans[place], place, in: room)
+      rooms[room].recent.add(spans[place].frames.count, at: now.monotonic)
       typing.end(with: spans[place], of: commit, in: handle)
       turn.stage(commit, span: place, of: room, in: &rooms[room].staged)
       roomLists.countEntries(spans[place], of: commit, in: room, &self, now)

@@ -214,6 +214,9 @@ struct Metrics {
     text.counter(
       "process_cpu_seconds_total", "CPU time of all threads.",
       seconds: process.cpuSeconds)
+    text.counters(
+      "relay_thread_cpu_seconds_total", "CPU time of the threads that run, by name.", by: "thread",
+      seconds: process.threadSeconds)
     text.gauge("process_open_fds", "Open file descriptors.", process.openDescriptors)
     text.gauge(
       "process_max_fds", "Maximum number of open file descriptors.", process.descriptorLimit)

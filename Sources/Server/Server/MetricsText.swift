@@ -24,6 +24,12 @@ struct MetricsText {
     numbers(name, "counter", help, label, values)
   }
 
+  mutating func counters(
+    _ name: String, _ help: String, by label: String, seconds values: [(String, Double)]
+  ) {
+    numbers(name, "counter", help, label, values)
+  }
+
   /// The current value of a quantity that can decrease.
   mutating func gauge(_ name: String, _ help: String, _ value: Int) {
     number(name, "gauge", help, value)
@@ -65,7 +71,8 @@ struct MetricsText {
   }
 
   private mutating func numbers(
-    _ name: String, _ type: String, _ help: String, _ label: String, _ values: [(String, Int)]
+    _ name: String, _ type: String, _ help: String, _ label: String,
+    _ values: [(String, some CustomStringConvertible)]
   ) {
     begin(name, type, help)
     for (key, value) in values { sample(name, [(label, key)], "\(value)") }

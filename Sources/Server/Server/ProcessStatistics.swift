@@ -5,6 +5,8 @@ struct ProcessStatistics {
   /// The resident memory.
   var residentBytes = 0
   var cpuSeconds = 0.0
+  /// By the thread's name, in order; those that have ended do not count.
+  var threadSeconds: [(String, Double)] = []
   var openDescriptors = 0
   var descriptorLimit = 0
   /// Seconds since 1970.
@@ -26,11 +28,35 @@ struct ProcessStatistics {
     let numbers = Self.text(of: "/proc/self/statm").split(separator: " ")
     residentBytes =
       (numbers.dropFirst().first.flatMap { Int($0) } ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+    threadSeconds = Self.threadSeconds().sorted { $0.key < $1.key }
     openDescriptors = Self.countDescriptors()
   }
 
   private static func seconds(_ time: timeval) -> Double {
     Double(time.tv_sec) + Double(time.tv_usec) / 1e6
+  }
+
+  /// Threads with the same name are added up.
+  private static func threadSeconds() -> [String: Double] {
+    var seconds: [String: Double] = [:]
+    guard let folder = unsafe opendir("/proc/self/task") else { return seconds }
+    defer { unsafe closedir(folder) }
+    let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
+    while let entry = unsafe readdir(folder) {
+      let thread = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      // proc_pid_stat(5): the name in parentheses, the state, and as 11th and 12th number after it the time
+      // in user and in kernel mode.
+      let stat = text(of: "/proc/self/task/\(thread)/stat")
+      guard let start = stat.firstIndex(of: "("), let end = stat.lastIndex(of: ")") else {
+        continue
+      }
+      let numbers = stat[end...].split(separator: " ").dropFirst(12).prefix(2)
+      let name = String(stat[stat.index(after: start)..<end])
+      seconds[name, default: 0] += numbers.reduce(0) { $0 + (Double($1) ?? 0) } / ticks
+    }
+    return seconds
   }
 
   /// Since Linux 6.2 the size of the folder is the count; before that, the entries are counted.

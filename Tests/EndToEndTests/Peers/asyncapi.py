@@ -5,6 +5,7 @@ import json
 import pathlib
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import urllib.error
@@ -269,6 +270,10 @@ def request(relay, path, content=None, **query):
 def over_http(relay):
     for name, operation in API["operations"].items():
         if "http" not in operation.get("bindings", {}) or name == "getStream":
+            continue
+        if name == "getConnections":  # for operators
+            check(json.loads(subprocess.check_output(
+                ["curl", "-s", "--unix-socket", relay.data / "operator.sock", "http://localhost/v1/connections"])), "connections")
             continue
         address = target(operation["channel"]["$ref"])["address"].replace("{room}", "general").replace("{entry}", "1")
         binding, replies = operation["bindings"]["http"], operation["reply"]["messages"]

@@ -23,8 +23,13 @@ extension ConnectionLoop {
       let id = ExchangeID(loop: index, stream: Int(ticket.connection), serial: ticket.exchange)
       switch result {
       case .found(let trace):
-        let gathering = TraceGathering(for: id, trace: trace, loops: context.loopCount)
-        for loop in 0..<context.loopCount { world.post(.fanOutWanted(gathering), to: loop) }
+        survey(for: id) { loop in
+          loop.shard.fanOut(of: trace.seq, inRoom: trace.room).map { (loop.index, $0) }
+        } answer: { loop, fanOuts in
+          let wall = loop.now.wall - (loop.now.microseconds - trace.received) / 1000
+          let json = trace.json(receivedAt: wall, fanOuts: fanOuts.compactMap { $0 })
+          return HTTPResponse(status: 200, json: json)
+        }
       case .expired:
         let text =
           "The trace of this entry is not kept any longer: the relay has those of its last entries"
@@ -33,20 +38,6 @@ extension ConnectionLoop {
       case .refused(let error): exchange(id)?.finish(HTTPProblem(error).response)
       }
     }
-  }
-
-  func addFanOut(to gathering: TraceGathering) {
-    let fanOut = shard.fanOut(of: gathering.trace.seq, inRoom: gathering.trace.room)
-    if gathering.add(fanOut, of: index) {
-      world.post(.fanOutsGathered(gathering), to: gathering.exchange.loop)
-    }
-  }
-
-  func answerTrace(_ gathering: TraceGathering) {
-    let trace = gathering.trace
-    let wall = now.wall - (now.microseconds - trace.received) / 1000
-    let json = trace.json(receivedAt: wall, fanOuts: gathering.fanOuts)
-    exchange(gathering.exchange)?.finish(HTTPResponse(status: 200, json: json))
   }
 }
 

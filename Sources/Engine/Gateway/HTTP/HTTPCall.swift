@@ -77,6 +77,8 @@ struct HTTPCall {
     case readiness
     /// The metrics.
     case metrics
+    /// Who is connected; a user = only their connections.
+    case connections(of: String?)
     /// A file of the web page.
     case file(HTTPResponse)
     /// When an entry passed through the relay.
@@ -92,7 +94,7 @@ struct HTTPCall {
   var target: Target
   /// The user that asks, if the request was authenticated.
   var identity: Identity?
-  /// Whether an operator asks for a trace.
+  /// Whether an operator asks.
   var isOperator = false
   /// How long an empty answer waits for an entry; `nil` = not at all.
   var poll: LongPoll?

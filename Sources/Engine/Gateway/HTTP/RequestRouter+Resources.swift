@@ -56,6 +56,9 @@ extension RequestRouter {
     Resource("GET", "/healthz", for: .everyone) { _, _ in .liveness },
     Resource("GET", "/readyz", for: .everyone) { _, _ in .readiness },
     Resource("GET", "/metrics", for: .operators) { _, _ in .metrics },
+    Resource("GET", "/v1/connections", for: .usersOrOperators) { request, _ in
+      .connections(of: request.query("of"))
+    },
     Resource("GET", "/v1/rooms/{room}/messages") { .relay(.history(of: $1[0], $0)) },
     Resource("POST", "/v1/rooms/{room}/messages") { .relay(.send(room: $1[0])) },
     Resource("GET", "/v1/rooms/{room}/messages/{entry}/trace", for: .usersOrOperators) {
