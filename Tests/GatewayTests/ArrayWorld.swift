@@ -8,6 +8,8 @@ import WebSocket
 final class ArrayWorld: LoopWorld {
   struct Stream {
     var input: [UInt8] = []
+    /// The client that a proxy names before the input.
+    var client: ProxyChain.Hop?
     var output: [UInt8] = []
     /// The next input completes a TLS handshake.
     var isShakingHands = false
@@ -31,6 +33,10 @@ final class ArrayWorld: LoopWorld {
 
   func read(_ stream: Int, into buffer: inout MutableSpan<UInt8>) -> StreamRead {
     guard let input = streams[stream]?.input, !input.isEmpty else { return .wouldBlock }
+    if let client = streams[stream]?.client {
+      streams[stream]?.client = nil
+      return .client(client, received: 28)
+    }
     for (index, byte) in input.enumerated() { buffer[index] = byte }
     streams[stream]?.input = []
     if isShakingHands(stream) {

@@ -207,6 +207,25 @@ import WebSocket
     #expect(relay.loop.context.admission.census.total == 0)
   }
 
+  @Test func `pay for the handshakes of the clients that their proxy has named`() {
+    let relay = ArrayLoop { $0.unauthenticatedPerSecond = 2 }
+    func shakeHands(for host: HostKey, isTrusted: Bool = false) -> Int {
+      let stream = relay.connect(as: .proxy)
+      relay.world.streams[stream] = ArrayWorld.Stream(
+        input: [22], client: ProxyChain.Hop(host: host, isTrusted: isTrusted), isShakingHands: true)
+      relay.loop.ready(stream, .readable)
+      relay.run()
+      return stream
+    }
+    func waits(_ stream: Int) -> Bool { relay.world.streams[stream]?.input.isEmpty == false }
+    let ada = HostKey(network: 7, isIPv6: false)
+    #expect((0..<3).map { _ in waits(shakeHands(for: ada)) } == [false, false, true])
+    #expect(!waits(shakeHands(for: Self.other)))
+    // Those of a proxy before the proxy are not its own.
+    #expect(
+      (0..<3).map { _ in waits(shakeHands(for: ada, isTrusted: true)) } == [false, false, false])
+  }
+
   // MARK: - The head
 
   @Test func `are told at the first header line beyond the limit`() {

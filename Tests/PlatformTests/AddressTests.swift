@@ -39,6 +39,16 @@ import Testing
     #expect(try key("[::1]:1") != key("0.0.0.0:1"))
   }
 
+  @Test func `an address is made of its bytes as of its text`() throws {
+    #expect(try Address(bytes: [203, 0, 113, 7], port: 80) == Address("203.0.113.7:80"))
+    let zeros = [UInt8](repeating: 0, count: 10)
+    #expect(
+      try Address(bytes: [0x20, 1, 0xD, 0xB8] + zeros + [0xAB, 7], port: 1)
+        == Address("[2001:db8::ab07]:1"))
+    #expect(
+      try Address(bytes: zeros + [255, 255, 203, 0, 113, 7], port: 1) == Address("203.0.113.7:1"))
+  }
+
   @Test func `the name of this machine's loopback is found`() throws {
     let addresses = try Address.resolve("localhost:81")
     #expect(!addresses.isEmpty)

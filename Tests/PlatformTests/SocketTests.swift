@@ -26,6 +26,22 @@ import Testing
     }
   }
 
+  @Test func `bytes that were looked at can be read`() throws {
+    let pair = try SocketPair()
+    _ = pair.client.send(Array("hello".utf8).span)
+    var buffer = [UInt8](repeating: 0, count: 3)
+    #expect(becomes(POLLIN, pair.server.descriptor))
+    for _ in 0..<2 {
+      var span = buffer.mutableSpan
+      guard case .bytes(3) = pair.server.borrowed.peek(into: &span) else {
+        Issue.record("three bytes fit")
+        return
+      }
+      #expect(buffer == Array("hel".utf8))
+    }
+    #expect(pair.server.borrowed.readAll(upTo: 5) == Array("hello".utf8))
+  }
+
   @Test func `small writes leave immediately, on connected and on accepted sockets`() throws {
     let pair = try SocketPair()
     #expect(pair.client.borrowed.sendsAtOnce)

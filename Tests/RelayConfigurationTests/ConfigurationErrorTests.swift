@@ -345,6 +345,15 @@ import Testing
         == [])
   }
 
+  @Test func `a relay with the PROXY protocol has trusted proxies`() throws {
+    #expect(
+      try complaints(about: "proxy_protocol: true") == [
+        ":1: proxy_protocol is true, but trusted_proxies is empty, so that every connection would be "
+          + "refused; set trusted_proxies to the addresses of the proxies, such as [127.0.0.1]"
+      ])
+    #expect(try complaints(about: "{ proxy_protocol: true, trusted_proxies: [10.0.0.1] }") == [])
+  }
+
   @Test func `a bot is not banned`() throws {
     #expect(
       try complaints(

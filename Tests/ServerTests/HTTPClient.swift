@@ -16,10 +16,21 @@ final class HTTPClient {
 
   var borrowed: BorrowedSocket { socket.borrowed }
 
-  /// - Parameter context: `nil` is without TLS; otherwise the handshake is done on return.
-  init(_ server: Server, _ context: TLSContext? = nil) throws {
-    socket = try Socket.connect(to: server.address)
-    guard let context else { return }
+  /// - Parameters:
+  ///   - context: `nil` is without TLS; otherwise the handshake is done on return.
+  ///   - source: an address of this machine; `nil` = the system's choice.
+  ///   - header: what is sent before anything else, with TLS in one piece with its first flight.
+  init(
+    _ server: Server, _ context: TLSContext? = nil, from source: String? = nil,
+    after header: [UInt8] = []
+  ) throws {
+    socket = try Socket.connect(
+      to: server.address, from: source.flatMap { Address(numericHost: $0, port: 0) })
+    ciphertext = header
+    guard let context else {
+      try flush()
+      return
+    }
     guard var session = TLSSession(client: context, host: "localhost") else {
       throw Unexpected("no memory")
     }
@@ -38,6 +49,9 @@ final class HTTPClient {
     case .none: false
     }
   }
+
+  /// Sends bytes without TLS.
+  func send(raw bytes: [UInt8]) throws { try send(bytes) }
 
   /// Sends it in one piece, and with `end` the end of the stream in the same one.
   func send(_ text: String, end: Bool = false) throws {

@@ -80,9 +80,10 @@ package final class Admission: Sendable {
 
   /// Counts a proxy's connection for its client; returns `nil`, or the limit that the client exceeds:
   /// then nothing changes.
-  func move(from proxy: HostKey, to client: HostKey) -> Refusal? {
+  /// - Parameter isProxy: whether the client is a trusted proxy itself, as in `admit`.
+  func move(from proxy: HostKey, to client: HostKey, isProxy: Bool = false) -> Refusal? {
     counts.withLock { counts in
-      if let refusal = refusal(of: client, counts) { return refusal }
+      if !isProxy, let refusal = refusal(of: client, counts) { return refusal }
       Self.decrement(&counts.byHost, proxy)
       counts.byHost[client, default: 0] += 1
       return nil

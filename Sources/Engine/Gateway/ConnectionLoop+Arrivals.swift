@@ -120,6 +120,25 @@ extension ConnectionLoop {
 
   // MARK: - Proxies
 
+  /// Counts a connection of a trusted proxy among those of the client that the proxy has named before the
+  /// first byte, as if that client had connected itself: it is a proxy only if it is trusted, too.
+  /// - Parameter client: `nil` = the proxy itself.
+  func assign(_ connection: ServerConnection, to client: ProxyChain.Hop?) {
+    if let client, let proxy = connection.host {
+      report(connection, "is passed on for \(client.host)")
+      if let refusal = context.admission.move(
+        from: proxy, to: client.host, isProxy: client.isTrusted)
+      {
+        countViolation(refusal.rule, by: connection)
+        return refuseUnasked(connection, refusal.text)
+      }
+      connection.host = client.host
+      connection.arrival[.isProxy] = client.isTrusted
+    }
+    // What follows may be in the socket, and is reported no more.
+    enqueueArrival(connection)
+  }
+
   /// Counts a connection of a trusted proxy among those of the client that the proxy names, from this
   /// request on.
   /// - Returns: `nil`, or the limit that the client exceeds.

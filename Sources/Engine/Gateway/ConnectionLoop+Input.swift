@@ -58,6 +58,12 @@ extension ConnectionLoop {
       remove(connection)
     case .flooded: remove(connection)
     case .unusable: linger(connection)
+    case .client(let client, let received):
+      heard(connection, received)
+      assign(connection, to: client)
+    case .unnamedClient:
+      countViolation(.proxyProtocol, by: connection)
+      linger(connection)
     }
   }
 
@@ -91,10 +97,14 @@ extension ConnectionLoop {
     connection.isPaused || !connection.pending.isEmpty
   }
 
-  private func heard(_ connection: ServerConnection, _ received: Int, _ mayHaveMore: Bool) {
+  private func heard(_ connection: ServerConnection, _ received: Int) {
     counts.bytesIn += received
     connection.heardAt = now.monotonic
     connection.wasPinged = false
+  }
+
+  private func heard(_ connection: ServerConnection, _ received: Int, _ mayHaveMore: Bool) {
+    heard(connection, received)
     if !mayHaveMore, !connection.sawEnd {
       connection.isReadable = false
     } else {

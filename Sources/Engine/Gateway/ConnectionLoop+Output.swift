@@ -286,17 +286,24 @@ extension ConnectionLoop {
   }
 
   /// Rejects a connection whose address has too many unauthenticated ones: with a close frame or an
-  /// HTTP response, depending on its state. During the TLS handshake no answer is possible.
+  /// HTTP response, depending on its state.
   private func reject(_ connection: ServerConnection) {
     let limit = context.limits.unauthenticatedPerAddress
     let text =
       "too many unauthenticated connections from this address (limit: \(limit)); try again later"
     if connection.isOpen {
       close(connection, .tryAgainLater, text)
-    } else if world.isShakingHands(connection.stream) {
+    } else {
+      refuseUnasked(connection, "\(text).\n")
+    }
+  }
+
+  /// Answers 503 before a request was read. During the TLS handshake no answer is possible.
+  func refuseUnasked(_ connection: ServerConnection, _ text: String) {
+    if world.isShakingHands(connection.stream) {
       linger(connection)
     } else {
-      answer(HTTPResponse(status: 503, text: "\(text).\n"), connection)
+      answer(HTTPResponse(status: 503, text: text), connection)
     }
   }
 }

@@ -101,6 +101,12 @@ package enum StreamRead {
   case flooded
   /// The peer does not use the expected protocol, and was sent an error if possible.
   case unusable
+  /// A proxy has named the client whose bytes follow, once, before anything else; `nil` if it speaks
+  /// for itself.
+  /// - Parameter received: the number of bytes that this took.
+  case client(ProxyChain.Hop?, received: Int)
+  /// The proxy should have named its client, and was sent an error if possible.
+  case unnamedClient
 }
 
 /// The result of a write to a stream.

@@ -32,6 +32,9 @@ package final class Violations: Sendable {
     case signInsPerMinute = "limits.sign_ins_per_min"
     case idleTimeout = "limits.idle_timeout_s"
     case origins = "auth.origins"
+    /// A connection that comes from no trusted proxy, or begins without a valid header of the PROXY
+    /// protocol.
+    case proxyProtocol = "proxy_protocol"
     /// The process has no descriptor left (`ulimit -n`).
     case descriptors
     /// No memory was left for a connection's TLS.

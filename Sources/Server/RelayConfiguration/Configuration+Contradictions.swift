@@ -19,18 +19,26 @@ extension Configuration {
   }
 
   private func listenContradictions() -> [Contradiction] {
+    var found: [Contradiction] = []
+    if proxyProtocol, trustedProxies.isEmpty {
+      found.append(
+        Contradiction(
+          key: "proxy_protocol",
+          found: "is true, but trusted_proxies is empty, so that every connection would be refused",
+          expected: "set trusted_proxies to the addresses of the proxies, such as [127.0.0.1]"))
+    }
     guard let address = ListenAddress(listen), !address.isLoopback, auth.mode == .open,
       !auth.allowOpenRemote
-    else { return [] }
-    return [
+    else { return found }
+    found.append(
       Contradiction(
         key: "listen",
         found:
           "is \(YAMLText.quoted(listen)), which other machines can reach, while auth.mode is open "
           + "and any client may claim any name",
         expected: "listen on 127.0.0.1 or [::1], or set auth.allow_open_remote: true if this is "
-          + "intended")
-    ]
+          + "intended"))
+    return found
   }
 
   private func logContradictions() -> [Contradiction] {

@@ -21,6 +21,8 @@ public struct Configuration: Equatable, Sendable {
   public var drainSeconds = 10
   /// Addresses and networks (CIDR) of proxies, which are believed what they say of their clients.
   public var trustedProxies: [String] = []
+  /// Whether each connection begins with a header of the PROXY protocol, and comes from a trusted proxy.
+  public var proxyProtocol = false
   /// Whether the web page is served.
   public var web = true
   /// Retention and durability of entries.

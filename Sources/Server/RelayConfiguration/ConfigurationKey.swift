@@ -58,6 +58,7 @@ extension ConfigurationKey {
       "trusted_proxies", \.trustedProxies,
       "a list of addresses and networks, such as 127.0.0.1 and 10.0.0.0/8",
       where: { AddressRange($0) != nil }),
+    .boolean("proxy_protocol", \.proxyProtocol),
     .boolean("web", \.web),
 
     .choice("log.engine", \.log.engine),

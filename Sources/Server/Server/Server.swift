@@ -125,24 +125,19 @@ public final class Server: Sendable {
         publicURL: configuration.publicURL(listeningOn: "\(listener.address)"))
       if configuration.web { router.files = .embedded }
       let limits = configuration.limits.connection
-      let trustedProxies = configuration.trustedProxies.compactMap { AddressRange($0) }
+      let proxies = TrustedProxies(
+        configuration.trustedProxies, sendHeaders: configuration.proxyProtocol)
       var context = ConnectionLoop.Context(
         limits: limits, shard: shard, router: router, authenticator: authenticator,
         admission: Admission(limits: limits, descriptors: descriptors), epoch: log.epoch,
         budgets: (log as? PostgresLog)?.budgets, loopCount: max(1, loops),
         compressesFromBytes: configuration.compression.minimumBytes,
         drainSeconds: configuration.drainSeconds)
-      context.proxies = ProxyChain { text in
-        Address(numericHost: text, port: 0).map { address in
-          ProxyChain.Hop(
-            host: HostKey(network: address.network, isIPv6: address.isIPv6),
-            isTrusted: trustedProxies.contains { $0.contains(address) })
-        }
-      }
+      context.proxies = proxies.chain
       let shared = SocketWorld.Shared(
         log: log, mailboxes: mailboxes, avatars: avatars, accounts: accounts,
         authority: authority, credentials: credentials,
-        trustedProxies: trustedProxies, logger: logger,
+        proxies: proxies, logger: logger,
         metrics: Metrics.describer(context, log, bots: configuration.bots.count))
       try log.start(loops: loops, framing: .webSocket) { [mailboxes] loop, delivery in
         mailboxes[loop].post(.log(delivery))

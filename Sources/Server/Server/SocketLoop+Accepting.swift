@@ -24,8 +24,21 @@ extension SocketLoop {
   }
 
   private func admit(_ socket: consuming Socket, from peer: Address) {
-    let host = HostKey(network: peer.network, isIPv6: peer.isIPv6)
-    let isProxy = world.shared.trustedProxies.contains { $0.contains(peer) }
+    let proxies = world.shared.proxies
+    let hop = proxies.hop(peer)
+    let (host, isProxy) = (hop.host, hop.isTrusted)
+    guard isProxy || !proxies.sendHeaders else {
+      world.reportRefusal(
+        of: peer,
+        "proxy_protocol is true, and the address is not in trusted_proxies. If it is that of a proxy, "
+          + "add it; clients connect to the proxy")
+      reject(
+        socket,
+        Admission.Refusal(
+          rule: .proxyProtocol, text: "This port takes connections of trusted proxies only.\n"),
+        status: 403)
+      return
+    }
     let admission = connections.context.admission
     if let refusal = admission.admit(host, descriptor: socket.descriptor, isProxy: isProxy) {
       logger.debug(
@@ -46,7 +59,7 @@ extension SocketLoop {
     }
     let stream = connections.accept(from: host, as: isProxy ? .proxy : .client)
     connections.diagnostics.debug(stream, "is accepted from \(peer)")
-    serve(socket, tls, at: stream)
+    serve(socket, tls, at: stream, awaitsHeader: proxies.sendHeaders)
   }
 
   /// Accepts programs of operators: whoever may open the socket may read the relay's files, too.
@@ -61,9 +74,11 @@ extension SocketLoop {
     }
   }
 
-  private func serve(_ socket: consuming Socket, _ tls: TLSChannel?, at index: Int) {
+  private func serve(
+    _ socket: consuming Socket, _ tls: TLSChannel?, at index: Int, awaitsHeader: Bool = false
+  ) {
     do {
-      try world.open(index, socket, tls)
+      try world.open(index, socket, tls, awaitsHeader: awaitsHeader)
     } catch {
       logger.error("a connection cannot be served: \(error)")
       connections.remove(stream: index)
@@ -72,7 +87,9 @@ extension SocketLoop {
 
   /// Tells a rejected client the reason: as plaintext without TLS; with TLS, where it could not
   /// read that, as an alert.
-  private func reject(_ socket: borrowing Socket, _ refusal: Admission.Refusal) {
+  private func reject(
+    _ socket: borrowing Socket, _ refusal: Admission.Refusal, status: Int = 503
+  ) {
     connections.context.violations.count(refusal.rule)
     switch refusal.rule {
     case .descriptors: reportShortage(of: "file descriptors", "; raise the limit with ulimit -n")
@@ -82,7 +99,7 @@ extension SocketLoop {
     // Unread input would turn the close into a reset, which may overtake the response.
     Self.discardInput(of: socket, into: &unread)
     if world.shared.credentials == nil {
-      _ = socket.send(HTTPResponse(status: 503, text: refusal.text).bytes.span)
+      _ = socket.send(HTTPResponse(status: status, text: refusal.text).bytes.span)
     } else {
       let alert = TLSSession.refusal
       _ = socket.send(alert.span)

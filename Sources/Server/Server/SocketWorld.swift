@@ -23,8 +23,7 @@ import WebSocket
     var authority: TokenAuthority?
     /// `nil` = without TLS.
     var credentials: TLSCredentials?
-    /// The addresses of proxies that are believed what they say of their clients.
-    var trustedProxies: [AddressRange] = []
+    var proxies: TrustedProxies
     var logger: Logger
     /// Builds the metrics response from the counters of the loops.
     var metrics: @Sendable (LoopSnapshot) -> HTTPResponse
@@ -48,6 +47,11 @@ import WebSocket
   var operatorAcceptor: Acceptor?
   /// Indexed by the connection's slot; `nil` if the slot is free.
   var streams: [Stream?] = []
+  /// What has arrived of headers of the PROXY protocol, by stream, until they are whole.
+  var headers: [Int: [UInt8]] = [:]
+  /// The earliest time of the next message about a refused proxy, by the monotonic clock in
+  /// milliseconds.
+  var nextProxyReport: Int64 = 0
   private var now = Moment(monotonic: 0, wall: 0)
   /// The turn of the loop in which `now` was read.
   private var turnOfNow = UInt64.max
@@ -76,16 +80,23 @@ import WebSocket
   // MARK: - Streams
 
   /// Starts to serve a connection's socket.
-  func open(_ stream: Int, _ socket: consuming Socket, _ tls: TLSChannel?) throws(SystemError) {
+  /// - Parameter awaitsHeader: whether a header of the PROXY protocol comes first.
+  func open(
+    _ stream: Int, _ socket: consuming Socket, _ tls: TLSChannel?, awaitsHeader: Bool
+  ) throws(SystemError) {
     let registration = try loop.register(
       socket.descriptor, for: [.readable, .writable, .edgeTriggered], token: UInt64(stream))
     while streams.count <= stream { streams.append(nil) }
     streams[stream] = Stream(
       socket: BorrowedSocket(descriptor: socket.release()), registration: registration, tls: tls)
+    if awaitsHeader { headers[stream] = [] }
   }
 
   func read(_ stream: Int, into buffer: inout MutableSpan<UInt8>) -> StreamRead {
     guard let open = streams[stream] else { return .reset }
+    if let header = headers[stream], !open.isFinished {
+      return readHeader(of: stream, after: header, open.socket, into: &buffer)
+    }
     if let tls = open.tls, !open.isFinished {
       return read(open.socket, through: tls, into: &buffer)
     }
@@ -125,6 +136,7 @@ import WebSocket
   func close(_ stream: Int) {
     guard stream < streams.count, let open = streams[stream] else { return }
     streams[stream] = nil
+    headers[stream] = nil
     if !open.isFinished { open.tls?.close(to: open.socket) }
     loop.deregister(open.registration)
     _ = Socket(owning: open.socket.descriptor)

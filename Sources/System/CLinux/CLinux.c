@@ -277,11 +277,19 @@ int clinux_pending_error(int descriptor) {
 
 int clinux_shutdown_write(int descriptor) { return shutdown(descriptor, SHUT_WR); }
 
-ssize_t clinux_receive(int descriptor, void *bytes, size_t count) {
+static ssize_t receive(int descriptor, void *bytes, size_t count, int flags) {
   ssize_t result;
-  do result = recv(descriptor, bytes, count, 0);
+  do result = recv(descriptor, bytes, count, flags);
   while (result < 0 && errno == EINTR);
   return result;
+}
+
+ssize_t clinux_receive(int descriptor, void *bytes, size_t count) {
+  return receive(descriptor, bytes, count, 0);
+}
+
+ssize_t clinux_peek(int descriptor, void *bytes, size_t count) {
+  return receive(descriptor, bytes, count, MSG_PEEK);
 }
 
 ssize_t clinux_send(int descriptor, const void *bytes, size_t count) {

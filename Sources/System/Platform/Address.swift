@@ -35,6 +35,18 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
     self.init(raw)
   }
 
+  /// Takes the 4 bytes of an IPv4 address or the 16 of an IPv6 address, in network order.
+  public init(bytes: some Collection<UInt8>, port: UInt16) {
+    precondition(bytes.count == 4 || bytes.count == 16, "an address has 4 or 16 bytes")
+    let high = bytes.dropLast(8).reduce(0) { $0 << 8 | UInt64($1) }
+    let low = bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    let isMapped = bytes.count == 16 && high == 0 && low >> 32 == 0xFFFF
+    self.init(
+      high: high, low: isMapped ? low & 0xFFFF_FFFF : low,
+      isIPv6: bytes.count == 16 && !isMapped)
+    self.port = port
+  }
+
   /// Returns the addresses of a name or a numeric host in the system's order of preference; never
   /// empty.
   ///

@@ -16,12 +16,20 @@ public struct BorrowedSocket: Hashable, Sendable {
   /// Reads available bytes to the front of `buffer`: recv(2), repeated if a signal interrupts it.
   public func read(into buffer: inout MutableSpan<UInt8>) -> ReadResult {
     precondition(!buffer.isEmpty, "an empty buffer cannot be told from the end of the stream")
-    let count = unsafe buffer.withUnsafeMutableBufferPointer { bytes in
-      unsafe clinux_receive(descriptor, bytes.baseAddress, bytes.count)
-    }
-    if count > 0 { return .bytes(count) }
-    if count == 0 { return .end }
-    return errno == EAGAIN ? .wouldBlock : .failed(SystemError.last("recv"))
+    return ReadResult(
+      unsafe buffer.withUnsafeMutableBufferPointer { bytes in
+        unsafe clinux_receive(descriptor, bytes.baseAddress, bytes.count)
+      })
+  }
+
+  /// Copies available bytes to the front of `buffer`, and leaves them in the socket: recv(2) with
+  /// `MSG_PEEK`.
+  public func peek(into buffer: inout MutableSpan<UInt8>) -> ReadResult {
+    precondition(!buffer.isEmpty, "an empty buffer cannot be told from the end of the stream")
+    return ReadResult(
+      unsafe buffer.withUnsafeMutableBufferPointer { bytes in
+        unsafe clinux_peek(descriptor, bytes.baseAddress, bytes.count)
+      })
   }
 
   /// Sends from the front of `bytes`: send(2) with `MSG_NOSIGNAL`, repeated if a signal interrupts
@@ -96,6 +104,22 @@ public struct BorrowedSocket: Hashable, Sendable {
     guard clinux_set_receive_buffer(descriptor, Int32(clamping: bytes)) == 0 else {
       throw SystemError.last("setsockopt SO_RCVBUF")
     }
+  }
+}
+
+extension ReadResult {
+  /// Converts the result and the errno of a recv(2) that has just returned.
+  fileprivate init(_ count: Int) {
+    self =
+      if count > 0 {
+        .bytes(count)
+      } else if count == 0 {
+        .end
+      } else if errno == EAGAIN {
+        .wouldBlock
+      } else {
+        .failed(SystemError.last("recv"))
+      }
   }
 }
 

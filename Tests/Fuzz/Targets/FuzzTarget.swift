@@ -27,6 +27,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case stream
   /// A batch of requests.
   case batch
+  /// The header of the PROXY protocol.
+  case proxyHeader = "proxy-header"
   /// A picture of a person.
   case png
   /// A configuration file.
@@ -54,6 +56,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .wireServer: try WireTargets.checkServer(&choices)
     case .stream: try HTTPTargets.checkStream(choices.rest)
     case .batch: try HTTPTargets.checkBatch(choices.rest)
+    case .proxyHeader: try ProxyHeaderTarget.check(choices.rest)
     case .png: try PNGTarget.check(&choices)
     case .relay: try RelayTarget.check(choices)
     case .configuration: try ConfigurationTarget.check(choices.rest)

@@ -49,6 +49,8 @@ int clinux_shutdown_write(int descriptor);
 
 // recv, and send with MSG_NOSIGNAL.
 ssize_t clinux_receive(int descriptor, void *bytes, size_t count);
+// Leaves the bytes in the socket.
+ssize_t clinux_peek(int descriptor, void *bytes, size_t count);
 ssize_t clinux_send(int descriptor, const void *bytes, size_t count);
 
 // Resolves a host to at most `capacity` addresses. Returns the number of addresses, or a negative
