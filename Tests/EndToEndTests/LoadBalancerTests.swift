@@ -10,7 +10,7 @@ extension `End to end` {
   @Suite struct `A load balancer before several relays` {
     private let server: PostgresServer
     private let relays: [RelayProcess]
-    private let balancer: LoadBalancer
+    private let balancer: FrontProxy
 
     init() throws {
       server = try PostgresServer(settings: ["fsync=on"])
@@ -21,8 +21,9 @@ extension `End to end` {
       let configuration = yaml.lines.joined(separator: "\n")
         .replacing("postgresql:///relay", with: server.url)
       relays = try (0..<3).map { _ in try RelayProcess(configuration) }
-      balancer = try LoadBalancer(
-        document.block(in: "haproxy").lines.joined(separator: "\n") + "\n", relays)
+      balancer = try FrontProxy(
+        .haproxy, document.block(in: "haproxy"), listen: "127.0.0.1:8080",
+        relays: relays.enumerated().map { ("127.0.0.1:\(8081 + $0)", $1) })
     }
 
     private func client(_ user: String) throws -> RawClient {
@@ -90,45 +91,4 @@ extension RawClient {
       }
     }
   }
-}
-
-/// A haproxy in front of relays.
-private final class LoadBalancer {
-  let port: UInt16
-  private let folder: TemporaryFolder
-  private let process: ChildProcess
-
-  var errors: String { process.errors }
-
-  init(_ documented: String, _ relays: [RelayProcess]) throws {
-    folder = try TemporaryFolder()
-    port = try freePort()
-    var configuration = documented.replacing("127.0.0.1:8080", with: "127.0.0.1:\(port)")
-    for (number, relay) in relays.enumerated() {
-      let address = "127.0.0.1:\(8081 + number)"
-      guard configuration.contains(address) else { throw Unexpected("no server \(address)") }
-      configuration = configuration.replacing(address, with: "127.0.0.1:\(relay.port)")
-    }
-    try folder.write(configuration, to: "haproxy.cfg")
-    process = try ChildProcess(["haproxy", "-db", "-f", folder["haproxy.cfg"]], input: "")
-    guard becomesTrue(within: Deadline(seconds: 30), { (try? status(of: "/healthz")) != nil })
-    else {
-      throw Unexpected("haproxy does not answer: \(process.errors)")
-    }
-  }
-
-  func status(of path: String) throws -> Int {
-    let text = try run(
-      "curl", "--silent", "--max-time", "6", "--output", "/dev/null", "--write-out", "%{http_code}",
-      "http://127.0.0.1:\(port)\(path)")
-    return Int(text) ?? 0
-  }
-}
-
-/// A port that was free a moment ago, for a proxy, which does not tell which one it got.
-func freePort() throws -> UInt16 {
-  guard let address = try Address.resolve("127.0.0.1:0").first else {
-    throw Unexpected("127.0.0.1 has no address")
-  }
-  return try Listener.claim(address).address.port
 }

@@ -1,26 +1,35 @@
+import Glibc
 import TestSupport
 import Testing
 import Wire
 
 extension `End to end` {
-  /// A relay behind nginx, with the configuration of docs/operations.md.
+  /// A relay behind the proxies of docs/proxies.md, with their configurations.
   @Suite struct `Behind a documented proxy` {
-    private let relay: RelayProcess
-    private let nginx: Nginx
+    private static func document() throws -> Document { try Document("docs/proxies.md") }
 
-    init() throws {
-      let document = try Document("docs/operations.md")
-      let trusted = try #require(
-        document.blocks.first { $0.language == "yaml" && $0.staged.contains("trusted_proxies") })
-      relay = try RelayProcess(
+    // MARK: nginx
+
+    private func nginx() throws -> FrontProxy {
+      let document = try Self.document()
+      let trusted = try #require(document.blocks.first { $0.language == "yaml" })
+      let relay = try RelayProcess(
         """
         \(trusted.lines.joined(separator: "\n"))
         limits: { unauthenticated_per_s: 2 }
         """)
-      nginx = try Nginx(document.block(in: "nginx").lines.joined(separator: "\n"), relay)
+      return try FrontProxy(
+        .nginx, document.block(in: "nginx"), relays: [("127.0.0.1:8080", relay)])
+    }
+
+    @Test func `nginx passes on sockets and streams`() throws {
+      let nginx = try nginx()
+      try nginx.passesOn()
     }
 
     @Test func `nobody reads metrics and traces without credentials`() throws {
+      let nginx = try nginx()
+      let relay = nginx.relays[0]
       let ada = try RawClient(relay, user: "ada")
       try ada.say("hello", in: "dm:ada:bo", id: "1")
       #expect(try nginx.status(of: "/v1/rooms/dm:ada:bo/messages/1/trace") == 401)
@@ -32,6 +41,7 @@ extension `End to end` {
     }
 
     @Test func `the relay's own page connects, on a port that is not the default`() throws {
+      let nginx = try nginx()
       let own = "http://127.0.0.1:\(nginx.port)"
       let client = try RawClient(
         port: nginx.port, user: "ada", headers: [(name: "Origin", value: own)])
@@ -46,62 +56,82 @@ extension `End to end` {
     }
 
     @Test func `a client has the limits of its own address, and cannot choose it`() throws {
-      for _ in 0..<2 { #expect(try nginx.status(of: "/v1/rooms") != 404) }
-      for field in ["X-Forwarded-For: 203.0.113.8", "Forwarded: for=203.0.113.9", "Via: x"] {
-        #expect(
-          becomesTrue { (try? nginx.status(of: "/v1/rooms", "--header", field)) == 429 }, "\(field)"
-        )
-      }
-      #expect(try nginx.status(of: "/v1/rooms", "--interface", "127.0.0.2") == 401)
+      let nginx = try nginx()
+      try nginx.limitsAddresses()
+    }
+
+    // MARK: haproxy
+
+    /// In front of a relay that ends TLS.
+    private func haproxy(limits: String = "") throws -> FrontProxy {
+      let document = try Self.document()
+      let certificates = try Certificates()
+      let block = try #require(document.blocks.first { $0.lines.contains("proxy_protocol: true") })
+      let configuration = block.lines.filter { !$0.hasPrefix("listen:") }
+        .joined(separator: "\n")
+        .replacing("chat.pem", with: certificates["server.pem"])
+        .replacing("chat.key", with: certificates["server.key"])
+      let relay = try RelayProcess("\(configuration)\nlimits: { \(limits) }")
+      return try FrontProxy(
+        .haproxy, document.block(in: "haproxy"), listen: "0.0.0.0:443",
+        relays: [("127.0.0.1:8443", relay)], certificates: certificates)
+    }
+
+    @Test func `haproxy passes on sockets and streams in TLS, after a header of its own`() throws {
+      let haproxy = try haproxy()
+      try haproxy.passesOn()
+      #expect(try haproxy.status(of: "/") == 200)
+    }
+
+    @Test func `a client has the limits of the address that haproxy names`() throws {
+      let haproxy = try haproxy(limits: "unauthenticated_per_s: 2")
+      try haproxy.limitsAddresses()
+    }
+
+    @Test func `past haproxy the relay is not reached`() throws {
+      let haproxy = try haproxy()
+      let relay = haproxy.relays[0]
+      let curl = try ChildProcess(
+        [
+          "curl", "--silent", "--insecure", "--interface", "127.0.0.2",
+          "https://127.0.0.1:\(relay.port)/",
+        ], input: "")
+      #expect(try curl.wait() != .exit(0))
+      try relay.process.waitForErrors { $0.contains("is not in trusted_proxies") }
     }
   }
 }
 
-/// An nginx in front of a relay, whose configuration has a document's blocks.
-private final class Nginx {
-  let port: UInt16
-  private let folder: TemporaryFolder
-  private let process: ChildProcess
-
-  init(_ documented: String, _ relay: RelayProcess) throws {
-    folder = try TemporaryFolder()
-    port = try freePort()
-    guard documented.contains("http://127.0.0.1:8080;") else { throw Unexpected("no relay") }
-    let blocks = documented.replacing(
-      "http://127.0.0.1:8080;", with: "http://127.0.0.1:\(relay.port);")
-    try folder.write(
-      """
-      daemon off;
-      master_process off;  # which would leave its workers behind when it is killed
-      pid nginx.pid;
-      error_log stderr;
-      events {}
-      http {
-        access_log off;
-        client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
-        uwsgi_temp_path uwsgi; scgi_temp_path scgi;
-        server {
-          listen 0.0.0.0:\(port);
-          location / { return 404; }
-          \(blocks)
-        }
-      }
-      """, to: "nginx.conf")
-    process = try ChildProcess(
-      ["nginx", "-p", folder.path, "-e", "stderr", "-c", folder["nginx.conf"]], input: "")
-    guard becomesTrue(within: Deadline(seconds: 30), { (try? status(of: "/")) == 404 }) else {
-      throw Unexpected("nginx does not answer: \(process.errors)")
+extension FrontProxy {
+  /// Checks that a WebSocket works, and that events come when they happen.
+  fileprivate func passesOn() throws {
+    let chat = try ChildProcess(
+      [Programs.wschat, url, "--user", "ada"] + (authority.map { ["--ca", $0] } ?? []),
+      environment: ["TZ=UTC0"], input: "hello\n")
+    #expect(try chat.wait() == .exit(0), "\(chat.errors)")
+    let stream = try request("/v1/stream?room=later&user=ada", "--no-buffer")
+    #expect(becomesTrue { stream.output.contains("joined") }, "\(stream.output)")
+    for number in 1...3 {
+      let status = try status(
+        of: "/v1/rooms/later/messages?user=bo", "--header", "Content-Type: application/json",
+        "--data", "{\"id\":\"\(number)\",\"text\":\"number \(number)\"}")
+      #expect(status == 201)
+      #expect(becomesTrue { stream.output.contains("number \(number)") }, "\(stream.output)")
     }
+    #expect(stream.isRunning)
+    stream.signal(SIGTERM)
+    try stream.wait()
   }
 
-  func status(of path: String, _ options: String...) throws -> Int {
-    let command =
-      [
-        "curl", "--silent", "--max-time", "6", "--output", "/dev/null", "--write-out",
-        "%{http_code}",
-      ] + options + ["http://127.0.0.1:\(port)\(path)"]
-    let curl = try ChildProcess(command, input: "")
-    try curl.wait()
-    return Int(curl.output) ?? 0
+  /// Checks that unauthenticated requests, of which an address may make two per second, are limited by
+  /// the client's address.
+  fileprivate func limitsAddresses() throws {
+    for field in [
+      "Via: x", "X-Forwarded-For: 203.0.113.8", "Forwarded: for=203.0.113.9",
+    ] {
+      #expect(
+        becomesTrue { (try? status(of: "/v1/rooms", "--header", field)) == 429 }, "\(field)")
+    }
+    #expect(try status(of: "/v1/rooms", "--interface", "127.0.0.2") == 401)
   }
 }

@@ -1,0 +1,109 @@
+import Platform
+import TestSupport
+
+/// A proxy in front of relays, whose configuration is that of a document.
+final class FrontProxy {
+  /// A program, and how its configuration becomes a whole one.
+  enum Program {
+    case haproxy
+    /// The document has the locations of a server.
+    case nginx
+  }
+
+  let port: UInt16
+  let relays: [RelayProcess]
+  /// Those of the relay; `nil` = without TLS.
+  private let certificates: Certificates?
+  private let folder: TemporaryFolder
+  private let process: ChildProcess
+
+  var errors: String { process.errors }
+  /// Without a path.
+  var url: String { "\(certificates == nil ? "http" : "https")://127.0.0.1:\(port)" }
+  /// The file of the authority that clients trust.
+  var authority: String? { certificates?.authority }
+
+  /// Starts the program, and waits until it passes on requests.
+  /// - Parameters:
+  ///   - listen: the documented address, in whose place it listens on a free port.
+  ///   - relays: by their documented addresses.
+  ///   - certificates: those that clients see; `nil` = without TLS.
+  init(
+    _ program: Program, _ documented: DocumentBlock, listen: String = "0.0.0.0:80",
+    relays: [(address: String, relay: RelayProcess)], certificates: Certificates? = nil
+  ) throws {
+    folder = try TemporaryFolder()
+    port = try freePort()
+    self.certificates = certificates
+    self.relays = relays.map(\.relay)
+    var configuration = Self.whole(documented.lines.joined(separator: "\n") + "\n", for: program)
+    for (address, port) in relays.map({ ($0.address, $0.relay.port) }) + [(listen, port)] {
+      guard configuration.contains(address) else { throw Unexpected("no \(address)") }
+      let host = address.prefix { $0 != ":" }
+      configuration = configuration.replacing(address, with: "\(host):\(port)")
+    }
+    try folder.write(configuration, to: "proxy.conf")
+    process = try ChildProcess(Self.command(program, folder), input: "")
+    guard becomesTrue(within: Deadline(seconds: 30), { (try? status(of: "/healthz")) ?? 0 > 0 })
+    else { throw Unexpected("the proxy does not answer: \(process.errors)") }
+  }
+
+  private static func command(_ program: Program, _ folder: TemporaryFolder) -> [String] {
+    let file = folder["proxy.conf"]
+    return switch program {
+    case .haproxy: ["haproxy", "-db", "-f", file]
+    case .nginx: ["nginx", "-p", folder.path, "-e", "stderr", "-c", file]
+    }
+  }
+
+  private static func whole(_ documented: String, for program: Program) -> String {
+    switch program {
+    case .haproxy: documented
+    case .nginx:
+      """
+      daemon off;
+      master_process off;  # which would leave its workers behind when it is killed
+      pid nginx.pid;
+      error_log stderr;
+      events {}
+      http {
+        access_log off;
+        client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
+        uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+        server {
+          listen 0.0.0.0:80;
+          location / { return 404; }
+          \(documented)
+        }
+      }
+      """
+    }
+  }
+
+  /// Starts curl with a request.
+  func request(_ path: String, _ options: String...) throws -> ChildProcess {
+    try ChildProcess(curl(path, options), input: "")
+  }
+
+  /// Returns the status of the answer; 0 if there is none.
+  func status(of path: String, _ options: String...) throws -> Int {
+    let curl = try ChildProcess(
+      curl(
+        path, options + ["--max-time", "6", "--output", "/dev/null", "--write-out", "%{http_code}"]),
+      input: "")
+    try curl.wait()
+    return Int(curl.output) ?? 0
+  }
+
+  private func curl(_ path: String, _ options: [String]) -> [String] {
+    ["curl", "--silent"] + (authority.map { ["--cacert", $0] } ?? []) + options + [url + path]
+  }
+}
+
+/// A port that was free a moment ago, for a proxy, which does not tell which one it got.
+func freePort() throws -> UInt16 {
+  guard let address = try Address.resolve("127.0.0.1:0").first else {
+    throw Unexpected("127.0.0.1 has no address")
+  }
+  return try Listener.claim(address).address.port
+}
