@@ -94,7 +94,7 @@ import WebSocket
 
   func read(_ stream: Int, into buffer: inout MutableSpan<UInt8>) -> StreamRead {
     guard let open = streams[stream] else { return .reset }
-    if let header = headers[stream], !open.isFinished {
+    if !headers.isEmpty, let header = headers[stream], !open.isFinished {
       return readHeader(of: stream, after: header, open.socket, into: &buffer)
     }
     if let tls = open.tls, !open.isFinished {
