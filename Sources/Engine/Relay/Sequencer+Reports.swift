@@ -121,13 +121,28 @@ extension Sequencer {
       guard let record = ReportRecord(batch.entries[place].entry) else { return }
       batch.entries[place].entry.body = record.withoutCopy.body
     } else if let number = rooms[room].number, seq >= rooms[room].first,
-      let entry = try store.entry(seq, ofRoom: number, named: RoomName.reports),
-      let record = ReportRecord(entry)
+      let record = try storedRecord(seq, ofRoom: number, &store)
     {
       batch.redactions.append(
         Batch.Redaction(room: room, seq: seq, through: seq, body: record.withoutCopy.body))
     }
     batch.reports.append(.init(report: seq, room: 0, seq: 0, at: 0, hasCopy: false))
+  }
+
+  /// Returns a record of a report; in place of a damaged one, whose copy has to go all the same, one
+  /// that says nothing.
+  private func storedRecord(
+    _ seq: Int64, ofRoom number: Int64, _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> ReportRecord? {
+    do throws(StoreFailure) {
+      return try store.entry(seq, ofRoom: number, named: RoomName.reports).flatMap(
+        ReportRecord.init)
+    } catch {
+      guard error.damage == .entry else { throw error }
+      return ReportRecord(
+        room: RoomName.reports, seq: seq, by: UserName.relay, reason: "This report was damaged.",
+        copy: nil)
+    }
   }
 
   // MARK: - Acts
