@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: run build check quick test test-times test-long test-browsers test-openid test-machine test-fresh bench bench-full conformance faults simulate \
-  account-faults \
+  account-faults bit-flips \
   simulate-bugs fuzz fuzz-coverage fuzz-bugs test-tsan test-asan pictures bench-screen bench-hostile format lint \
   install uninstall help bench-baseline bench-figures docs release
 
@@ -51,6 +51,7 @@ help:
 	@echo 'make pictures          render the pictures of wschat and of the web page in docs/pictures'
 	@echo 'make simulate          simulate the relay from seeds, with faults, for an hour; or SECONDS=600'
 	@echo 'make simulate-bugs     measure how soon the simulation finds planted bugs'
+	@echo 'make bit-flips         flip bits of the files of a store, 1,000 in each of two; or FLIPS=9000 SEED=2'
 	@echo 'make account-faults    check that the tests of accounts find planted faults'
 	@echo 'make fuzz              fuzz every parser, a minute each; SECONDS=600 for more'
 	@echo 'make fuzz-coverage     measure how much of WebSocket the corpus covers'
@@ -307,6 +308,11 @@ bench-cluster: build
 bench-screen: build
 	@config/setup screen
 	@/usr/bin/python3 -B LoadTests/screen/bench.py $(BUILT) --results $(BENCH_RESULTS)/screen.md
+
+# Flips bits of the files of a store, one at a time; `make test` flips fewer.
+bit-flips:
+	@$(SWIFT) build --build-tests
+	@BIT_FLIPS=$(or $(FLIPS),1000) BIT_FLIP_SEED=$(or $(SEED),1) $(TEST) --filter '^LogTests.*flipped bit'
 
 # Measures how much one user, and peers without credentials, can slow down others; RELAYS='A B' compares several builds.
 bench-hostile: build

@@ -8,14 +8,12 @@ token once, over HTTP: the relay's memory before, with a tenth of them and with 
 the cache is bounded. Then further people sign in, one after the other and each by a link of its own, while the threads'
 times are read: what signing in costs the accounts' thread and the log's.
 """
-import contextlib
 import hashlib
 import http.client
 import json
 import pathlib
 import re
 import secrets
-import sqlite3
 import sys
 import tempfile
 import time
@@ -52,7 +50,7 @@ def fill(relay, count):
     """Writes sessions, and returns their tokens."""
     now = int(time.time() * 1000)
     tokens = [secrets.token_urlsafe(32) for _ in range(count)]
-    with contextlib.closing(sqlite3.connect(relay.data / "accounts.db")) as database, database:
+    with relay.open_accounts() as database:
         database.executemany(
             "INSERT INTO accounts (username, name, operator, disabled, created) VALUES (?, ?, 0, 0, ?)",
             [(f"user-{n}", f"User {n}", now) for n in range(count // PER_ACCOUNT)])
@@ -98,7 +96,7 @@ def main():
                 used = memory(relay) - before
                 print(f"{len(part)} tokens were presented, {(time.monotonic() - began) * 1e6 / len(part):.0f} us each; "
                       f"memory + {used / 2**20:.1f} MiB, {used / count:.0f} bytes for each session of the store")
-            with contextlib.closing(sqlite3.connect(relay.data / "accounts.db")) as database, database:
+            with relay.open_accounts() as database:
                 database.execute("UPDATE accounts SET operator = 1 WHERE username = 'user-0'")
             relay.kill()
             relay.start()

@@ -87,6 +87,8 @@ import Wire
     let verification = try Store.verify(folder: folder["data"])
     #expect(verification.breaks.isEmpty, "\(verification.breaks)")
     #expect(verification.count == StoreCount(rooms: 2, entries: 101))
+    #expect(verification.notes.count == 1)
+    #expect(verification.notes.first?.contains("have no checksums") == true)
   }
 
   @Test func `is as before or migrated wherever the process is killed`() throws {

@@ -12,11 +12,12 @@ final class StoreHarness {
 
   init(
     _ folder: String, keep: Int64 = 0, limits: EntryLimits = EntryLimits(),
-    segmentEntries: Int? = nil, identityKey: EntryIdentity.Key? = nil, filterLimitBytes: Int? = nil
+    segmentEntries: Int? = nil, epochName: String? = nil, identityKey: EntryIdentity.Key? = nil,
+    filterLimitBytes: Int? = nil, report: (String) -> Void = { _ in }
   ) throws {
     store = try SQLiteStore(
-      folder: folder, now: 1000, segmentEntries: segmentEntries, identityKey: identityKey,
-      filterLimitBytes: filterLimitBytes)
+      folder: folder, now: 1000, segmentEntries: segmentEntries, epochName: epochName,
+      identityKey: identityKey, filterLimitBytes: filterLimitBytes, report: report)
     indexer = try Indexer(store.shared)
     reader = try SQLiteReader(store.shared, lineage: store.lineage)
     sequencer = Sequencer(

@@ -29,6 +29,7 @@ import Testing
     #expect(verification.count == StoreCount(rooms: 2, entries: 24))
     #expect(verification.breaks.isEmpty)
     #expect(verification.breakCount == 0)
+    #expect(verification.notes.isEmpty)
   }
 
   @Test func `works beside a running relay`() async throws {
@@ -108,6 +109,8 @@ import Testing
     try run(
       "dd", "if=/dev/urandom", "of=\(folder["data/relay.db"])", "bs=4096", "seek=2", "count=3",
       "conv=notrunc", "status=none")
-    #expect(try Store.verify(folder: folder["data"]).breakCount > 0)
+    let error = #expect(throws: StoreError.self) { try Store.verify(folder: folder["data"]) }
+    #expect(error?.kind == .broken)
+    #expect(error?.description.contains("Restore the data folder from a backup") == true)
   }
 }

@@ -23,6 +23,18 @@ public final class TemporaryFolder: Sendable {
   public var names: [String] { (try? fileNames(in: path)) ?? [] }
 
   /// Writes a text file; see `write(_:to:)` for bytes.
+  /// Changes one bit of a file, as a disk may.
+  public func flip(_ bit: UInt8, ofByte place: Int, in name: String) throws {
+    guard let file = unsafe fopen(self[name], "r+b") else {
+      throw SystemError.last("fopen \(self[name])")
+    }
+    defer { unsafe fclose(file) }
+    unsafe fseek(file, place, SEEK_SET)
+    let byte = unsafe fgetc(file)
+    unsafe fseek(file, place, SEEK_SET)
+    unsafe fputc(byte ^ 1 << Int32(bit), file)
+  }
+
   public func write(_ text: String, to name: String) throws {
     try write(Array(text.utf8), to: name)
   }

@@ -122,7 +122,7 @@ private final class MaintenanceConnection {
 
   init(_ location: Location) throws(SQLiteError) {
     let database = try Database(
-      path: location.path, mode: .readWrite, vfs: ErasingFileSystem.name,
+      path: location.path, mode: .readWrite,
       busyTimeoutMilliseconds: Self.busyTimeoutMilliseconds)
     try Store.configure(database, cacheKiB: Self.cacheKiB)
     // A connection that has read nothing does not know that there is a log, and checkpoints

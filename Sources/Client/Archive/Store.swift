@@ -36,7 +36,7 @@ final class Store {
   init(_ location: Location) throws(ArchiveError) {
     do {
       let database = try Database(
-        path: location.path, mode: .readWrite, vfs: ErasingFileSystem.name,
+        path: location.path, mode: .readWrite,
         busyTimeoutMilliseconds: Self.busyTimeoutMilliseconds)
       if database.isReadOnly {
         throw ArchiveError(

@@ -6,7 +6,7 @@ import Server
 /// The subcommand `verify`: checks the integrity of a store.
 struct Verify: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Read the whole store and check that no entry is missing or duplicated.",
+    abstract: "Read the whole store and check that no entry is missing, duplicated or damaged.",
     discussion: """
       May run beside a relay that has the store open; it then checks a snapshot. \
       Prints each error; the exit code is 3 if there are any.
@@ -20,6 +20,7 @@ struct Verify: ParsableCommand {
     if verification.breakCount > verification.breaks.count {
       StandardOutput.write("and \(verification.breakCount - verification.breaks.count) more\n")
     }
+    for note in verification.notes { StandardError.write("\(note)\n") }
     StandardOutput.write("\(verification.count)\n")
     if verification.breakCount > 0 { throw ExitCode.brokenData }
   }

@@ -15,6 +15,7 @@ final class SQLiteSession: SQLSession {
         } else {
           try Database(path: "accounts", mode: .create, vfs: "memdb")
         }
+      database.addPageChecksums()
       // A removed hash is overwritten. Signing in is rare, and has to survive a loss of power.
       try database.execute("PRAGMA secure_delete = ON")
       _ = try database.integer("PRAGMA journal_mode = WAL")

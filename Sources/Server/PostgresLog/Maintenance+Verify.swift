@@ -24,13 +24,18 @@ extension Maintenance {
             seq: found.isNull(row, 1) ? nil : found.int(row, 1))
         }
       }
+      if rows[1].text(0, 2) == "off" {
+        verification.notes.append(
+          "PostgreSQL has no data checksums: what changes on its disk is not found. Stop it and run "
+            + "pg_checksums --enable.")
+      }
       return verification
     }
   }
 
   private static let count = PostgresStatement(
     once: """
-      SELECT count(DISTINCT room), count(*)
+      SELECT count(DISTINCT room), count(*), current_setting('data_checksums')
       FROM entries JOIN rooms ON rooms.number = room AND seq >= first
       """)
 

@@ -44,7 +44,7 @@ final class Checkpointer: Sendable {
   /// that there is a write-ahead log, and moves nothing.
   static func connect(_ folder: DataFolder) throws(SQLiteError) -> Database {
     let database = try Database(
-      path: folder.databasePath, mode: .readWrite, vfs: ErasingFileSystem.name,
+      path: folder.databasePath, mode: .readWrite,
       busyTimeoutMilliseconds: erasureWaitMilliseconds)
     _ = try database.integer("SELECT count(*) FROM sqlite_schema")
     return database

@@ -13,7 +13,8 @@ struct DataFolder: Sendable {
   }
 
   /// The journal, the only source of truth.
-  var databasePath: String { "\(path)/relay.db" }
+  var databasePath: String { "\(path)/\(Self.databaseName)" }
+  static let databaseName = "relay.db"
   /// The index, derived from the journal.
   var indexPath: String { "\(path)/index.db" }
   /// See `DiskReserve`.

@@ -27,9 +27,17 @@ extension Statement {
 }
 
 extension SQLiteError {
-  /// Whether a file is damaged, as opposed to an entry of the journal alone.
-  var isDamagedFile: Bool { isCorruption && !isDamagedTable }
+  /// Whether the index may be damaged, as opposed to an entry or a page of the journal.
+  var mayBeDamageOfIndex: Bool { isCorruption && !isDamagedTable && !isDamagedJournal }
+
+  /// Whether a page of the journal is damaged.
+  var isDamagedJournal: Bool { damagedFile?.hasSuffix("/\(DataFolder.databaseName)") ?? false }
 
   /// Whether the index is at fault: it is damaged, or holds data that a sound index cannot hold.
-  var isFaultOfIndex: Bool { isDamagedFile || code == SQLITE_CONSTRAINT }
+  var isFaultOfIndex: Bool { mayBeDamageOfIndex || code == SQLITE_CONSTRAINT }
+
+  /// What the operator can do about it, to be appended to its description.
+  var advice: String {
+    isCorruption ? "; run `relay verify` for details, and restore a backup of the data folder" : ""
+  }
 }

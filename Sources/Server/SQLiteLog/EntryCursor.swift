@@ -15,8 +15,9 @@ final class EntryCursor: VirtualCursor {
       rowsBack = try Statement("\(select) ORDER BY position DESC", on: connection)
       packs = try Statement(
         "SELECT first, content FROM packs WHERE first > ?1 AND first <= ?2 ORDER BY first",
-        on: connection)
-      packsBack = try Statement(StoredPacks.selectBack, on: connection)
+        on: connection, tolerance: .leavesAndOverflows)
+      packsBack = try Statement(
+        StoredPacks.selectBack, on: connection, tolerance: .leavesAndOverflows)
     }
 
     func reset() {
@@ -50,8 +51,8 @@ final class EntryCursor: VirtualCursor {
   private var row = EntryPack.Row()
   /// What `skip` has found.
   private var peeked: EntryPack.Row?
-  /// Whether the statement reads texts. Others read damaged entries as well: a start, retention and the
-  /// index need their numbers only.
+  /// Whether the statement reads texts or epochs. Others read damaged entries as well: a start, retention
+  /// and the index can do without them.
   private var isChecked = true
   private var isAtEnd = true
   /// Whether no later row can be asked for.
@@ -219,7 +220,8 @@ final class EntryCursor: VirtualCursor {
       }
     case 10: result.set(row.numbers.others)
     case 11: result.set(row.numbers.content)
-    default: result.set(Int64(row.body.count))
+    case 12: result.set(Int64(row.body.count))
+    default: result.set(isChecked || pack?.isSound(row) ?? false ? 1 : 0)
     }
   }
 
@@ -236,6 +238,7 @@ final class EntryCursor: VirtualCursor {
       case 6...8: unsafe row.withBytes(column) { unsafe result.set(text: $0) }
       case 9: unsafe row.withBytes(column) { unsafe result.set(blob: $0) }
       case 12: unsafe row.withBytes(9) { result.set(Int64($0.count)) }
+      case 13: result.set(1)
       default: result.set(row.integer(column))
       }
     }

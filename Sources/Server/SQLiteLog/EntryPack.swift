@@ -55,6 +55,8 @@ struct EntryPack {
     var sender = 0..<0
     var id = 0..<0
     var body = 0..<0
+    /// All its bytes.
+    var bytes = 0..<0
   }
 
   /// The position that the row of the table has as its key.
@@ -209,11 +211,7 @@ struct EntryPackReader {
     at place: (position: Int64, bytes: Range<Int>), isChecked: Bool = true
   ) throws(SQLiteError) -> EntryPack.Row {
     let (start, end) = (place.bytes.lowerBound, place.bytes.upperBound - 4)
-    if isChecked {
-      var sum = Fields(bytes: bytes, offset: end, end: bytes.count)
-      let found = EntryPack.checksum(bytes.span.extracting(start..<end), from: seed)
-      guard sum.fixed(4) == UInt64(found) else { throw Self.damage(first) }
-    }
+    if isChecked, !isSound(place.bytes) { throw Self.damage(first) }
     // After the length.
     var fields = Fields(bytes: bytes, offset: start + 4, end: end)
     guard fields.varint() != nil, let room = fields.varint(), let seq = fields.varint(),
@@ -226,7 +224,18 @@ struct EntryPackReader {
       numbers: EntryPack.Numbers(
         position: place.position, room: room, seq: seq, epoch: epoch, at: base &+ at,
         identity: Int64(bitPattern: identity), others: others, content: content),
-      kind: Int(kind), kindText: kindText, sender: sender, id: id, body: fields.offset..<end)
+      kind: Int(kind), kindText: kindText, sender: sender, id: id, body: fields.offset..<end,
+      bytes: place.bytes)
+  }
+
+  /// Whether a row has its checksum.
+  func isSound(_ row: EntryPack.Row) -> Bool { isSound(row.bytes) }
+
+  private func isSound(_ row: Range<Int>) -> Bool {
+    let end = row.upperBound - 4
+    var sum = Fields(bytes: bytes, offset: end, end: bytes.count)
+    let found = EntryPack.checksum(bytes.span.extracting(row.lowerBound..<end), from: seed)
+    return sum.fixed(4) == UInt64(found)
   }
 
   /// Reads fields; `nil` at the end.

@@ -5,8 +5,9 @@ internal import Wire
 /// The journal's entries as a table, one row each, however they are stored: those of older versions in
 /// `entry_rows`, all others in `packs`.
 ///
-/// Every statement reads `entries`, and may change it; `size` is the length of `body`, also where that is
-/// damaged. Only `EntryWriter` knows more: it stores and deletes many at once.
+/// Every statement reads `entries`, and may change it. `size` is the length of `body`, also where that is
+/// damaged. `sound` is whether an entry has its checksum: what reads neither body nor epoch gets damaged
+/// entries as well, and asks for it. Only `EntryWriter` knows more: it stores and deletes many at once.
 final class EntryTable: VirtualTable {
   static let name = "entries"
   static let columns = """
@@ -22,7 +23,7 @@ final class EntryTable: VirtualTable {
       CREATE TABLE entries (
         position INTEGER, room INTEGER, seq INTEGER, epoch INTEGER, at INTEGER, identity INTEGER,
         sender TEXT, id TEXT, kind TEXT, body BLOB, others INTEGER, content INTEGER,
-        size INTEGER HIDDEN)
+        size INTEGER HIDDEN, sound INTEGER HIDDEN)
       """
     try database.add(name, declaration: declaration) { EntryTable($0) }
   }
@@ -34,8 +35,8 @@ final class EntryTable: VirtualTable {
 
   private init(_ connection: SQLiteConnection) { self.connection = connection }
 
-  /// The bodies.
-  let notedColumns: UInt64 = 1 << 9
+  /// The epochs and the bodies.
+  let notedColumns: UInt64 = 1 << 3 | 1 << 9
 
   func makeCursor() -> any VirtualCursor { EntryCursor(self) }
 

@@ -10,19 +10,22 @@ struct IndexLoader {
 
   let store: OpenStore
 
+  /// - Parameter report: receives messages for the operator.
   /// - Returns: why an existing index was discarded.
-  func load(from journal: borrowing Database) throws(StoreError) -> String? {
+  func load(
+    from journal: borrowing Database, report: (String) -> Void = { _ in }
+  ) throws(StoreError) -> String? {
     var discarded: String?
     do {
       do {
         let position = try loadIndex(of: journal, &discarded)
-        try readBack(journal, after: position)
+        try readBack(journal, after: position, report)
       } catch let error as SQLiteError {
         guard error.isFaultOfIndex else { throw error }
         store.tail.reset()
         try Database.remove(path: store.folder.indexPath, vfs: store.vfs)
         let position = try loadIndex(of: journal, &discarded)
-        try readBack(journal, after: position)
+        try readBack(journal, after: position, report)
         discarded = "it is damaged: \(error.message)"
       }
       return discarded
@@ -94,15 +97,22 @@ struct IndexLoader {
   }
 
   /// - Throws: `SQLiteError` if it concerns the index, `StoreError` if it concerns the journal.
-  private func readBack(_ journal: borrowing Database, after position: Int64) throws {
+  private func readBack(
+    _ journal: borrowing Database, after position: Int64, _ report: (String) -> Void
+  ) throws {
     var indexer: Indexer?
     var waiting = 0
     var start: Int64?
+    var damaged: Int64?
     var select = try onJournal { () throws(SQLiteError) in
       try selectEntries(in: journal, after: position)
     }
     while try onJournal({ () throws(SQLiteError) in try select.step() }) {
       let position = select.integer(0)
+      if select.integer(5) == 0 {
+        try checkPlace(of: select, journal)
+        damaged = damaged ?? position
+      }
       if let begun = start, position - begun >= IndexSchema.segmentPositions {
         store.tail.seal()
         start = nil
@@ -132,6 +142,32 @@ struct IndexLoader {
         throw StoreError(.environment, error.description)
       }
     }
+    if let damaged {
+      report(
+        "The store \(store.folder.databasePath) has damaged entries, the first at position \(damaged). "
+          + "Requests that need them are refused. Run relay verify to list them, and restore a backup."
+      )
+    }
+  }
+
+  /// Checks that a damaged entry has the room and the `seq` that it must have: with others the room would
+  /// have a wrong head.
+  private func checkPlace(of row: borrowing Statement, _ journal: borrowing Database) throws {
+    let (room, seq) = (row.integer(1), row.integer(2))
+    var head = store.tail.head(of: room)?.seq
+    if head == nil {
+      var index = try IndexReader.open(store, .readOnly)
+      head = try index.head(of: room)?.seq
+    }
+    let first = try onJournal { () throws(SQLiteError) in
+      try journal.integer("SELECT first FROM rooms WHERE number = \(room)")
+    }
+    guard first > 0, seq > 0, head.map({ seq == $0 + 1 }) ?? (seq <= first) else {
+      throw StoreError(
+        .broken,
+        "The database file \(store.folder.databasePath) is damaged: the room of the entry at position "
+          + "\(row.integer(0)) is not known. Restore the data folder from a backup.")
+    }
   }
 
   private func selectEntries(
@@ -139,7 +175,7 @@ struct IndexLoader {
   ) throws(SQLiteError) -> Statement {
     var select = try Statement(
       """
-      SELECT position, room, seq, identity, sender FROM entries WHERE position > ?1
+      SELECT position, room, seq, identity, sender, sound FROM entries WHERE position > ?1
       ORDER BY position
       """, on: journal)
     try select.bind(1, position)

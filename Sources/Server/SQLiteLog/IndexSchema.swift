@@ -91,6 +91,7 @@ enum IndexSchema {
     try Database.remove(path: path, vfs: vfs)
     let database = try Database(path: path, mode: .create, vfs: vfs)
     try database.execute("PRAGMA page_size = \(pageBytes)")
+    database.addPageChecksums()
     try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
     try configure(database)
     try database.execute("BEGIN IMMEDIATE; \(tables); COMMIT")

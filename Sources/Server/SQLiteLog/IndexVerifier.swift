@@ -43,7 +43,9 @@ struct IndexVerifier: ~Copyable {
       if let misfit = try IndexSchema.misfit(of: database, to: journal.database) {
         problems.append((misfit, nil))
       } else {
-        try Self.checkStructure(database, &problems)
+        for finding in try database.integrityFindings() {
+          problems.append(("the structure of the index is damaged: \(finding)", nil))
+        }
         try Self.checkRuns(database, journal, &problems)
         try Self.checkSenders(database, journal, &problems)
         try Self.checkIdentities(database, journal, &problems)
@@ -60,18 +62,6 @@ struct IndexVerifier: ~Copyable {
   }
 
   private typealias Problems = [(problem: String, room: String?)]
-
-  private static func checkStructure(
-    _ index: borrowing Database, _ problems: inout Problems
-  ) throws(SQLiteError) {
-    var check = try Statement("PRAGMA integrity_check", on: index)
-    while try check.step() {
-      let finding = check.text(0)
-      if finding != "ok" {
-        problems.append(("the structure of the index is damaged: \(finding)", nil))
-      }
-    }
-  }
 
   /// Checks that every indexed entry is in a run at its position, and that runs have no other
   /// entries.

@@ -267,15 +267,15 @@ package final class SQLiteReader: EntryReader {
   ) -> StoreFailure {
     state.endReading()
     let isSwept = (try? state.first(ofRoom: number)).map { $0 > seqs.lowerBound } ?? false
-    return failure(error, isDamage: error.isDamagedFile && !isSwept)
+    return failure(error, isDamage: error.mayBeDamageOfIndex && !isSwept)
   }
 
   private func failure(_ error: SQLiteError) -> StoreFailure {
-    failure(error, isDamage: error.isDamagedFile)
+    failure(error, isDamage: error.mayBeDamageOfIndex)
   }
 
   private func failure(_ error: SQLiteError, isDamage: Bool) -> StoreFailure {
-    let failure = StoreFailure("could not read \(path): \(error)")
+    let failure = StoreFailure("could not read \(path): \(error)\(error.advice)")
     self.failure = failure
     isDamaged = isDamaged || isDamage
     return failure

@@ -74,7 +74,7 @@ package final class SQLiteStore: EntryStore {
     } catch {
       throw refusal(error)
     }
-    discardedIndex = try IndexLoader(store: shared).load(from: database)
+    discardedIndex = try IndexLoader(store: shared).load(from: database, report: report)
     let index = try IndexReader.open(shared, .readWrite)
     do throws(SQLiteError) {
       state = try StoreState(
@@ -331,13 +331,13 @@ package final class SQLiteStore: EntryStore {
   }
 
   private func failure(_ action: String, _ error: SQLiteError) -> StoreFailure {
-    if error.isDamagedFile { shared.distrustIndex() }
-    return StoreFailure("could not \(action) \(path): \(error)")
+    if error.mayBeDamageOfIndex { shared.distrustIndex() }
+    return StoreFailure("could not \(action) \(path): \(error)\(error.advice)")
   }
 
   private func failure(toRead part: StoreFailure.Damage, _ error: SQLiteError) -> StoreFailure {
     var failure = failure("read", error)
-    if error.isDamagedTable { failure.damage = part }
+    if error.isDamagedTable || error.isDamagedJournal { failure.damage = part }
     return failure
   }
 }

@@ -212,6 +212,9 @@ enum Schema {
     CREATE INDEX reports_by_entry ON reports (room, seq);
     CREATE INDEX copies_by_time ON reports (at) WHERE copied = 1;
     """,
+    """
+    -- Each page of a new file has a checksum (`PageChecksum`), which an older relay would not write.
+    """,
   ]
 
   private static let fromChanges =
@@ -254,9 +257,15 @@ enum Schema {
     let path = folder.databasePath
     func refusal(_ error: SQLiteError) -> StoreError { StoreError(error, "open", path: path) }
     do {
+      if vfs == nil, durability == .fsync, Database.hasLostCommits(path: path) {
+        throw StoreError(
+          .broken,
+          "The write-ahead log \(path)-wal is damaged: entries that were acknowledged cannot be read. "
+            + "Restore the data folder from a backup, or run relay export on it, and relay import into "
+            + "another folder, to go on without them.")
+      }
       try Database.writeLogAgain(path: path, vfs: vfs)
-      let database = try Database(
-        path: path, mode: .create, vfs: vfs ?? ErasingFileSystem.name)
+      let database = try Database(path: path, mode: .create, vfs: vfs)
       guard !database.isReadOnly else {
         throw refusal(SQLiteError(extendedCode: SQLITE_READONLY, message: "it is read-only"))
       }
@@ -265,6 +274,7 @@ enum Schema {
         && database.integer("SELECT count(*) FROM sqlite_schema") == 0
       if isNew {
         try database.execute("PRAGMA page_size = \(pageBytes)")
+        database.addPageChecksums()
         try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
       } else {
         try check(database, path: path)
@@ -276,7 +286,7 @@ enum Schema {
       try database.execute("PRAGMA journal_size_limit = \(Checkpointer.hardLimitBytes)")
       try database.execute("PRAGMA cache_size = -16384")
       // Deleted content is overwritten, also in pages that become free; see also
-      // `ErasingFileSystem`.
+      // `PageFileSystem`.
       try database.execute("PRAGMA secure_delete = ON")
       // What a statement may have to take back is kept in memory: in a temporary file it would remain.
       try database.execute("PRAGMA temp_store = MEMORY")

@@ -26,6 +26,17 @@ extension Store {
     let index = IndexVerifier.open(folder, vfs: vfs)
     let database = try Schema.openForReading(folder, vfs: vfs)
     var verifier = JournalVerifier(database: database)
+    // That of a relay that runs is being written.
+    if vfs == nil, !folder.isLocked, Database.hasLostCommits(path: folder.databasePath) {
+      verifier.findings.add(
+        "the write-ahead log \(folder.databasePath)-wal is damaged: commits in it cannot be read")
+    }
+    if vfs == nil, !verifier.database.hasPageChecksums {
+      verifier.findings.notes.append(
+        "The pages of \(folder.databasePath) have no checksums, because an older relay made it: damage of "
+          + "anything but entries may not be found. An import of its export makes a store that has them."
+      )
+    }
     do throws(SQLiteError) {
       try verifier.run(indexedThrough: index.indexedThrough)
     } catch {

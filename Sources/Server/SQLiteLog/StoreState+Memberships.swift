@@ -147,6 +147,10 @@ extension StoreState {
     try statements.selectLast.bind(1, position)
     defer { statements.selectLast.reset() }
     guard try statements.selectLast.step() else { throw Self.missing(seq, room: room) }
+    // Damaged: as if it had no sender, and said nothing of the entries before it.
+    guard statements.selectLast.integer(5) == 1 else {
+      return SenderRow(at: 0, sender: "", isContent: false, others: seq - 1, content: seq - 1)
+    }
     return SenderRow(
       at: statements.selectLast.integer(0), sender: statements.selectLast.text(1),
       isContent: EntryKind(rawValue: statements.selectLast.text(2)).isContent,

@@ -58,7 +58,7 @@ extension StoreState {
           """, on: database),
         selectFirst: try Statement("SELECT first FROM rooms WHERE number = ?1", on: database),
         selectLast: try Statement(
-          "SELECT at, sender, kind, others, content FROM entries WHERE position = ?1",
+          "SELECT at, sender, kind, others, content, sound FROM entries WHERE position = ?1",
           on: database),
         selectMembers: try Statement(
           "SELECT user, read, received, since FROM members WHERE room = ?1 LIMIT ?2",

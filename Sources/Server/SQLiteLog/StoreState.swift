@@ -179,7 +179,7 @@ struct StoreState: ~Copyable {
   static func missing(_ seq: Int64, room: Int64) -> SQLiteError {
     SQLiteError(
       extendedCode: SQLITE_CORRUPT,
-      message: "entry \(seq) of room \(room) is missing; run `relay verify` for details")
+      message: "entry \(seq) of room \(room) is missing")
   }
 
   /// - Parameter seq: the `seq` of an entry that is kept.
@@ -235,7 +235,7 @@ struct StoreState: ~Copyable {
     try database.execute(
       """
       UPDATE users SET here = 0, seen = max(
-        seen, coalesce((SELECT at FROM entries ORDER BY position DESC LIMIT 1), 0))
+        seen, coalesce((SELECT iif(sound, at, 0) FROM entries ORDER BY position DESC LIMIT 1), 0))
       WHERE here = 1
       """)
   }

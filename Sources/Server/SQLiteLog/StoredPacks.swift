@@ -18,11 +18,13 @@ struct StoredPacks: ~Copyable {
     on connection: SQLiteConnection, lastRow: Int64
   ) throws(SQLiteError) -> StoredPacks {
     StoredPacks(
-      select: try Statement(selectBack, on: connection),
+      select: try Statement(selectBack, on: connection, tolerance: .leavesAndOverflows),
       insert: try Statement(
-        "INSERT INTO packs (first, content) VALUES (?1, ?2)", on: connection),
-      update: try Statement("UPDATE packs SET content = ?2 WHERE first = ?1", on: connection),
-      delete: try Statement("DELETE FROM packs WHERE first = ?1", on: connection),
+        "INSERT INTO packs (first, content) VALUES (?1, ?2)", on: connection, tolerance: .leaves),
+      update: try Statement(
+        "UPDATE packs SET content = ?2 WHERE first = ?1", on: connection, tolerance: .leaves),
+      delete: try Statement(
+        "DELETE FROM packs WHERE first = ?1", on: connection, tolerance: .leaves),
       deleteRows: try Statement(
         "DELETE FROM entry_rows WHERE position BETWEEN ?1 AND ?2", on: connection),
       lastRow: lastRow)

@@ -67,12 +67,21 @@ public enum StorePlace: Sendable {
     }
   }
 
-  /// See `Store.verify`.
+  /// See `Store.verify`. The file of accounts is checked as well.
   public func verify() throws -> StoreVerification {
     switch self {
-    case .sqlite(let folder): try Store.verify(folder: folder)
+    case .sqlite(let folder):
+      var verification = try Store.verify(folder: folder)
+      let path = "\(folder)/\(Configuration.accountsFile)"
+      if Configuration.hasAccountsFile(in: folder),
+        let damage = SQLAccountStore.damage(
+          ofFileAt: path, isInUse: Store.isInUse(folder: folder))
+      {
+        verification.add("the file of accounts \(path) is damaged: \(damage)")
+      }
+      return verification
     case .postgresql(let configuration):
-      try Self.explaining {
+      return try Self.explaining {
         try Maintenance.verify(url: configuration.log.url, options: .init(configuration))
       }
     }

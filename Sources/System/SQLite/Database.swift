@@ -41,16 +41,16 @@ internal import Platform
   }
 
   /// Opens a connection (`sqlite3_open_v2`).
-  /// - Parameter vfs: the name of the SQLite VFS; `nil` = the system's.
+  /// - Parameter vfs: the name of the SQLite VFS; `nil` = `PageFileSystem`.
   package init(
     path: String, mode: Mode, vfs: String? = nil, busyTimeoutMilliseconds: Int32 = 2000
   ) throws(SQLiteError) {
     Self.configured
-    if mode == .create, vfs == nil || vfs == ErasingFileSystem.name { Self.prepareFiles(path) }
+    if mode == .create, vfs == nil { Self.prepareFiles(path) }
     var handle: OpaquePointer?
     let flags = mode.flags | SQLITE_OPEN_NOMUTEX
     let code =
-      if let vfs {
+      if let vfs = vfs ?? PageFileSystem.name {
         unsafe sqlite3_open_v2(path, &handle, flags, vfs)
       } else {
         unsafe sqlite3_open_v2(path, &handle, flags, nil)
@@ -108,6 +108,21 @@ internal import Platform
   /// The page size of the file.
   package var pageBytes: Int {
     get throws(SQLiteError) { try Int(integer("PRAGMA page_size")) }
+  }
+
+  /// Has each page of a new file end with a checksum (`PageChecksum`), if the connection uses
+  /// `PageFileSystem` (`SQLITE_FCNTL_RESERVE_BYTES`). To be called before anything is stored.
+  package func addPageChecksums() {
+    var bytes = Int32(PageChecksum.bytes)
+    guard unsafe PageFileSystem.tolerance(of: connection) != nil else { return }
+    unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes)
+  }
+
+  /// Whether the pages have checksums.
+  package var hasPageChecksums: Bool {
+    var bytes: Int32 = -1
+    unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes)
+    return bytes == PageChecksum.bytes
   }
 
   /// Whether a transaction is open (`sqlite3_get_autocommit`).

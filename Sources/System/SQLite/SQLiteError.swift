@@ -8,6 +8,8 @@ package struct SQLiteError: Error, CustomStringConvertible {
   package var message: String
   /// The `errno` of the failed system call; 0 if none is known.
   package var systemError: Int32
+  /// The file of which a page does not have its checksum (`PageChecksum`), if that is the error.
+  package private(set) var damagedFile: String?
 
   package init(extendedCode: Int32, message: String, systemError: Int32 = 0) {
     self.extendedCode = extendedCode
@@ -30,6 +32,12 @@ package struct SQLiteError: Error, CustomStringConvertible {
     self.init(
       extendedCode: extended & 0xFF == code & 0xFF ? extended : code, message: message,
       systemError: errno)
+    if extended == Self.damagedPage {
+      let file = unsafe sqlite3_db_filename(connection, "main").map { unsafe String(cString: $0) }
+      damagedFile = file ?? ""
+      let name = file?.split(separator: "/").last ?? "the file"
+      self.message = "a page of \(name) does not have its checksum"
+    }
   }
 
   /// The primary result code.
@@ -42,6 +50,9 @@ package struct SQLiteError: Error, CustomStringConvertible {
   /// macro that Swift does not import).
   package var isDamagedTable: Bool { extendedCode == Self.damagedTable }
   package static let damagedTable = SQLITE_CORRUPT | (1 << 8)
+
+  /// A page does not have its checksum (`PageChecksum`); a code that SQLite does not use.
+  static let damagedPage = SQLITE_CORRUPT | (64 << 8)
 
   /// Whether another connection held a lock for longer than the busy timeout.
   package var isBusy: Bool { code == SQLITE_BUSY }

@@ -8,6 +8,8 @@ internal import CSQLite
   private let handle: OpaquePointer
   /// The memory of `bind(from:texts:blob:)`.
   private var kept: UnsafeMutableRawBufferPointer
+  /// Which damaged pages it reads, and where that is said; `nil` = none.
+  private let tolerance: (PageTolerance, of: UnsafeMutablePointer<PageTolerance>)?
 
   /// `sqlite3_prepare_v3`, for a statement that is used often.
   package init(_ sql: String, on database: borrowing Database) throws(SQLiteError) {
@@ -15,7 +17,10 @@ internal import CSQLite
   }
 
   /// The same, on the connection of a virtual table.
-  package init(_ sql: String, on connection: SQLiteConnection) throws(SQLiteError) {
+  /// - Parameter tolerance: which damaged pages it reads.
+  package init(
+    _ sql: String, on connection: SQLiteConnection, tolerance: PageTolerance = .none
+  ) throws(SQLiteError) {
     var handle: OpaquePointer?
     let code = unsafe sqlite3_prepare_v3(
       connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
@@ -24,6 +29,9 @@ internal import CSQLite
     }
     unsafe self.handle = prepared
     unsafe kept = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    unsafe self.tolerance =
+      tolerance == .none
+      ? nil : PageFileSystem.tolerance(of: connection).map { unsafe (tolerance, of: $0) }
   }
 
   deinit {
@@ -107,7 +115,9 @@ internal import CSQLite
 
   /// Advances to the next row, and returns whether there is one (`sqlite3_step`).
   package mutating func step() throws(SQLiteError) -> Bool {
+    if let (tolerance, place) = unsafe tolerance { unsafe place.pointee = tolerance }
     let code = unsafe sqlite3_step(handle)
+    if let place = unsafe tolerance?.of { unsafe place.pointee = .none }
     switch code {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false

@@ -545,7 +545,7 @@ async def github_gone(start):
     def ask_now():
         """Makes the next question due, instead of in eight hours, and waits until it has been asked."""
         count = sum(path == asked for path, *_ in service.requests)
-        with contextlib.closing(sqlite3.connect(relay.data / "accounts.db")) as database, database:
+        with relay.open_accounts() as database:
             database.execute("UPDATE account_provider_tokens SET ask_at = 0")
         wait(lambda: sum(path == asked for path, *_ in service.requests) > count, "the question", 60)
 
@@ -663,7 +663,7 @@ async def github_directory(start):
     assert not {"monalisa", "rex"} & rows.keys(), rows
     # After a restart without the service, and with accounts of before there were pictures.
     relay.stop()
-    with contextlib.closing(sqlite3.connect(relay.data / "accounts.db")) as database:
+    with relay.open_accounts() as database:
         database.executescript(
             "ALTER TABLE accounts DROP COLUMN picture; DROP TABLE account_provider_tokens;"
             "PRAGMA user_version = 1")

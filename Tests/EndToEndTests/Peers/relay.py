@@ -4,6 +4,7 @@ import pathlib
 import re
 import secrets
 import signal
+import sqlite3
 import subprocess
 import time
 import urllib.parse
@@ -34,6 +35,7 @@ class Relay:
     """A relay that has started, with a folder of its own and a port that it keeps."""
 
     def __init__(self, program, folder, configuration="", *flags, port=0):
+        self.databases = []
         self.program, self.folder, self.port = program, pathlib.Path(folder), port
         self.data = self.folder / "data"
         self.configuration, self.flags = configuration, flags
@@ -64,6 +66,13 @@ class Relay:
 
     def kill(self):
         self.stop(signal.SIGKILL)
+
+    def open_accounts(self):
+        """Connects to the file of accounts. The connection moves nothing from the write-ahead log into the file,
+        and is kept open so that its end does not: sqlite3 writes no page checksums."""
+        self.databases.append(sqlite3.connect(self.data / "accounts.db"))
+        self.databases[-1].execute("PRAGMA wal_autocheckpoint = 0")
+        return self.databases[-1]
 
     def get(self, path, **query):
         address = f"{self.url}{path}" + (f"?{urllib.parse.urlencode(query)}" if query else "")
