@@ -284,7 +284,7 @@ let package = Package(
     tests("Relay", ["Moderation", "Relay", "Wire", "Mixing", "ShardWorld"]),
     tests("Cluster", ["Cluster", "Relay"]),
     tests("Accounts", ["Accounts", "AccountStores", "PostgresLog", "Wire", "TestSupport"]),
-    tests("Gateway", ["Gateway", "Relay", "WebSocket"]),
+    tests("Gateway", ["Accounts", "Gateway", "Relay", "WebSocket"]),
     tests("WebBundler", ["WebBundler"]),
     tests("Platform", ["Platform", "TestSupport"]),
     tests("EventLoop", ["EventLoop", "Platform", "TestSupport"]),

@@ -17,6 +17,9 @@ import Testing
     #expect(url.authority == "relay.example")
     #expect(try RelayURL("ws://relay.example/").target == "/ws")
     #expect(try RelayURL("ws://relay.example?x=1").target == "/ws?x=1")
+    #expect(try RelayURL("ws://relay.example/chat/").target == "/chat/ws")
+    #expect(try RelayURL("ws://relay.example/chat/?x=/").target == "/chat/ws?x=/")
+    #expect(try RelayURL(typed: "https://relay.example/chat/?to=ada").target == "/chat/ws")
   }
 
   @Test func `IPv6 addresses are in brackets`() throws {

@@ -88,6 +88,29 @@ extension `End to end` {
       try haproxy.limitsAddresses()
     }
 
+    // MARK: Caddy
+
+    @Test func `Caddy has a relay below a path, with sockets, streams and the page`() throws {
+      let document = try Self.document()
+      let block = try #require(document.blocks.first { $0.lines.contains("path_prefix: /chat") })
+      let caddy = try FrontProxy(
+        .caddy, document.block(in: "caddy"), listen: "example.org",
+        relays: [
+          (
+            "127.0.0.1:8080",
+            try RelayProcess(
+              block.lines.joined(separator: "\n") + "\nlimits: { unauthenticated_per_s: 2 }")
+          )
+        ], below: "/chat")
+      try caddy.passesOn()
+      try caddy.limitsAddresses()
+      let page = try caddy.request("/", "--location")
+      try page.wait()
+      let script = try #require(page.output.firstMatch(of: /src="(web\/[^"]+)"/)?.1)
+      #expect(try caddy.status(of: "/\(script)") == 200)
+      #expect(try caddy.status(of: "") == 308)
+    }
+
     @Test func `past haproxy the relay is not reached`() throws {
       let haproxy = try haproxy()
       let relay = haproxy.relays[0]
@@ -106,7 +129,7 @@ extension FrontProxy {
   /// Checks that a WebSocket works, and that events come when they happen.
   fileprivate func passesOn() throws {
     let chat = try ChildProcess(
-      [Programs.wschat, url, "--user", "ada"] + (authority.map { ["--ca", $0] } ?? []),
+      [Programs.wschat, "\(url)/", "--user", "ada"] + (authority.map { ["--ca", $0] } ?? []),
       environment: ["TZ=UTC0"], input: "hello\n")
     #expect(try chat.wait() == .exit(0), "\(chat.errors)")
     let stream = try request("/v1/stream?room=later&user=ada", "--no-buffer")

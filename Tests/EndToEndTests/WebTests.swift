@@ -19,6 +19,8 @@ extension `End to end` {
 
     @Test func `opens the conversation that its address names`() throws { try play("addresses") }
 
+    @Test func `is below a path, with all that it requests`() throws { try play("below_a_path") }
+
     @Test func `is used by keys, and keeps the focus`() throws { try play("regions") }
 
     @Test func `sends neither a composition nor a paste by itself, and cuts off no text`() throws {

@@ -54,13 +54,42 @@ import Wire
         == #"{"type":"history","room":"general",\#(members)}"#)
   }
 
+  @Test(arguments: [
+    ("/chat/v1/sign-in", nil), ("/chat/healthz", nil), ("/healthz", nil), ("/readyz", nil),
+    ("/chat", "308"), ("/chat?user=ada", "308"),
+    ("/v1/sign-in", "404"), ("/", "404"), ("/ws", "404"), ("/chatter/v1/sign-in", "404"),
+    ("/chat/chat/v1/sign-in", "404"), ("//chat/v1/sign-in", "404"), ("/Chat/v1/sign-in", "404"),
+  ])
+  func `below a path are those of the same requests without it`(path: String, status: String?)
+    throws
+  {
+    let answer = try? answer("GET", path, below: "/chat")
+    #expect(answer?.prefix(12).suffix(3) == status.map { $0[...] })
+  }
+
+  @Test func `the path without a slash leads to the page`() throws {
+    #expect(
+      try answer("GET", "/chat?user=ada&to=bo", below: "/chat").contains(
+        "\r\nLocation: /chat/?user=ada&to=bo\r\n"))
+  }
+
+  @Test func `the operator's socket is below no path`() throws {
+    #expect(throws: NoAnswer.self) {
+      try answer("GET", "/v1/sign-in", below: "/chat", from: .operator)
+    }
+  }
+
   private struct NoAnswer: Error {}
 
-  private func answer(_ method: String, _ path: String) throws -> String {
+  private func answer(
+    _ method: String, _ path: String, below prefix: String = "",
+    from peer: ServerConnection.Peer = .client
+  ) throws -> String {
     let text = Array("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
     let (request, _) = try #require(try HTTPRequest.read(text.span, headerLimitBytes: 0))
-    let router = RequestRouter(origins: [], requiresLoopbackHost: true)
-    guard case .answer(let response) = router.route(request, identify: { .unknown })
+    var router = RequestRouter(origins: [], requiresLoopbackHost: true)
+    router.pathPrefix = prefix
+    guard case .answer(let response) = router.route(request, from: peer, identify: { .unknown })
     else {
       throw NoAnswer()
     }

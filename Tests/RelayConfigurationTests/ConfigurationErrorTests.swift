@@ -354,6 +354,16 @@ import Testing
     #expect(try complaints(about: "{ proxy_protocol: true, trusted_proxies: [10.0.0.1] }") == [])
   }
 
+  @Test(arguments: [
+    "chat", "/", "/chat/", "//chat", "/a//b", "/a/../b", "/%20", "/ä", "/a?b", "/a b",
+  ])
+  func `a prefix is a path without a slash at the end`(prefix: String) throws {
+    #expect(
+      try complaints(about: "path_prefix: '\(prefix)'").first?.contains("a path such as /chat")
+        == true)
+    #expect(try complaints(about: "path_prefix: /a/B-2._~") == [])
+  }
+
   @Test func `a bot is not banned`() throws {
     #expect(
       try complaints(

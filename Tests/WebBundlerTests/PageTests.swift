@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct `Files of the web page, as they are served` {
   private static let sources = [
-    "index.html": "<script src=/web/{version}/app.js>", "style.css": "a { }\n",
+    "index.html": "<script src={root}web/{version}/app.js>", "style.css": "a { }\n",
     "app.js": "import \"./relay-client/room.js\";\nimport(\"./menu.js\");\n",
     "menu.js": "menu(\"{version}\");\n", "relay-room.js": "",
     "service-worker.js": "const files = \"{files}\";\n",
@@ -26,16 +26,18 @@ import Testing
   @Test func `only files with an address of their own are templates, and change at it`() throws {
     let files = try files()
     let version = try version(files)
-    #expect(files["/"]?.text == "<script src=/web/\(version)/app.js>")
+    #expect(files["/"]?.text == "<script src=web/\(version)/app.js>")
+    // For addresses in a folder.
+    #expect(files["/join/"]?.text == "<script src=../web/\(version)/app.js>")
     #expect(files["/embed.js"]?.text == "export*from\"./web/\(version)/relay-room.js\";\n")
     #expect(
       files["/service-worker.js"]?.text
-        == "const files=[\"app.js\",\"menu.js\",\"modules.js\",\"relay-room.js\",\"accounts/accounts.css\",\"index.html\",\"style.css\"];\n"
+        == "const files=[\"app.js\",\"menu.js\",\"modules.js\",\"relay-room.js\",\"accounts/accounts.css\",\"index.html\",\"below.html\",\"style.css\"];\n"
     )
     #expect(files["/web/\(version)/menu.js"]?.text == "menu(\"{version}\");\n")
     #expect(files["/web/\(version)/accounts/accounts.css"]?.text == "b{}")
     for (path, file) in files { #expect(file.isImmutable == path.hasPrefix("/web/")) }
-    #expect(files.count == 10)
+    #expect(files.count == 12)
   }
 
   @Test func `every change of what is served changes the version`() throws {

@@ -123,6 +123,14 @@ func request(
     #expect(read.request.host == "example.com")
   }
 
+  @Test(arguments: [
+    ("", "/chat/ws?a=/b"), ("/chat", "/ws?a=/b"), ("/chat/ws", nil), ("/cha", nil), ("/ws", nil),
+  ])
+  func `below a path a request has the rest of its target`(prefix: String, target: String?) throws {
+    let read = try #require(try request("GET /chat/ws?a=/b HTTP/1.1\r\nHost: example.com\r\n\r\n"))
+    #expect(read.request.below(prefix)?.target == target)
+  }
+
   @Test func `an empty body, or one of another method than GET, is no violation`() throws {
     #expect(try request("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n") != nil)
     #expect(try request("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n") != nil)

@@ -34,7 +34,8 @@ public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
   public let host: String
   /// 80, or 443 with TLS, unless the URL names another port.
   public let port: UInt16
-  /// Path and query, as in the request. The default path is `/ws`, where a relay listens.
+  /// Path and query, as in the request. To the path of a folder, and to none, `ws` is added, where a relay
+  /// listens.
   public let target: String
 
   /// Parses a URL.
@@ -57,8 +58,9 @@ public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
     }
     guard Self.isHost(host) else { throw .authority(text) }
 
-    var target = String(rest[end...])
-    if !target.hasPrefix("/") { target = "/ws\(target)" } else if target == "/" { target = "/ws" }
+    let path = rest[end...].prefix { $0 != "?" && $0 != "#" }
+    let folder = path.isEmpty ? "/" : path
+    let target = "\(folder)\(folder.hasSuffix("/") ? "ws" : "")\(rest[path.endIndex...])"
     guard target.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "#") }) else {
       throw .target(text)
     }

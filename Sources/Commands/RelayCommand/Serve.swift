@@ -59,7 +59,8 @@ struct Serve: ParsableCommand {
       if isCancelled { return }
       throw error
     }
-    StandardError.write("listening on \(server.scheme)://\(server.address)/ws\n")
+    StandardError.write(
+      "listening on \(server.scheme)://\(server.address)\(configuration.pathPrefix)/ws\n")
     if let link = server.firstLink {
       StandardError.write(
         "This relay has no account yet. Open this link to sign in as its first operator:\n\(link)\n"

@@ -5,7 +5,8 @@ import WebSocket
 /// a page of another site makes with it (RFC 6265 §8.2).
 package struct SessionCookie: Sendable {
   /// `__Host-` binds it to this host, https and the whole path, so that no other host can set it
-  /// (RFC 6265bis §4.1.3.2). Without https the port is part of the name: browsers send the cookies
+  /// (RFC 6265bis §4.1.3.2). The cookie of a relay below a path is for that path alone, so that the host's
+  /// other services do not get it. Without https the port is part of the name: browsers send the cookies
   /// of all ports of a host.
   package let name: String
   private let isSecure: Bool
@@ -13,6 +14,7 @@ package struct SessionCookie: Sendable {
   /// name.
   private let origin: String?
   private let scheme: String
+  private let path: String
 
   /// Browsers keep no cookie longer (RFC 6265bis §5.5). The relay ends the session earlier.
   private static let maximumAgeSeconds = 34_560_000
@@ -23,12 +25,15 @@ package struct SessionCookie: Sendable {
   ///   - url: where browsers find the relay, such as `https://chat.example.org`.
   ///   - isDefault: whether the URL is derived from a loopback address, so that other loopback names
   ///     are as good.
-  package init(url: String, isDefault: Bool) {
+  ///   - pathPrefix: the path below which the relay is, without a slash at the end.
+  package init(url: String, isDefault: Bool, pathPrefix: String = "") {
     isSecure = url.hasPrefix("https://")
     scheme = isSecure ? "https://" : "http://"
     let authority = url.dropFirst(scheme.utf8.count).prefix { $0 != "/" }.lowercased()
     let port = authority.reversed().prefix { "0"..."9" ~= $0 }.reversed()
-    name = isSecure ? "__Host-relay" : "relay-\(port.isEmpty ? "80" : String(port))"
+    path = "\(pathPrefix)/"
+    let secureName = pathPrefix.isEmpty ? "__Host-relay" : "__Secure-relay"
+    name = isSecure ? secureName : "relay-\(port.isEmpty ? "80" : String(port))"
     origin = isDefault ? nil : scheme + authority
   }
 
@@ -90,7 +95,7 @@ package struct SessionCookie: Sendable {
   }
 
   private func field(_ name: String, _ value: String, _ maximumAgeSeconds: Int) -> String {
-    "\(name)=\(value); Path=/; Max-Age=\(maximumAgeSeconds); HttpOnly; SameSite=Lax"
+    "\(name)=\(value); Path=\(path); Max-Age=\(maximumAgeSeconds); HttpOnly; SameSite=Lax"
       + (isSecure ? "; Secure" : "")
   }
 }

@@ -1,6 +1,7 @@
 // The connection that always comes back: back-off, close codes, the ladder of transports, and
 // requests that are repeated until they are answered.
 
+import { baseOf } from "./base.js";
 import { bytes } from "./check.js";
 import { bounded, within } from "./deadline.js";
 import { RelayError, tooLarge, Unauthorized } from "./errors.js";
@@ -62,9 +63,7 @@ export class Connection {
    * @param {ConnectionEvents} events
    */
   constructor(url, options, events) {
-    this.#base = new URL(url, globalThis.location?.href);
-    this.#base.protocol = this.#base.protocol.replace("ws", "http");
-    this.#base.pathname = this.#base.pathname.replace(/(\/ws)?\/?$/, "/");
+    this.#base = baseOf(url, globalThis.location?.href);
     const user = options.user ?? this.#base.searchParams.get("user") ?? undefined;
     this.#base.search = "";
     const WebSocket = options.WebSocket ?? globalThis.WebSocket;

@@ -4,7 +4,7 @@ public struct HTTPRequest: Equatable, Sendable {
   /// `GET`, for example; case-sensitive (RFC 9110 §9.1).
   public let method: String
   /// The path and the query, still percent-encoded: printable ASCII that begins with a slash.
-  public let target: String
+  public private(set) var target: String
   /// The header fields.
   public let headers: HTTPHeaders
   /// The value of `Host`: exactly one, and not empty.
@@ -12,6 +12,16 @@ public struct HTTPRequest: Equatable, Sendable {
 
   /// The target without its query, still percent-encoded.
   public var path: Substring { Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") }) }
+
+  /// Returns the request as a site below a path gets it, without that path; `nil` for a path outside.
+  /// - Parameter prefix: begins with a slash and does not end with one, or is empty.
+  public func below(_ prefix: String) -> HTTPRequest? {
+    guard !prefix.isEmpty else { return self }
+    guard path.hasPrefix("\(prefix)/") else { return nil }
+    var request = self
+    request.target.removeFirst(prefix.count)
+    return request
+  }
 
   /// The percent-decoded segments of the path: `v1`, `rooms` and `a:b` for `/v1/rooms/a%3Ab`; `nil`
   /// if one of them is not UTF-8.

@@ -91,6 +91,7 @@ public struct HTTPResponse: Equatable, Sendable {
     case 204: "No Content"
     case 302: "Found"
     case 304: "Not Modified"
+    case 308: "Permanent Redirect"
     case 400: "Bad Request"
     case 401: "Unauthorized"
     case 403: "Forbidden"

@@ -23,6 +23,8 @@ public struct Configuration: Equatable, Sendable {
   public var trustedProxies: [String] = []
   /// Whether each connection begins with a header of the PROXY protocol, and comes from a trusted proxy.
   public var proxyProtocol = false
+  /// The path below which a proxy has the relay, such as `/chat`; empty = none.
+  public var pathPrefix = ""
   /// Whether the web page is served.
   public var web = true
   /// Retention and durability of entries.

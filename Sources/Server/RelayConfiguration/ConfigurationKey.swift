@@ -59,6 +59,10 @@ extension ConfigurationKey {
       "a list of addresses and networks, such as 127.0.0.1 and 10.0.0.0/8",
       where: { AddressRange($0) != nil }),
     .boolean("proxy_protocol", \.proxyProtocol),
+    .optionalText(
+      "path_prefix", \.pathPrefix,
+      "a path such as /chat (a-z A-Z 0-9 . _ ~ - and slashes, none at the end)",
+      where: ConfigurationRules.isPathPrefix),
     .boolean("web", \.web),
 
     .choice("log.engine", \.log.engine),

@@ -43,6 +43,21 @@ package enum ConfigurationRules {
     return false
   }
 
+  /// Whether it is a path that needs no percent-encoding, and that browsers leave as it is.
+  static func isPathPrefix(_ text: String) -> Bool {
+    let segments = text.split(separator: "/", omittingEmptySubsequences: false)
+    return segments.first == "" && segments.count > 1
+      && segments.dropFirst().allSatisfy { segment in
+        !["", ".", ".."].contains(segment)
+          && segment.utf8.allSatisfy { byte in
+            switch byte {
+            case 48...57, 65...90, 97...122: true
+            default: "._~-".utf8.contains(byte)
+            }
+          }
+      }
+  }
+
   /// Whether it is the address of a service, which gets secrets: https, or http to this machine; without a
   /// slash at the end, a user or a query.
   static func isServiceURL(_ text: String) -> Bool {

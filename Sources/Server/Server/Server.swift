@@ -89,7 +89,9 @@ public final class Server: Sendable {
       }
       authenticator = Authenticator(
         verify: accounts?.verify,
-        cookie: SessionCookie(url: url, isDefault: configuration.auth.publicURL.isEmpty),
+        cookie: SessionCookie(
+          url: url, isDefault: configuration.auth.publicURL.isEmpty,
+          pathPrefix: configuration.pathPrefix),
         botUsers: Set(configuration.bots.map(\.user)), banned: Set(configuration.auth.banned),
         operators: Set(configuration.auth.operators))
     } else {
@@ -116,6 +118,7 @@ public final class Server: Sendable {
       var router = RequestRouter(
         origins: Set(configuration.auth.origins + [configuration.auth.publicURL]),
         requiresLoopbackHost: listener.address.isLoopback && !authenticator.takesTokens)
+      router.pathPrefix = configuration.pathPrefix
       router.servesEcho = configuration.debug.echo
       router.contentLimitBytes = configuration.limits.shard.frameBytes
       router.compresses = configuration.compression.enabled

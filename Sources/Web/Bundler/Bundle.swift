@@ -39,8 +39,9 @@ struct Bundle {
       for later in module.later.values where variables[later] != nil {
         throw BundlingError("\(name): loads \(later) later, which the page needs at once")
       }
-      if module.usesAddress, variables[name] != nil {
-        throw BundlingError("\(name): import.meta would be that of \(Self.combinedName)")
+      if module.usesAddress, variables[name] != nil, name.contains("/") {
+        throw BundlingError(
+          "\(name): import.meta would be that of \(Self.combinedName), in another folder")
       }
     }
   }

@@ -27,7 +27,7 @@ struct Module {
   /// The modules that `import("./…")` loads, by the places of these texts in `body`.
   private(set) var later: [Int: String] = [:]
   private(set) var body: [Token] = []
-  /// Whether it uses `import.meta`, so that it has to be a file of its own.
+  /// Whether it uses `import.meta`, so that its folder matters.
   private(set) var usesAddress = false
 
   init(_ script: String, named name: String) throws(BundlingError) {

@@ -2,10 +2,12 @@ internal import Mixing
 
 /// The files of the web page as the relay serves them. Nothing in them is private.
 ///
-/// The page itself is at `/`, which a browser revalidates. All files are also at `/web/VERSION/NAME`,
-/// where VERSION is a hash of their content: they refer to each other by relative addresses, and a
-/// browser may keep them forever. In `/` and the other files with an address of their own, `{version}`
-/// stands for that hash and `{files}` for the list of names in JSON.
+/// The page itself is at `/`, which a browser revalidates, and for addresses a folder below, such as
+/// `/join/CODE`, at `/join/`. All files are also at `/web/VERSION/NAME`, where VERSION is a hash of their
+/// content: they refer to each other by relative addresses, so that a proxy may serve the relay below a
+/// path, and a browser may keep them forever. In the page, `{root}` stands for the way to `/`; in the files
+/// with an address of their own, `{version}` stands for that hash and `{files}` for the list of names in
+/// JSON.
 struct Page {
   struct File {
     var path: String
@@ -19,16 +21,20 @@ struct Page {
 
   /// The files that have an address of their own, because it has to stay the same.
   private static let ownPaths = [
-    index: "/", "service-worker.js": "/service-worker.js", "embed.js": "/embed.js",
+    index: "/", below: "/join/", "service-worker.js": "/service-worker.js", "embed.js": "/embed.js",
   ]
   private static let index = "index.html"
+  private static let below = "below.html"
 
   /// - Parameter sources: texts by their names, which are relative to the page.
   init(_ sources: [String: String]) throws(BundlingError) {
     var served = try Bundle(entry: "app.js", others: ["relay-room.js"], sources: sources).files
     for (name, text) in sources.sorted(by: { $0.key < $1.key })
     where !name.contains("/") || name.hasSuffix(".css") {
-      if !name.hasSuffix(".js") {
+      if name == Self.index {
+        served.append((name, text.replacing("{root}", with: "")))
+        served.append((Self.below, text.replacing("{root}", with: "../")))
+      } else if !name.hasSuffix(".js") {
         served.append((name, name.hasSuffix(".css") ? Minified.style(text) : text))
       } else if Self.ownPaths[name] != nil {
         served.append((name, Minified.script(try Scanner.tokens(of: text)) + "\n"))
@@ -37,7 +43,7 @@ struct Page {
     var hash = FNV1a()
     for (name, text) in served { hash.combine("\(name)\n\(text)".utf8.span) }
     let version = String(hash.value, radix: 36)
-    let names = served.map(\.name).filter { Self.ownPaths[$0] == nil || $0 == Self.index }
+    let names = served.map(\.name).filter { !$0.hasSuffix(".js") || Self.ownPaths[$0] == nil }
     for (name, text) in served {
       let contentType = try Self.contentType(of: name)
       var text = text
@@ -46,7 +52,7 @@ struct Page {
           .replacing("\"{files}\"", with: "[\(names.map { "\"\($0)\"" }.joined(separator: ","))]")
         files.append(File(path: path, contentType: contentType, isImmutable: false, text: text))
       }
-      if Self.ownPaths[name] == nil || name == Self.index {
+      if names.contains(name) {
         let path = "/web/\(version)/\(name)"
         files.append(File(path: path, contentType: contentType, isImmutable: true, text: text))
       }

@@ -2,6 +2,7 @@
 
 import { Messenger, misnamed, place, worker } from "./messenger.js";
 import { load, reportUnhandled } from "./problems.js";
+import { root } from "./root.js";
 import { Session } from "./session.js";
 
 /** @import { Relay } from "./relay-client/relay.js" */
@@ -20,7 +21,7 @@ async function begin(reason) {
     const query = new URLSearchParams(location.search);
     query.delete("user");
     for (const [name, value] of Object.entries(session.query)) query.set(name, value);
-    history.replaceState({}, "", `/${query.size ? `?${query}` : ""}`);
+    history.replaceState({}, "", `${root.pathname}${query.size ? `?${query}` : ""}`);
   }
   /** @type {Relay | undefined} */
   let relay;
@@ -40,7 +41,7 @@ async function begin(reason) {
  * that may become a script.
  */
 function install() {
-  const address = "/service-worker.js";
+  const address = new URL("service-worker.js", root).href;
   const { trustedTypes } = /** @type {Window & {trustedTypes?: TrustedTypes}} */ (window);
   const policy = trustedTypes?.createPolicy("relay-worker", {
     createScriptURL: (url) => {
@@ -53,6 +54,8 @@ function install() {
     .catch((error) => console.warn("The page cannot be opened without a connection:", error));
 }
 
+// Those of the page are relative, and its own address changes.
+for (const link of document.querySelectorAll("link")) link.setAttribute("href", link.href);
 reportUnhandled();
 begin();
 addEventListener("load", install, { once: true });

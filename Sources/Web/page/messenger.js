@@ -14,6 +14,7 @@ import { People } from "./people.js";
 import { load, markTold, report, say } from "./problems.js";
 import { allowed } from "./relay-client/allowed.js";
 import { RoomView } from "./room-view.js";
+import { root } from "./root.js";
 
 /** @import { Row } from "./list.js" */
 /** @import { Notifier } from "./notifier.js" */
@@ -69,9 +70,7 @@ export class Messenger {
     this.muted = new Muted(session.kept, "muted");
     this.ignored = new Muted(session.kept, "ignored");
     this.linkTo = session.linkTo;
-    this.pictures = new Pictures((user) =>
-      session.fetch(`/v1/avatars/${encodeURIComponent(user)}`),
-    );
+    this.pictures = new Pictures((user) => session.fetch(`v1/avatars/${encodeURIComponent(user)}`));
   }
 
   get user() {
@@ -179,7 +178,7 @@ export class Messenger {
   #setAddress(room, peer) {
     const query = new URLSearchParams(this.session.query);
     query.set(peer === undefined ? "room" : "to", peer ?? room);
-    const address = `/?${query}`;
+    const address = `${root.pathname}?${query}`;
     if (address !== location.pathname + location.search) history.pushState({ room }, "", address);
   }
 
@@ -215,7 +214,7 @@ export class Messenger {
   #back() {
     place.classList.remove("in-conversation");
     const query = new URLSearchParams(this.session.query);
-    history.pushState({}, "", `/?${query}`);
+    history.pushState({}, "", `${root.pathname}?${query}`);
     this.#showCount();
     this.list.focus();
   }

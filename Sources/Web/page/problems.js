@@ -4,6 +4,7 @@
 import { el, iconButton } from "./dom.js";
 import { plain } from "./format.js";
 import { bounded, within } from "./relay-client/deadline.js";
+import { root } from "./root.js";
 
 /** @import { RelayError } from "./relay-client/errors.js" */
 
@@ -129,7 +130,7 @@ async function isOutdated() {
   const version = document.getElementById("app")?.dataset.version;
   try {
     const text = await bounded(
-      async (signal) => (await fetch("/", { cache: "no-store", signal })).text(),
+      async (signal) => (await fetch(root, { cache: "no-store", signal })).text(),
       "The relay",
     );
     const current = /data-version="([^"]*)"/.exec(text)?.[1];

@@ -11,8 +11,10 @@ import { plain } from "./format.js";
 import { roomNamed } from "./names.js";
 import { People } from "./people.js";
 import { load, messageOf } from "./problems.js";
+import { baseOf } from "./relay-client/base.js";
 import { connect } from "./relay-client/relay-client.js";
 import { RoomView } from "./room-view.js";
+import { root as own } from "./root.js";
 
 /** @import { Relay } from "./relay-client/relay.js" */
 /** @import { GetToken } from "./relay-client/types.js" */
@@ -30,10 +32,7 @@ export class RelayRoom extends HTMLElement {
   async connectedCallback() {
     this.#ending = new AbortController();
     const { signal } = this.#ending;
-    const address = new URL(
-      this.getAttribute("src") ?? new URL("/", import.meta.url),
-      document.baseURI,
-    );
+    const address = baseOf(this.getAttribute("src") ?? own, document.baseURI);
     const user = this.getAttribute("user") ?? undefined;
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
     const announcer = new Announcer();
@@ -50,7 +49,7 @@ export class RelayRoom extends HTMLElement {
     });
     this.relay = relay;
     const picture = async (/** @type {string} */ name) => {
-      const url = new URL(`/v1/avatars/${encodeURIComponent(name)}`, address);
+      const url = new URL(`v1/avatars/${encodeURIComponent(name)}`, address);
       if (!this.getToken) url.searchParams.set("user", user ?? "");
       const token = await this.getToken?.({ signal });
       return fetched(url, token ? { headers: { Authorization: `Bearer ${token}` } } : {});

@@ -9,6 +9,7 @@ import { deviceStorage, tabStorage } from "./relay-client/guarded-storage.js";
 import { IndexedDBStore } from "./relay-client/indexeddb-store.js";
 import { Unauthorized } from "./relay-client/relay-client.js";
 import { connectShared } from "./relay-client/shared.js";
+import { root } from "./root.js";
 
 /** @import { RelayError } from "./relay-client/errors.js" */
 /** @import { Options } from "./relay-client/types.js" */
@@ -171,7 +172,7 @@ export class Session {
    * by itself, and the last one has the store.
    */
   connect() {
-    return connectShared("/ws", {
+    return connectShared(root, {
       ...this.options,
       name: this.name,
       store: new IndexedDBStore(this.name),
@@ -239,7 +240,7 @@ export class Session {
   restart(reason) {
     this.end();
     if (reason) tabStorage.set(reasonKey, reason);
-    location.replace("/");
+    location.replace(root);
   }
 
   /**

@@ -17,7 +17,7 @@ import { accountKey, nameKey, Session } from "./session.js";
 async function howToSignIn() {
   if (deviceStorage.get(accountKey) !== undefined) return "accounts";
   try {
-    const { content } = await fetched("/v1/sign-in", { cache: "no-store" }, outsideMs);
+    const { content } = await fetched("v1/sign-in", { cache: "no-store" }, outsideMs);
     return JSON.parse(await content.text()).mode;
   } catch {
     return "open";

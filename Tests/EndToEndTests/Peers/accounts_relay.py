@@ -389,7 +389,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         relay = self.owner
         address = self.path
         if path == "/sign-in/device" or re.fullmatch("/join/[^/]+", path):
-            address = "/"
+            address = "/join/"
         elif path.startswith("/v1/") or path == "/ws":
             if self.session is None and path == "/ws":
                 return self.refuse_socket()

@@ -53,6 +53,42 @@ def first_chat(browser, folder):
     relay.stop()
 
 
+def below_a_path(browser, folder):
+    """Below a path: from the link of the first account to a conversation, which opens without a connection, too."""
+    provider = "sign_in: [invite, github], github: { client_id: relay, client_secret: a-secret-of-tests }"
+    relay = Relay(RELAY, folder, f"auth: {{ mode: accounts, {provider} }}\npath_prefix: /chat")
+    here = f"{relay.url}/chat"
+    link = re.search(f"{re.escape(here)}/join/\\S+", (pathlib.Path(folder) / "relay.log").read_text())[0]
+    page = browser.page(f"{here}/?room=general")
+    page.wait("document.querySelector('a.way')")
+    way = page.evaluate("document.querySelector('a.way').href")
+    check(way == f"{here}/sign-in/github?return=%2F%3Froom%3Dgeneral", f"the way to a provider: {way}")
+    page.go(link)
+    page.wait("document.activeElement?.id === 'join-name'")
+    write(page, "Ada")
+    page.wait(f"{ONLINE} && location.href === '{here}/'")
+    # Without the slash at the end, as a person writes it.
+    page.go(f"{here}?room=general")
+    page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA' && location.href === '{here}/?room=general'")
+    write(page, "hello")
+    page.wait("document.querySelector('.row.own .mark.stored, .row.own .mark.received')")
+    page.wait("navigator.serviceWorker.ready.then(({ scope, active }) => active.state === 'activated' && scope === document.baseURI.split('?')[0])")
+    cookie, = page.call("Network.getCookies")["cookies"]
+    check(cookie["path"] == "/chat/", cookie)
+    sent = [event["params"]["request"]["url"] for event in list(page.events.queue) if event["method"] == "Network.requestWillBeSent"]
+    others = [url for url in sent if not url.startswith((here, here.replace("http", "ws"), "data:", "blob:"))]
+    check(len(sent) > 8 and not others, f"requests beside it: {others}")
+    quiet(page)
+    # Back from a provider.
+    page.go(f"{here}/sign-in/github/callback?state=unknown")
+    page.wait(f"location.href === '{here}/' && document.body.innerText.includes('took too long')")
+    relay.stop()
+    page.go(f"{here}/?room=general")
+    wait_for_text(page, "hello", ".own")
+    page.go(f"{here}/join/abcdef")
+    page.wait("document.body?.innerText.includes('The relay cannot be reached.')")
+
+
 def addresses(browser, folder):
     """What an address says is opened, with the composer focused; reloading and going back keep to it."""
     relay = Relay(RELAY, folder, ECHO)
@@ -1001,7 +1037,7 @@ def size(browser, folder):
             return answer.read()
 
     page = load("/")
-    names = re.findall(r'(?:href|src)="(/web/[^"]+)"', gzip.decompress(page).decode())
+    names = ["/" + name for name in re.findall(r'(?:href|src)="(web/[^"]+)"', gzip.decompress(page).decode())]
     sizes = {name.split("/", 3)[3]: len(load(name)) for name in names}
     total = len(page) + sum(sizes.values())
     print(f"{len(sizes) + 1} files, {total} bytes", file=sys.stderr)

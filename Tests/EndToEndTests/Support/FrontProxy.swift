@@ -8,6 +8,8 @@ final class FrontProxy {
     case haproxy
     /// The document has the locations of a server.
     case nginx
+    /// The document has a site, in whose place there is one without TLS.
+    case caddy
   }
 
   let port: UInt16
@@ -18,8 +20,10 @@ final class FrontProxy {
   private let process: ChildProcess
 
   var errors: String { process.errors }
-  /// Without a path.
-  var url: String { "\(certificates == nil ? "http" : "https")://127.0.0.1:\(port)" }
+  /// The path below which it has the relay.
+  private let path: String
+  /// The address of the relay's page, without a slash at the end.
+  var url: String { "\(certificates == nil ? "http" : "https")://127.0.0.1:\(port)\(path)" }
   /// The file of the authority that clients trust.
   var authority: String? { certificates?.authority }
 
@@ -27,23 +31,29 @@ final class FrontProxy {
   /// - Parameters:
   ///   - listen: the documented address, in whose place it listens on a free port.
   ///   - relays: by their documented addresses.
+  ///   - path: the path below which it has the relay.
   ///   - certificates: those that clients see; `nil` = without TLS.
   init(
     _ program: Program, _ documented: DocumentBlock, listen: String = "0.0.0.0:80",
-    relays: [(address: String, relay: RelayProcess)], certificates: Certificates? = nil
+    relays: [(address: String, relay: RelayProcess)], below path: String = "",
+    certificates: Certificates? = nil
   ) throws {
     folder = try TemporaryFolder()
     port = try freePort()
     self.certificates = certificates
+    self.path = path
     self.relays = relays.map(\.relay)
     var configuration = Self.whole(documented.lines.joined(separator: "\n") + "\n", for: program)
     for (address, port) in relays.map({ ($0.address, $0.relay.port) }) + [(listen, port)] {
       guard configuration.contains(address) else { throw Unexpected("no \(address)") }
-      let host = address.prefix { $0 != ":" }
+      // A name gives way to any.
+      let host = address.contains(":") ? address.prefix { $0 != ":" } : "http://"
       configuration = configuration.replacing(address, with: "\(host):\(port)")
     }
     try folder.write(configuration, to: "proxy.conf")
-    process = try ChildProcess(Self.command(program, folder), input: "")
+    // Caddy keeps files in its home.
+    process = try ChildProcess(
+      Self.command(program, folder), environment: ["HOME=\(folder.path)"], input: "")
     guard becomesTrue(within: Deadline(seconds: 30), { (try? status(of: "/healthz")) ?? 0 > 0 })
     else { throw Unexpected("the proxy does not answer: \(process.errors)") }
   }
@@ -51,6 +61,7 @@ final class FrontProxy {
   private static func command(_ program: Program, _ folder: TemporaryFolder) -> [String] {
     let file = folder["proxy.conf"]
     return switch program {
+    case .caddy: ["caddy", "run", "--config", file, "--adapter", "caddyfile"]
     case .haproxy: ["haproxy", "-db", "-f", file]
     case .nginx: ["nginx", "-p", folder.path, "-e", "stderr", "-c", file]
     }
@@ -58,6 +69,7 @@ final class FrontProxy {
 
   private static func whole(_ documented: String, for program: Program) -> String {
     switch program {
+    case .caddy: "{\n  admin off\n  auto_https off\n}\n\(documented)"
     case .haproxy: documented
     case .nginx:
       """

@@ -87,7 +87,9 @@ final class AccountExchange: HTTPExchange {
     case .json(let json): return HTTPResponse(status: answer.status, json: json)
     case .redirect(let location):
       var response = HTTPResponse(status: answer.status)
-      response.add("Location", location)
+      // A path is one of the relay's own.
+      let prefix = location.hasPrefix("/") ? loop.context.router.pathPrefix : ""
+      response.add("Location", prefix + location)
       // The address has a code.
       response.add("Referrer-Policy", "no-referrer")
       return response

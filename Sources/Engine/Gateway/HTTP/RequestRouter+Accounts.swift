@@ -42,6 +42,6 @@ extension RequestRouter {
     let isPage =
       path == "/sign-in/device"
       || path.hasPrefix("/join/") && !path.dropFirst("/join/".count).contains("/")
-    return isPage ? "/" : path
+    return isPage ? "/join/" : path
   }
 }

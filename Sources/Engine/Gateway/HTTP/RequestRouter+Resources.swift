@@ -142,11 +142,13 @@ extension RequestRouter {
     return .call(call)
   }
 
-  private var nothingHere: HTTPProblem {
-    HTTPProblem(
+  var nothingHere: HTTPProblem {
+    let place = pathPrefix.isEmpty ? "" : " All of it is below \(pathPrefix) (path_prefix)."
+    return HTTPProblem(
       404,
       "Not found. The web page is at /, the WebSocket at /ws, the HTTP interface at /v1/rooms/{room}/messages,"
-        + " /v1/rooms, /v1/stream, /v1/requests, /v1/people and /v1/avatars/{user}, the relay's state at /healthz, /readyz and /metrics.",
+        + " /v1/rooms, /v1/stream, /v1/requests, /v1/people and /v1/avatars/{user}, the relay's state at /healthz, /readyz and /metrics."
+        + place,
       code: .unknownType)
   }
 

@@ -32,6 +32,8 @@ package struct RequestRouter: Sendable {
   /// Open mode on loopback: only pages of this machine may connect, even if other names resolve to
   /// it.
   package var requiresLoopbackHost: Bool
+  /// The path below which a proxy has the relay, such as `/chat`; empty = none.
+  package var pathPrefix = ""
   /// Whether `/echo` is served.
   package var servesEcho = false
   /// The maximum length of a request's content; 0 = no limit.
@@ -59,6 +61,7 @@ package struct RequestRouter: Sendable {
     isOperator: (Identity) -> Bool = { _ in false }, identify: () -> Authenticator.Answer
   ) -> Route {
     do throws(HTTPProblem) {
+      guard let request = inner(request, peer) else { return try outside(request) }
       switch request.path {
       case "/ws": return try open(request, [Self.subprotocol]) { .webSocket($0) }
       case "/echo":
@@ -72,6 +75,24 @@ package struct RequestRouter: Sendable {
     } catch {
       return refuse(error, request)
     }
+  }
+
+  // MARK: - Below a path
+
+  /// Returns the request without the prefix of its path; `nil` if it has none. Programs on the relay's own
+  /// machine use no proxy: the operator's socket has no prefix, and health may be asked for without.
+  private func inner(_ request: HTTPRequest, _ peer: ServerConnection.Peer) -> HTTPRequest? {
+    if peer == .operator || ["/healthz", "/readyz"].contains(request.path) { return request }
+    return request.below(pathPrefix)
+  }
+
+  /// Answers a request outside the prefix: sends a browser to the page, whose addresses are relative to a
+  /// folder.
+  private func outside(_ request: HTTPRequest) throws(HTTPProblem) -> Route {
+    guard request.path == pathPrefix else { throw nothingHere }
+    var response = HTTPResponse(status: 308)
+    response.add("Location", "\(pathPrefix)/\(request.target.dropFirst(pathPrefix.count))")
+    return .answer(response)
   }
 
   private func refuse(_ problem: HTTPProblem, _ request: HTTPRequest) -> Route {

@@ -18,6 +18,10 @@ extension Configuration {
   /// Where browsers find the relay, without a slash at the end.
   /// - Parameter address: where it listens.
   func publicURL(listeningOn address: String) -> String {
+    publicOrigin(listeningOn: address) + pathPrefix
+  }
+
+  private func publicOrigin(listeningOn address: String) -> String {
     guard auth.publicURL.isEmpty else {
       var url = auth.publicURL.hasSuffix("/") ? String(auth.publicURL.dropLast()) : auth.publicURL
       // Browsers leave it out of Origin (RFC 6454 §6.1).

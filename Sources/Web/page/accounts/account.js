@@ -147,7 +147,7 @@ export class Account extends Session {
   async signOut(close, remove) {
     this.#isEnding = true;
     try {
-      await request("DELETE", "/v1/sessions/current");
+      await request("DELETE", "v1/sessions/current");
     } catch (error) {
       if (!(error instanceof Refusal && error.status === 401)) {
         this.#isEnding = false;

@@ -59,7 +59,7 @@ export function codeForm(me, { code = "", end, cancel, found }) {
     note.textContent = "";
     look.disabled = true;
     try {
-      const device = await request("GET", `/v1/device/${encodeURIComponent(written)}`);
+      const device = await request("GET", `v1/device/${encodeURIComponent(written)}`);
       askFor(written, device);
     } catch (error) {
       const { status, message } = /** @type {Refusal} */ (error);
@@ -87,7 +87,7 @@ export function codeForm(me, { code = "", end, cancel, found }) {
     const answer = async (/** @type {boolean} */ allow) => {
       for (const one of buttons) one.disabled = true;
       try {
-        await request("POST", `/v1/device/${encodeURIComponent(shown)}`, { allow });
+        await request("POST", `v1/device/${encodeURIComponent(shown)}`, { allow });
         tell(allow ? `“${name}” is signed in.` : `“${name}” was not signed in.`);
       } catch (error) {
         const { status, message } = /** @type {Refusal} */ (error);

@@ -4,6 +4,7 @@ import { el } from "../dom.js";
 import { brief, daysAgo, plain, time } from "../format.js";
 import { ask, show } from "../popups.js";
 import { report } from "../problems.js";
+import { root } from "../root.js";
 import { codeForm } from "./code-form.js";
 import { link } from "./link.js";
 import { qrCode } from "./qr.js";
@@ -46,7 +47,7 @@ export async function showDevices(place) {
 
   async function update() {
     try {
-      ({ sessions: devices } = await request("GET", "/v1/sessions"));
+      ({ sessions: devices } = await request("GET", "v1/sessions"));
     } catch (error) {
       note.textContent = /** @type {Refusal} */ (error).message;
       return;
@@ -124,7 +125,7 @@ export async function showDevices(place) {
 /** One that has ended meanwhile is as good. @param {string} session */
 async function endSession(session) {
   try {
-    await request("DELETE", `/v1/sessions/${encodeURIComponent(session)}`);
+    await request("DELETE", `v1/sessions/${encodeURIComponent(session)}`);
   } catch (error) {
     if (/** @type {Refusal} */ (error).status !== 404) throw error;
   }
@@ -153,10 +154,10 @@ export async function addDevice(place, account) {
   /** @type {{url?: string, qr?: string[]}} */
   let relay = {};
   try {
-    relay = await request("GET", "/v1/sign-in");
+    relay = await request("GET", "v1/sign-in");
   } catch (error) {
     report(error);
   }
-  const { url = `${location.origin}/`, qr } = relay;
+  const { url = root.href, qr } = relay;
   where.append(...link(url), qrCode(qr, url) ?? "");
 }

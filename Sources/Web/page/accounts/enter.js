@@ -3,6 +3,7 @@
 
 import { loaded } from "../problems.js";
 import { deviceStorage } from "../relay-client/guarded-storage.js";
+import { root } from "../root.js";
 import { accountKey } from "../session.js";
 import { Account } from "./account.js";
 import { readMe } from "./request.js";
@@ -22,8 +23,9 @@ const patienceMs = 1500;
  */
 export async function enter(place, reason) {
   const known = deviceStorage.get(accountKey);
-  const [, code] = /^\/join\/([^/]+)\/?$/.exec(location.pathname) ?? [];
-  const isForDevice = location.pathname === "/sign-in/device";
+  const path = location.pathname.slice(root.pathname.length);
+  const [, code] = /^join\/([^/]+)\/?$/.exec(path) ?? [];
+  const isForDevice = path === "sign-in/device";
   const isKnown = known !== undefined && !reason && code === undefined && !isForDevice;
   const { me, problem, status, refusal } = await whoIsSignedIn(isKnown ? patienceMs : undefined);
   if (status === 404 && known !== undefined) {

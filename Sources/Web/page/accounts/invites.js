@@ -65,7 +65,7 @@ export async function showInvites(place, { people }) {
     if (wrong !== undefined) return rooms.focus();
     make.disabled = true;
     try {
-      const { url, qr, expires_at } = await request("POST", "/v1/invites", {
+      const { url, qr, expires_at } = await request("POST", "v1/invites", {
         ...(named.length > 0 ? { rooms: named } : {}),
         ...(name.value.trim() ? { name: name.value.trim() } : {}),
       });
@@ -83,7 +83,7 @@ export async function showInvites(place, { people }) {
 
   async function update() {
     try {
-      const { invites } = await request("GET", "/v1/invites");
+      const { invites } = await request("GET", "v1/invites");
       heading.hidden = invites.length === 0;
       list.replaceChildren(...invites.map(item));
     } catch (error) {
@@ -124,7 +124,7 @@ export async function showInvites(place, { people }) {
   async function withdraw(id) {
     note.textContent = "";
     try {
-      await request("DELETE", `/v1/invites/${encodeURIComponent(id)}`);
+      await request("DELETE", `v1/invites/${encodeURIComponent(id)}`);
     } catch (error) {
       const { status, message } = /** @type {Refusal} */ (error);
       if (status !== 404) note.textContent = message;
@@ -144,7 +144,7 @@ export async function showLink(near, room, title) {
   const made = el("div", { class: "link-and-code" }, el("p", { role: "status" }, "Loading…"));
   show(near, `Invite into ${plain(title)}`, made);
   try {
-    const { url, qr, expires_at } = await request("POST", "/v1/invites", { rooms: [room] });
+    const { url, qr, expires_at } = await request("POST", "v1/invites", { rooms: [room] });
     made.replaceChildren(...linkAndCode(url, qr, expires_at));
     made.querySelector("button")?.focus();
   } catch (error) {

@@ -31,7 +31,7 @@ export class NewCode {
       );
       let why;
       try {
-        const code = await request("POST", "/v1/device", { device: thisDevice() });
+        const code = await request("POST", "v1/device", { device: thisDevice() });
         if (this.#signal.aborted) break;
         this.#show(code);
         why = await this.#wait(code);
@@ -74,7 +74,7 @@ export class NewCode {
       if (this.#signal.aborted) break;
       try {
         // The answer has a token too: the page leaves it, and has the cookie.
-        await request("POST", "/v1/device/token", { device_code });
+        await request("POST", "v1/device/token", { device_code });
         return undefined;
       } catch (error) {
         const { code, status, message } = /** @type {Refusal} */ (error);

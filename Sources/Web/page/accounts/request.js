@@ -71,7 +71,7 @@ function parsed(text) {
  */
 
 /** @param {number} [ms] how long it may take @returns {Promise<Me>} */
-export const readMe = (ms) => request("GET", "/v1/me", undefined, ms);
+export const readMe = (ms) => request("GET", "v1/me", undefined, ms);
 
 /** What this device is called. */
 export const thisDevice = () =>

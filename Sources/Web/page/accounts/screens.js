@@ -3,6 +3,7 @@
 import { el } from "../dom.js";
 import { isUserName, plain } from "../format.js";
 import { similarName } from "../misnamed.js";
+import { root } from "../root.js";
 import { codeForm } from "./code-form.js";
 import { NewCode } from "./new-code.js";
 import { readMe, request, thisDevice } from "./request.js";
@@ -38,7 +39,7 @@ export class SignIn {
     /** @type {{mode?: string, methods?: Method[]}} */
     let relay;
     try {
-      relay = await request("GET", "/v1/sign-in");
+      relay = await request("GET", "v1/sign-in");
     } catch (error) {
       return this.#unreachable(/** @type {Refusal} */ (error).message);
     }
@@ -51,14 +52,14 @@ export class SignIn {
   /** Shows an invitation, and takes it. @param {string} code */
   async join(code) {
     if (this.#problem !== undefined) return this.#unreachable(this.#problem);
-    const path = `/v1/invites/${encodeURIComponent(code)}`;
+    const path = `v1/invites/${encodeURIComponent(code)}`;
     let invitation;
     try {
       invitation = await request("GET", path);
     } catch (error) {
       const { status, message } = /** @type {Refusal} */ (error);
       if (status !== 404) return this.#unreachable(message);
-      history.replaceState({}, "", "/");
+      history.replaceState({}, "", root);
       this.#why =
         "This invitation is not valid: it was used, it has expired, or a part of its link is missing." +
         " Ask for another one.";
@@ -82,7 +83,7 @@ export class SignIn {
       this.#show("Allow a new device", form);
       form.focus();
     });
-    history.replaceState({}, "", "/");
+    history.replaceState({}, "", root);
   }
 
   // MARK: Screens
@@ -119,7 +120,7 @@ export class SignIn {
     return new Promise((resolve) => {
       const label = `Continue as ${nameOf(/** @type {Me} */ (this.me))}`;
       const go = button(label, "primary", () => {
-        history.replaceState({}, "", "/");
+        history.replaceState({}, "", root);
         resolve();
       });
       this.#show(title, el("p", { role: "alert" }, plain(text)), go);
@@ -133,7 +134,8 @@ export class SignIn {
    */
   #showMethods(methods) {
     return new Promise((resolve) => {
-      const back = encodeURIComponent(location.pathname + location.search);
+      const path = location.pathname.slice(root.pathname.length - 1);
+      const back = encodeURIComponent(path + location.search);
       const providers = methods.filter(({ method }) => method !== "invite");
       const isPrimary = providers.length === 1;
       /** @type {HTMLElement[]} */
@@ -142,7 +144,7 @@ export class SignIn {
           "a",
           {
             class: isPrimary ? "primary way" : "plain way",
-            href: `/sign-in/${encodeURIComponent(method)}?return=${back}`,
+            href: new URL(`sign-in/${encodeURIComponent(method)}?return=${back}`, root).href,
           },
           `Continue with ${plain(title)}`,
         ),
@@ -270,7 +272,7 @@ export class SignIn {
                 history.replaceState(
                   {},
                   "",
-                  room === undefined ? "/" : `/?room=${encodeURIComponent(room)}`,
+                  room === undefined ? root : new URL(`?room=${encodeURIComponent(room)}`, root),
                 );
                 if (await this.#learn()) resolve();
               } catch (error) {

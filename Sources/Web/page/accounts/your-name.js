@@ -33,7 +33,7 @@ export function askForName(place, account, people) {
           if (!name || save.disabled) return input.focus();
           save.disabled = true;
           try {
-            account.me = await request("PATCH", "/v1/me", { name });
+            account.me = await request("PATCH", "v1/me", { name });
             people.rename(account.user, account.me?.name ?? name);
             box.close();
           } catch (error) {
