@@ -24,8 +24,11 @@ async def make(owner, room, members):
     entries += [{"kind": "member", "user": user, "role": "member"} for user in members]
     for index, entry in enumerate(entries):
         await socket.send(json.dumps({"type": "send", "room": room, "id": f"m{index}"} | entry))
-        while '"ack"' not in await socket.recv():
-            pass
+        answer = ""
+        while '"ack"' not in answer:
+            answer = await socket.recv()
+            if '"error"' in answer:
+                sys.exit(f"this relay has no private rooms: {answer}")
     await socket.close()
 
 
