@@ -27,6 +27,8 @@ package struct ConfigurationKey: Sendable {
   package var set: @Sendable (YAMLNode, inout Configuration) -> Bool = { _, _ in false }
   /// Returns the value as YAML.
   var shown: @Sendable (Configuration) -> String = { _ in "" }
+  /// Whether two configurations have different values.
+  var differs: @Sendable (Configuration, Configuration) -> Bool = { _, _ in false }
 
   /// The environment variable: `RELAY_LIMITS_BURST`.
   var variable: String {
@@ -41,6 +43,13 @@ package struct ConfigurationKey: Sendable {
   /// The part after the dot.
   package var name: String {
     path.firstIndex(of: ".").map { String(path[path.index(after: $0)...]) } ?? path
+  }
+}
+
+extension Configuration {
+  /// Returns the paths of the keys whose values differ, in the order of `config/relay.yaml`.
+  public func changedKeys(from old: Configuration) -> [String] {
+    ConfigurationKey.all.filter { $0.differs(old, self) }.map(\.path)
   }
 }
 
@@ -81,7 +90,7 @@ extension ConfigurationKey {
     .optionalText("auth.public_key", \.auth.publicKey, "a file, or PEM, or empty"),
     ConfigurationKey(
       path: "auth.keys", expected: "a list such as [{ kid: \"2026\", public_key: key.pem }]",
-      shape: .objects),
+      shape: .objects, differs: { $0.auth.keys != $1.auth.keys }),
     .optionalText(
       "auth.jwks", \.auth.jwks,
       "a file, or an https URL; http only for this machine, since the keys decide who gets in",
@@ -94,7 +103,7 @@ extension ConfigurationKey {
     ConfigurationKey(
       path: "auth.not_before",
       expected: "users and seconds since 1970, such as { ada: 1790000000 }",
-      shape: .objects),
+      shape: .objects, differs: { $0.auth.notBefore != $1.auth.notBefore }),
     .boolean("auth.allow_open_remote", \.auth.allowOpenRemote),
     .texts(
       "auth.origins", \.auth.origins,
@@ -191,7 +200,7 @@ extension ConfigurationKey {
     .choice("rooms.requests", \.rooms.requests),
     ConfigurationKey(
       path: "rooms.listed", expected: "a list such as [{ room: general, title: General }]",
-      shape: .objects),
+      shape: .objects, differs: { $0.rooms.listed != $1.rooms.listed }),
 
     .choice("directory.kind", \.directory.kind),
     .text("directory.file", \.directory.file, "a file", where: { !$0.isEmpty }),
@@ -214,78 +223,77 @@ extension ConfigurationKey {
 
     .boolean("people.seen", \.people.seen),
 
-    ConfigurationKey(path: "bots", expected: "a list of bots", shape: .objects),
+    ConfigurationKey(
+      path: "bots", expected: "a list of bots", shape: .objects,
+      differs: { $0.bots != $1.bots }),
     .optionalFile("bots_file", \.botsFile),
   ]
 
   private typealias Target<Value> = any WritableKeyPath<Configuration, Value> & Sendable
 
+  /// - Parameters:
+  ///   - read: returns the value of a node; `nil` if it is invalid.
+  ///   - show: returns a value as YAML.
+  private static func key<Value: Equatable & Sendable>(
+    _ path: String, _ target: Target<Value>, _ expected: String, shape: Shape = .scalar,
+    range: ClosedRange<Int>? = nil, isSecret: Bool = false,
+    read: @escaping @Sendable (YAMLNode) -> Value?,
+    show: @escaping @Sendable (Value) -> String
+  ) -> Self {
+    Self(
+      path: path, expected: expected, shape: shape, range: range, isSecret: isSecret,
+      set: { node, configuration in
+        guard let value = read(node) else { return false }
+        configuration[keyPath: target] = value
+        return true
+      },
+      shown: { show($0[keyPath: target]) },
+      differs: { $0[keyPath: target] != $1[keyPath: target] })
+  }
+
   private static func integer(
     _ path: String, _ target: Target<Int>, _ range: ClosedRange<Int>
   ) -> Self {
-    Self(
-      path: path, expected: "a whole number from \(range.lowerBound) to \(range.upperBound)",
-      range: range,
-      set: { node, configuration in
-        guard let value = node.integer(as: Int.self), range.contains(value) else { return false }
-        configuration[keyPath: target] = value
-        return true
-      },
-      shown: { String($0[keyPath: target]) })
+    key(
+      path, target, "a whole number from \(range.lowerBound) to \(range.upperBound)", range: range,
+      read: { $0.integer(as: Int.self).flatMap { range.contains($0) ? $0 : nil } },
+      show: { String($0) })
   }
 
   private static func boolean(_ path: String, _ target: Target<Bool>) -> Self {
-    Self(
-      path: path, expected: "true or false",
-      set: { node, configuration in
-        guard let value = node.boolean else { return false }
-        configuration[keyPath: target] = value
-        return true
-      },
-      shown: { String($0[keyPath: target]) })
+    key(path, target, "true or false", read: { $0.boolean }, show: { String($0) })
   }
 
-  private static func choice<Value: RawRepresentable<String> & CaseIterable & Sendable>(
+  private static func choice<Value: RawRepresentable<String> & CaseIterable & Sendable & Equatable>(
     _ path: String, _ target: Target<Value>
   ) -> Self {
-    Self(
-      path: path, expected: ConfigurationRules.alternatives(of: Value.self),
-      set: { node, configuration in
-        guard let value = node.text.flatMap(Value.init(rawValue:)) else { return false }
-        configuration[keyPath: target] = value
-        return true
-      },
-      shown: { $0[keyPath: target].rawValue })
+    key(
+      path, target, ConfigurationRules.alternatives(of: Value.self),
+      read: { $0.text.flatMap(Value.init(rawValue:)) }, show: { $0.rawValue })
   }
 
-  private static func choices<Value: RawRepresentable<String> & CaseIterable & Sendable>(
+  private static func choices<
+    Value: RawRepresentable<String> & CaseIterable & Sendable & Equatable
+  >(
     _ path: String, _ target: Target<[Value]>
   ) -> Self {
-    Self(
-      path: path, expected: "a list of \(ConfigurationRules.alternatives(of: Value.self))",
-      shape: .list,
-      set: { node, configuration in
-        guard let list = node.list else { return false }
-        let values = list.compactMap { $0.text.flatMap(Value.init(rawValue:)) }
-        guard values.count == list.count, !values.isEmpty else { return false }
-        configuration[keyPath: target] = values
-        return true
+    key(
+      path, target, "a list of \(ConfigurationRules.alternatives(of: Value.self))", shape: .list,
+      read: { node in
+        guard let texts = texts(of: node) else { return nil }
+        let values = texts.compactMap(Value.init(rawValue:))
+        return values.count == texts.count && !values.isEmpty ? values : nil
       },
-      shown: { "[\($0[keyPath: target].map(\.rawValue).joined(separator: ", "))]" })
+      show: { "[\($0.map(\.rawValue).joined(separator: ", "))]" })
   }
 
   private static func text(
     _ path: String, _ target: Target<String>, _ expected: String,
     where isValid: @escaping @Sendable (String) -> Bool
   ) -> Self {
-    Self(
-      path: path, expected: expected,
-      set: { node, configuration in
-        guard let value = node.text, isValid(value) else { return false }
-        configuration[keyPath: target] = value
-        return true
-      },
-      shown: { YAMLText.written($0[keyPath: target]) })
+    key(
+      path, target, expected, read: { $0.text.flatMap { isValid($0) ? $0 : nil } },
+      show: { YAMLText.written($0) })
   }
 
   /// A string, or empty.
@@ -293,53 +301,42 @@ extension ConfigurationKey {
     _ path: String, _ target: Target<String>, _ expected: String,
     where isValid: @escaping @Sendable (String) -> Bool = { _ in true }
   ) -> Self {
-    Self(
-      path: path, expected: expected,
-      set: { node, configuration in
-        guard let text = node.isNull ? "" : node.text, text.isEmpty || isValid(text)
-        else { return false }
-        configuration[keyPath: target] = text
-        return true
-      },
-      shown: { YAMLText.written($0[keyPath: target]) })
+    key(
+      path, target, expected,
+      read: { textOrEmpty($0).flatMap { $0.isEmpty || isValid($0) ? $0 : nil } },
+      show: { YAMLText.written($0) })
   }
 
   /// A string that is never shown, not even if it is invalid.
   private static func secret(_ path: String, _ target: Target<String>) -> Self {
-    Self(
-      path: path, expected: "a text", isSecret: true,
-      set: { node, configuration in
-        guard let text = node.isNull ? "" : node.text else { return false }
-        configuration[keyPath: target] = text
-        return true
-      },
-      shown: { $0[keyPath: target].isEmpty ? "\"\"" : "\"(hidden)\"" })
+    key(
+      path, target, "a text", isSecret: true, read: textOrEmpty,
+      show: { $0.isEmpty ? "\"\"" : "\"(hidden)\"" })
   }
 
   private static func optionalFile(_ path: String, _ target: Target<String>) -> Self {
-    Self(
-      path: path, expected: "a file, or empty",
-      set: { node, configuration in
-        guard let text = node.isNull ? "" : node.text else { return false }
-        configuration[keyPath: target] = text
-        return true
-      },
-      shown: { YAMLText.written($0[keyPath: target]) })
+    key(
+      path, target, "a file, or empty", read: textOrEmpty, show: { YAMLText.written($0) })
   }
 
   private static func texts(
     _ path: String, _ target: Target<[String]>, _ expected: String,
     where isValid: @escaping @Sendable (String) -> Bool
   ) -> Self {
-    Self(
-      path: path, expected: expected, shape: .list,
-      set: { node, configuration in
-        guard let list = node.list else { return false }
-        let values = list.compactMap(\.text)
-        guard values.count == list.count, values.allSatisfy(isValid) else { return false }
-        configuration[keyPath: target] = values
-        return true
-      },
-      shown: { "[\($0[keyPath: target].map(YAMLText.written).joined(separator: ", "))]" })
+    key(
+      path, target, expected, shape: .list,
+      read: { texts(of: $0).flatMap { $0.allSatisfy(isValid) ? $0 : nil } },
+      show: { "[\($0.map { YAMLText.written($0) }.joined(separator: ", "))]" })
+  }
+
+  /// Returns the elements of a list of texts; `nil` if it is something else.
+  @Sendable private static func texts(of node: YAMLNode) -> [String]? {
+    guard let list = node.list else { return nil }
+    let texts = list.compactMap(\.text)
+    return texts.count == list.count ? texts : nil
+  }
+
+  @Sendable private static func textOrEmpty(_ node: YAMLNode) -> String? {
+    node.isNull ? "" : node.text
   }
 }
