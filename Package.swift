@@ -192,7 +192,7 @@ let package = Package(
       [
         "CommandMain", "Server", "RelayConfiguration", "Directories", "SQLiteLog", "Relay",
         "Accounts", "EventLoop",
-        "Platform", "Terminal", "Wire", argumentParser,
+        "Platform", "Terminal", "Wire", argumentParser, logging,
       ],
       excluding: ["relay.1"]),
     command(

@@ -119,7 +119,7 @@ extension `End to end` {
     {
       let attack = try Attack(.descriptors)
       try attack.run()
-      #expect(attack.relay.process.errors.contains("out of file descriptors"))
+      try attack.relay.process.waitForErrors { $0.contains("out of file descriptors") }
     }
   }
 

@@ -12,7 +12,7 @@ import Wire
     try folder.write("- { user: Ada, name: Ada Lovelace }\n", to: "people.yaml")
     let relay = try RelayProcess(
       "directory: { file: \(folder["people.yaml"]) }\npeople: { seen: false }", in: folder)
-    try relay.process.waitForErrors { $0.contains("directory: 1 person from ") }
+    try relay.process.waitForErrors { $0.contains("The directory has 1 person from ") }
     let cy = try RawClient(relay, user: "cy")
     #expect(try cy.people().map(\.name) == ["Ada Lovelace"])
 
@@ -26,7 +26,7 @@ import Wire
     }
 
     try folder.write("- { user: ada }\n- { user: bo }\n", to: "people.yaml")
-    try relay.process.waitForErrors { $0.contains("directory: 2 people from ") }
+    try relay.process.waitForErrors { $0.contains("The directory has 2 people from ") }
     #expect(try cy.people().map(\.user) == ["ada", "bo"])
     #expect(try relay.stop() == .exit(0))
   }
@@ -36,14 +36,15 @@ import Wire
     // A proxy that does not exist, and is not used for this machine.
     let relay = try RelayProcess(
       gitHub(service, "token_command: echo t0ken"), under: ["env", "http_proxy=http://127.0.0.1:1"])
-    try relay.process.waitForErrors { $0.contains("directory: 3 people from org:acme") }
+    try relay.process.waitForErrors { $0.contains("The directory has 3 people from org:acme") }
     #expect(try relay.stop() == .exit(0))
     service.closeInput()
     try service.wait()
 
     try relay.start()
     try relay.process.waitForErrors {
-      $0.contains("GitHub cannot be reached: Couldn't connect to server. Meanwhile: 3 people")
+      $0.contains(
+        "GitHub cannot be reached: Couldn't connect to server. The directory has 3 people")
     }
     let cy = try RawClient(relay, user: "cy")
     #expect(try cy.people().map(\.name) == ["Person-0001", "Person-0002", "Person-0003"])
@@ -60,12 +61,14 @@ import Wire
     let service = try service(#"{"remaining":0,"limit":null,"reset":\#(reset)}"#)
     let relay = try RelayProcess(gitHub(service))
     let cy = try RawClient(relay, user: "cy")
-    try relay.process.waitForErrors { $0.contains("directory: rate-limited by the service") }
+    try relay.process.waitForErrors {
+      $0.contains("The directory's service limits the rate of requests")
+    }
     #expect(try cy.people().isEmpty)
     let error = try cy.directoryError()
     #expect(error.code == .directoryLimited)
     #expect(error.resetAt == reset * 1000)
-    try relay.process.waitForErrors { $0.contains("directory: 3 people from org:acme") }
+    try relay.process.waitForErrors { $0.contains("The directory has 3 people from org:acme") }
     #expect(WallClock.milliseconds >= reset * 1000)
     #expect(try cy.people().count == 3)
     #expect(try relay.stop() == .exit(0))

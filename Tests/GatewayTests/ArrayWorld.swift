@@ -25,6 +25,10 @@ final class ArrayWorld: LoopWorld {
   var unverified: [(token: String, asker: VerificationAsker)] = []
   /// The devices that `LoopWorld.use` was given.
   var used: [[String]] = []
+  /// What the operator's log takes.
+  var diagnosticsLevel = Diagnostics.Level.off
+  /// What `LoopWorld.report` was given.
+  var reports: [(level: Diagnostics.Level, message: String, fields: [LogField])] = []
   /// Passes the requests to the log.
   var onSubmit: (([LogRequest]) -> Void)?
 
@@ -66,6 +70,9 @@ final class ArrayWorld: LoopWorld {
     unverified.append((token, asker))
   }
   func use(_ devices: [String]) { used.append(devices) }
+  func report(_ level: Diagnostics.Level, _ message: String, _ fields: [LogField]) {
+    reports.append((level, message, fields))
+  }
   func stopAccepting() {}
   func fetchAvatar(of user: String, from url: String, for exchange: ExchangeID) {}
   func metrics(of loops: LoopSnapshot) -> HTTPResponse { HTTPResponse(status: 200, text: "") }

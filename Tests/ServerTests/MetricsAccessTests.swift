@@ -61,7 +61,7 @@ import WebSocket
       }
       #expect(try answer() == "HTTP/1.1 200")
       configuration.auth.operators = ["bo"]
-      server.reload(configuration)
+      server.reload(configuration, changed: [], changedSinceStart: [])
       #expect(try answer() == "HTTP/1.1 403")
     }
   }

@@ -42,11 +42,15 @@ struct ConfigurationOptions: ParsableArguments {
   /// Loads the configuration, or reports its errors on standard error.
   func load(_ overrides: Configuration.Overrides = .init()) throws -> Configuration {
     do throws(ConfigurationError) {
-      return try Configuration.load(
-        file: config, environment: Environment.variables, overrides: overrides)
+      return try read(overrides)
     } catch {
       StandardError.write("\(error)\n")
       throw ExitCode.configuration
     }
+  }
+
+  func read(_ overrides: Configuration.Overrides) throws(ConfigurationError) -> Configuration {
+    try Configuration.load(
+      file: config, environment: Environment.variables, overrides: overrides)
   }
 }

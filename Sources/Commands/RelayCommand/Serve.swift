@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLoop
 import Glibc
+import Logging
 import Platform
 internal import RelayConfiguration
 import Server
@@ -11,8 +12,8 @@ struct Serve: ParsableCommand {
     abstract: "Run the relay in the foreground.",
     discussion: """
       On SIGTERM and SIGINT the relay stores and acknowledges what it has accepted, tells clients \
-      when to reconnect, and exits. On SIGHUP it reloads the log level, the certificate and its \
-      key, the keys and conditions of tokens, auth.banned and auth.operators.
+      when to reconnect, and exits. On SIGHUP it reloads the log's level and format, the \
+      certificate and its key, the keys and conditions of tokens, auth.banned and auth.operators.
       """)
 
   @OptionGroup var options: ConfigurationOptions
@@ -33,11 +34,12 @@ struct Serve: ParsableCommand {
 
   func run() throws {
     let configuration = try options.load(overrides)
-    OperatorLog.setLevel(configuration.logLevel)
+    OperatorLog.configure(configuration)
+    let logger = OperatorLog.logger()
     do {
-      try serve(configuration)
+      try serve(configuration, logger)
     } catch {
-      StandardError.write("\(error)\n")
+      for line in "\(error)".split(separator: "\n") { logger.critical("\(line)") }
       throw switch (error as? ServerError)?.kind {
       case .configuration: ExitCode.configuration
       case .brokenData: ExitCode.brokenData
@@ -46,12 +48,12 @@ struct Serve: ParsableCommand {
     }
   }
 
-  private func serve(_ configuration: Configuration) throws {
+  private func serve(_ configuration: Configuration, _ logger: Logger) throws {
     let signals = try SignalSource()
     var isCancelled = false
     let server: Server
     do throws(ServerError) {
-      server = try Server(configuration, logger: OperatorLog.logger()) {
+      server = try Server(configuration, logger: logger) {
         while let signal = signals.next() { isCancelled = isCancelled || signal != SIGHUP }
         return isCancelled
       }
@@ -59,29 +61,61 @@ struct Serve: ParsableCommand {
       if isCancelled { return }
       throw error
     }
-    StandardError.write(
-      "listening on \(server.scheme)://\(server.address)\(configuration.pathPrefix)/ws\n")
+    OperatorLog.announce(
+      "listening on \(server.scheme)://\(server.address)\(configuration.pathPrefix)/ws")
     if let link = server.firstLink {
-      StandardError.write(
-        "This relay has no account yet. Open this link to sign in as its first operator:\n\(link)\n"
-      )
+      OperatorLog.announce(
+        "This relay has no account yet. Open this link to sign in as its first operator:", link)
     }
-    while !isOver(signals, server) {}
+    var current = configuration
+    let signal = awaitEnd(signals) {
+      reload(server, from: &current, startedWith: configuration, logger)
+    }
+    logger.info("The relay stops.", metadata: ["signal": "\(Self.name(of: signal))"])
+    let began = Instant.now()
     server.shutDown()
     server.waitUntilStopped()
+    let milliseconds = (Instant.now().nanoseconds - began.nanoseconds) / 1_000_000
+    logger.info(
+      "The relay has stopped.", metadata: ["drain_ms": .stringConvertible(milliseconds)])
   }
 
-  /// Waits for signals and handles them; returns `true` if one of them ends the relay.
-  private func isOver(_ signals: borrowing SignalSource, _ server: Server) -> Bool {
-    var poll = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
-    _ = unsafe Glibc.poll(&poll, 1, -1)
-    while let signal = signals.next() {
-      if signal != SIGHUP { return true }
-      if let configuration = try? options.load(overrides) {
-        OperatorLog.setLevel(configuration.logLevel)
-        server.reload(configuration)
+  /// Waits for a signal that ends the relay, and returns it.
+  /// - Parameter reload: called for each SIGHUP before it.
+  private func awaitEnd(_ signals: borrowing SignalSource, reload: () -> Void) -> Int32 {
+    while true {
+      var poll = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
+      _ = unsafe Glibc.poll(&poll, 1, -1)
+      while let signal = signals.next() {
+        if signal != SIGHUP { return signal }
+        reload()
       }
     }
-    return false
+  }
+
+  private func reload(
+    _ server: Server, from current: inout Configuration, startedWith first: Configuration,
+    _ logger: Logger
+  ) {
+    do throws(ConfigurationError) {
+      let new = try options.read(overrides)
+      OperatorLog.configure(new)
+      server.reload(
+        new, changed: new.changedKeys(from: current),
+        changedSinceStart: new.changedKeys(from: first))
+      current = new
+    } catch {
+      for problem in error.problems {
+        logger.error("The configuration was not reloaded, and the relay goes on: \(problem)")
+      }
+    }
+  }
+
+  private static func name(of signal: Int32) -> String {
+    switch signal {
+    case SIGTERM: "SIGTERM"
+    case SIGINT: "SIGINT"
+    default: "\(signal)"
+    }
   }
 }

@@ -125,7 +125,7 @@ extension ConnectionLoop {
   /// - Parameter client: `nil` = the proxy itself.
   func assign(_ connection: ServerConnection, to client: ProxyChain.Hop?) {
     if let client, let proxy = connection.host {
-      report(connection, "is passed on for \(client.host)")
+      report(connection, "A proxy names its client.", [LogField("address", "\(client.host)")])
       if let refusal = context.admission.move(
         from: proxy, to: client.host, isProxy: client.isTrusted)
       {

@@ -79,6 +79,6 @@ extension ConnectionLoop {
 
   func botDisconnected(_ bot: any BotEnd) {
     guard let connection = botConnections[ObjectIdentifier(bot)] else { return }
-    remove(connection)
+    remove(connection, "the bot closed the connection")
   }
 }

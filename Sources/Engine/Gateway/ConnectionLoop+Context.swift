@@ -9,6 +9,8 @@ extension ConnectionLoop {
     package var authenticator: Authenticator
     package var admission: Admission
     package var violations: Violations
+    /// Bounds the lines in the operator's log.
+    package var lineQuota: LineQuota
     /// Rate limits by user, over all loops.
     package var budgets: Budgets<String>
     /// Rate limits by address, for what is not authenticated.
@@ -42,6 +44,7 @@ extension ConnectionLoop {
       self.authenticator = authenticator
       self.admission = admission
       violations = Violations()
+      lineQuota = LineQuota()
       self.budgets = budgets ?? Budgets(shard.limits.budget)
       addressBudgets = Budgets(.requests(perSecond: limits.unauthenticatedPerSecond))
       guessBudgets = Budgets(.requests(perSecond: shard.limits.budget.requestsPerSecond))

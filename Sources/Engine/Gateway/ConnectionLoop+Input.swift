@@ -15,8 +15,7 @@ extension ConnectionLoop {
       guard !connection.isGone else { return }
       if isSlowed(connection) {
         if readiness.contains(.failed) {
-          countViolation(.reset, by: connection)
-          remove(connection)
+          removeReset(connection)
           return
         }
         // The peer sends no more data. If its process is gone, its system answers the ping with a
@@ -53,9 +52,7 @@ extension ConnectionLoop {
       if count > 0, !connection.isLingering { takeRead(count, connection) }
     case .wouldBlock: connection.isReadable = false
     case .end: endInput(connection)
-    case .reset:
-      countViolation(.reset, by: connection)
-      remove(connection)
+    case .reset: removeReset(connection)
     case .flooded: remove(connection)
     case .unusable: linger(connection)
     case .client(let client, let received):
@@ -65,6 +62,11 @@ extension ConnectionLoop {
       countViolation(.proxyProtocol, by: connection)
       linger(connection)
     }
+  }
+
+  private func removeReset(_ connection: ServerConnection) {
+    countViolation(.reset, by: connection)
+    remove(connection, "the client reset the connection")
   }
 
   /// Handles the end of a connection's input. The peer may still wait for answers to what it has
@@ -88,7 +90,7 @@ extension ConnectionLoop {
     case .open where hasInput(connection), .echo where hasInput(connection):
       // Earlier input has to be processed first; the end is read again after it.
       connection.isReadable = true
-    default: remove(connection)
+    default: remove(connection, "the client closed the connection without a close frame")
     }
   }
 
@@ -285,7 +287,7 @@ extension ConnectionLoop {
   /// Handles a close frame of the peer. The answer to it is queued; other queued output is sent
   /// before it, and nothing after it.
   func beginClosing(_ session: SessionID, _ code: CloseCode, _ connection: ServerConnection) {
-    report(connection, "is closed by the client: \(code.rawValue)")
+    reportEnd(of: connection, "the client closed the connection", code: code)
     shard.beginClosing(session)
     connection.state = .closing
     connection.deadline = now.monotonic + Self.lingerMilliseconds

@@ -22,7 +22,8 @@ extension ConnectionLoop {
     assert(
       connection.hasStream && !connection.isLingering && !connection.isGone,
       "nothing is written once the writing side is shut")
-    diagnostics.trace(connection.stream, "has \(bytes.count) bytes to write")
+    diagnostics.trace(
+      connection.stream, "Bytes are written.", [LogField("bytes", bytes.count)])
     let taken = apply(world.write(connection.stream, bytes), connection)
     if connection.isClosing, taken == bytes.count, !world.hasBacklog(connection.stream) {
       advanceLater(connection)
@@ -55,11 +56,14 @@ extension ConnectionLoop {
   // MARK: - Closing
 
   /// Begins the closing handshake, after the queued output.
-  func close(_ connection: ServerConnection, _ code: CloseCode, _ reason: String) {
+  /// - Parameter detail: the reason for the operator's log, if that is another one.
+  func close(
+    _ connection: ServerConnection, _ code: CloseCode, _ reason: String, detail: String? = nil
+  ) {
     guard connection.isOpen, let session = connection.session else {
       return
     }
-    report(connection, "is closed by the relay: \(code.rawValue), \(reason)")
+    reportClose(of: connection, code, detail ?? reason)
     connection.state = .closing
     counts.closes[code.rawValue, default: 0] += 1
     connection.deadline = now.monotonic + Self.lingerMilliseconds
@@ -82,10 +86,15 @@ extension ConnectionLoop {
         connection.session == closing.session
       else { continue }
       switch connection.state {
-      case .exchange(let exchange): exchange.sessionEnds(closing.reason, closing.text)
+      case .exchange(let exchange):
+        reportEnd(of: connection, closing.detail)
+        exchange.sessionEnds(closing.reason, closing.text)
       case .canary: finishCanary(connection, .failed(closing.text))
       case .bot: remove(connection)
-      default: close(connection, CloseCode(rawValue: closing.reason.rawValue), closing.text)
+      default:
+        close(
+          connection, CloseCode(rawValue: closing.reason.rawValue), closing.text,
+          detail: closing.detail)
       }
     }
   }
@@ -185,7 +194,7 @@ extension ConnectionLoop {
         }
         if idle > 0, silence >= idle, now.monotonic - connection.takenAt >= idle {
           countViolation(.idleTimeout, by: connection)
-          remove(connection)
+          remove(connection, "nothing was heard from the client for \(idle / 1000) s")
         } else if heartbeat > 0, silence >= heartbeat, !connection.wasPinged {
           ping(connection)
         }
@@ -200,6 +209,7 @@ extension ConnectionLoop {
     context.guessBudgets.evictIdle(now: now.monotonic)
     context.fileBudgets.evictIdle(now: now.monotonic)
     giveBackAgain()
+    reportSummaries()
   }
 
   /// Whether a connection is not read from because its user sends too much.

@@ -102,7 +102,7 @@ import Wire
       }
     }
     random = SplitMix64(seed: seed)
-    diagnostics = Diagnostics { [unowned world] level, text in world.report(level, text) }
+    diagnostics = Diagnostics(context.lineQuota)
     diagnostics.level = world.diagnosticsLevel
     shard = Shard(
       configuration: configuration, framing: .webSocket,
@@ -113,6 +113,9 @@ import Wire
     unsafe readBuffer = UnsafeMutableBufferPointer.allocate(capacity: Self.readBytes)
     now = world.moment()
     sweptAt = now.monotonic
+    diagnostics.write = { [unowned self] level, stream, message, fields in
+      write(level, stream, message, fields)
+    }
   }
 
   deinit {
@@ -231,9 +234,17 @@ import Wire
 
   private func countSlowdowns() {
     let slowdowns = shard.takeSlowdowns()
-    if slowdowns.sends > 0 { context.violations.count(.sendsPerSecond, slowdowns.sends) }
-    if slowdowns.requests > 0 { context.violations.count(.requestsPerSecond, slowdowns.requests) }
-    if slowdowns.bytes > 0 { context.violations.count(.bytesPerSecond, slowdowns.bytes) }
+    count(slowdowns.sends, .sendsPerSecond)
+    count(slowdowns.requests, .requestsPerSecond)
+    count(slowdowns.bytes, .bytesPerSecond)
+    count(slowdowns.connections, .connectionsPerUser)
+  }
+
+  private func count(_ slowdowns: Shard.Slowdowns.Count, _ rule: Violations.Rule) {
+    guard slowdowns.count > 0 else { return }
+    context.violations.count(
+      rule, slowdowns.count, by: slowdowns.user,
+      from: connections[Int(slowdowns.connection)]?.host)
   }
 
   // MARK: - The table
@@ -268,9 +279,15 @@ import Wire
   package func remove(stream: Int) { connections[stream].map(remove) }
 
   /// Removes a connection at once.
-  func remove(_ connection: ServerConnection) {
+  func remove(_ connection: ServerConnection) { remove(connection, "the connection was lost") }
+
+  /// - Parameter reason: for the operator's log, if the connection's session has not ended before.
+  func remove(_ connection: ServerConnection, _ reason: String) {
     guard !connection.isGone else { return }
-    report(connection, "ends")
+    if let session = connection.session, shard.isActive(session) {
+      reportEnd(of: connection, reason)
+    }
+    report(connection, "A connection has ended.")
     endSession(of: connection)
     if connection.hasStream { world.close(connection.stream) }
     if let host = connection.host {
@@ -284,17 +301,6 @@ import Wire
       botConnections[ObjectIdentifier(bot)] = nil
     }
     connections.remove(connection)
-  }
-
-  /// Reports what happens to a connection, at the level `debug`.
-  @inline(__always)
-  func report(_ connection: ServerConnection, _ text: @autoclosure () -> String) {
-    diagnostics.debug(connection.stream, text())
-  }
-
-  func countViolation(_ rule: Violations.Rule, by connection: ServerConnection) {
-    report(connection, "violates \(rule.rawValue)")
-    context.violations.count(rule)
   }
 
   func openSession(for connection: ServerConnection, compresses: Bool = false) -> SessionID {
@@ -345,7 +351,8 @@ import Wire
     guard let shutdown, shutdown.hasAnnounced,
       connections.isEmpty || now.monotonic >= shutdown.deadline
     else { return false }
-    for connection in connections.all { remove(connection) }
+    for connection in connections.all { remove(connection, "the relay has stopped") }
+    reportSummaries(isLast: true)
     return true
   }
 

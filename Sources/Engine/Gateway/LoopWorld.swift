@@ -51,7 +51,7 @@ package protocol LoopWorld: AnyObject {
   /// What the operator's log takes of `report`, as of now.
   var diagnosticsLevel: Diagnostics.Level { get }
   /// Writes a line to the operator's log.
-  func report(_ level: Diagnostics.Level, _ text: String)
+  func report(_ level: Diagnostics.Level, _ message: String, _ fields: [LogField])
   /// Stops accepting connections.
   func stopAccepting()
   /// Fetches a picture, and posts `LoopMessage.avatar`.
@@ -73,7 +73,7 @@ package protocol LoopWorld: AnyObject {
 
 extension LoopWorld {
   package var diagnosticsLevel: Diagnostics.Level { .off }
-  package func report(_ level: Diagnostics.Level, _ text: String) {}
+  package func report(_ level: Diagnostics.Level, _ message: String, _ fields: [LogField]) {}
   package func verify(_ token: String, from host: HostKey?, for asker: VerificationAsker) {
     preconditionFailure("only a relay that answers later is asked to verify")
   }

@@ -47,11 +47,111 @@ package final class Violations: Sendable {
     case reset
   }
 
-  private let counts = Mutex([Rule: Int]())
-
-  package func count(_ rule: Rule, _ count: Int = 1) {
-    counts.withLock { $0[rule, default: 0] += count }
+  private struct Count {
+    var total = 0
+    /// As of the last report.
+    var reported = 0
+    /// When that was, in milliseconds of the monotonic clock.
+    var reportedAt: Int64?
+    /// The last peer.
+    var user: String?
+    var host: HostKey?
   }
 
-  package subscript(rule: Rule) -> Int { counts.withLock { $0[rule, default: 0] } }
+  private let counts = Mutex([Rule: Count]())
+
+  /// - Parameters:
+  ///   - user: the last of them, if that is known.
+  ///   - host: where that user or client connects from.
+  package func count(
+    _ rule: Rule, _ count: Int = 1, by user: String? = nil, from host: HostKey? = nil
+  ) {
+    counts.withLock {
+      $0[rule, default: Count()].total += count
+      $0[rule]?.user = user
+      $0[rule]?.host = host
+    }
+  }
+
+  package subscript(rule: Rule) -> Int { counts.withLock { $0[rule]?.total ?? 0 } }
+
+  // MARK: - For the operator's log
+
+  /// A rule is reported at most once in this time.
+  package static let reportMilliseconds: Int64 = 60_000
+
+  /// How often a rule was violated since its last report.
+  package struct Report: Equatable {
+    package var rule: Rule
+    /// What the relay did, and to what.
+    package var message: String
+    package var count: Int
+    /// The last peer.
+    package var user: String?
+    package var host: HostKey?
+  }
+
+  /// Returns what is to be reported.
+  /// - Parameter now: milliseconds of the monotonic clock; `nil` = everything, since nothing follows.
+  package func takeReports(now: Int64?) -> [Report] {
+    counts.withLock { counts in
+      Rule.allCases.compactMap { rule in
+        guard let message = rule.consequence, let count = counts[rule],
+          count.total > count.reported
+        else { return nil }
+        if let now, let last = count.reportedAt, now - last < Self.reportMilliseconds { return nil }
+        counts[rule]?.reported = count.total
+        counts[rule]?.reportedAt = now
+        return Report(
+          rule: rule, message: message, count: count.total - count.reported, user: count.user,
+          host: count.host)
+      }
+    }
+  }
+}
+
+extension Violations.Rule {
+  /// Whether the relay lacks something that the operator can give it.
+  var isShortage: Bool {
+    switch self {
+    case .connections, .descriptors, .memory: true
+    default: false
+    }
+  }
+
+  /// A sentence that says what happens to peers that violate the rule, and why; `nil` if that is not worth a
+  /// line.
+  var consequence: String? {
+    switch self {
+    case .connections:
+      "Connections were rejected: the relay has as many as limits.connections allows."
+    case .connectionsPerAddress: "Connections were rejected: their address has too many."
+    case .unauthenticatedPerAddress:
+      "Connections were closed: their address has too many that are not authenticated."
+    case .unauthenticatedPerSecond:
+      "Requests were refused or had to wait: their address makes too many that are not authenticated."
+    case .handshakeTimeout:
+      "Connections were closed: their client completed no request, or did not authenticate, in time."
+    case .headerBytes, .headerLines: "Requests were refused: their head is too large."
+    case .frameBytes, .messageFragments: "Connections were closed: a message was too large."
+    case .controlFramesPerSecond:
+      "Connections were closed: their client sent too many pings and pongs."
+    case .queueBytes: "Connections were slowed: their client does not read its answers."
+    case .connectionsPerUser: "Connections were refused: their user has too many."
+    case .sendsPerSecond, .requestsPerSecond, .bytesPerSecond:
+      "Users were slowed, or requests refused: there were too many."
+    case .signInsPerMinute: "Sign-ins were refused: their address makes too many."
+    case .idleTimeout: "Connections were closed: nothing was heard from their client."
+    case .origins:
+      "Requests were refused: a page of another site made them. To allow it, add its origin to auth.origins."
+    case .proxyProtocol:
+      "Connections were refused: they come from no trusted proxy, or begin without a valid header of the PROXY protocol."
+    case .descriptors:
+      "Connections were rejected: the relay is out of file descriptors. Raise the limit with ulimit -n."
+    case .memory: "Connections were rejected: the relay is out of memory."
+    case .handshake: "Requests were refused: they are no HTTP, or no handshake of a WebSocket."
+    case .framing: "Connections were closed: they violated the WebSocket protocol."
+    case .reset: nil
+    }
+  }
 }

@@ -4,9 +4,10 @@ internal import Synchronization
 package final class LogMeter: Sendable {
   private let state: Mutex<LogStatistics>
 
-  package init(rooms: Int) {
+  package init(rooms: Int, entries: Int? = nil) {
     var statistics = LogStatistics()
     statistics.rooms = rooms
+    statistics.entriesAtStart = entries
     state = Mutex(statistics)
   }
 

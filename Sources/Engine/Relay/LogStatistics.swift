@@ -14,6 +14,9 @@ public struct LogStatistics: Sendable {
   public var syncSeconds = BucketHistogram.latency
   /// Rooms that have had an entry.
   public var rooms = 0
+  /// Entries that the log had stored when it started, with those that it no longer keeps; `nil` =
+  /// unknown.
+  public var entriesAtStart: Int?
   /// Entries that are not indexed yet.
   public var unindexedEntries = 0
   /// The files on disk.

@@ -72,12 +72,12 @@ extension Shard {
       sessions[session].budget = budget
       sessions[session].rank = rank
     }
-    diagnostics.debug(sessions[session].connection, "is authenticated as \(user)")
     sessions.link(session, to: user)
     sessions[session].isPresence = isPresence
     if isPresence { people.record(user, name: identity.name) }
     updatePresence(of: user)
     let name = Lineage.randomName(using: &random)
+    reportSignIn(session, name, now)
     if configuration.verifyToken != nil || identity.isRelay {
       let grant = Grant(session: name, identity)
       grant.isOperator = identity.isRelay || configuration.isOperator(identity)
@@ -90,6 +90,7 @@ extension Shard {
 
   private mutating func refuseConnection(of user: String, _ session: Slot<Session>) {
     let limit = configuration.limits.budget.connections
+    slowdowns.connections.add(user, sessions[session].connection)
     end(
       session,
       WireError(

@@ -26,7 +26,8 @@ extension Shard {
       if cursor >= rooms[room].head {
         subscriptions[subscription].state = .live
         diagnostics.debug(
-          sessions[session].connection, "has caught up in \(rooms[room].name) at \(cursor)")
+          sessions[session].connection, "A cursor has caught up.",
+          [LogField("room", rooms[room].name), LogField("seq", cursor)])
         continue
       }
       if cursor < rooms[room].firstKept - 1 {

@@ -36,7 +36,9 @@ extension Shard {
     let session = subscriptions[index].session
     let room = rooms[subscriptions[index].room].name
     let entry = sessions[session].extras?.departures[index]
-    diagnostics.debug(sessions[session].connection, "has left \(room) by an entry")
+    diagnostics.debug(
+      sessions[session].connection, "An entry has ended a session's subscription.",
+      [LogField("room", room)])
     end(index, tellLog: true)
     reply(.left(room: room, entry), to: session)
   }

@@ -94,9 +94,10 @@ extension Shard {
       return true
     }
     if !sessions[session].isSlowed, let bucket = delay.bucket {
-      slowdowns.count(bucket)
+      slowdowns.count(bucket, of: sessions[session].user, sessions[session].connection)
       diagnostics.debug(
-        sessions[session].connection, "is slowed by its user's budget of \(bucket)")
+        sessions[session].connection, "A connection is slowed by its user's budget.",
+        [LogField("user", sessions[session].user), LogField("budget", "\(bucket)")])
     }
     pause(session, now)
     sessions[session].isSlowed = true
@@ -159,17 +160,31 @@ extension Shard {
     isCurrent(id) && sessions[id.slot].isSlowed
   }
 
-  /// How often connections were slowed, by the limit that slowed them.
+  /// How often connections were slowed or refused, by the limit of their user.
   public struct Slowdowns: Sendable {
-    public internal(set) var sends = 0
-    public internal(set) var requests = 0
-    public internal(set) var bytes = 0
+    public struct Count: Sendable {
+      public internal(set) var count = 0
+      /// The user who was slowed last.
+      public internal(set) var user = ""
+      /// The owner's name for that user's connection.
+      public internal(set) var connection: Int32 = -1
 
-    mutating func count(_ bucket: UserBudget.Bucket) {
+      mutating func add(_ user: String, _ connection: Int32) {
+        self = Count(count: count + 1, user: user, connection: connection)
+      }
+    }
+
+    public internal(set) var sends = Count()
+    public internal(set) var requests = Count()
+    public internal(set) var bytes = Count()
+    /// Refused: their user had too many.
+    public internal(set) var connections = Count()
+
+    mutating func count(_ bucket: UserBudget.Bucket, of user: String, _ connection: Int32) {
       switch bucket {
-      case .sends: sends += 1
-      case .requests: requests += 1
-      case .bytes: bytes += 1
+      case .sends: sends.add(user, connection)
+      case .requests: requests.add(user, connection)
+      case .bytes: bytes.add(user, connection)
       }
     }
   }

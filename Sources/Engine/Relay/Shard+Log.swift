@@ -151,7 +151,9 @@ extension Shard {
       && (sessions[session].queuedBytes == 0 || sessions[session].ackedRoom.slot == room)
     log.countAck()
     counters.acks += 1
-    diagnostics.trace(sessions[session].connection, "is sent the ack of \(ack.seq) in \(ack.room)")
+    diagnostics.trace(
+      sessions[session].connection, "An ack is sent.",
+      [LogField("room", ack.room), LogField("seq", ack.seq)])
     queue(to: session) { ack.append(to: &$0) }
     if isAlone { sessions[session].ackedRoom = OptionalSlot(room) }
   }
@@ -207,8 +209,11 @@ extension Shard {
     subscriptions[index].cursor =
       sessions[session].skipsEntries ? rooms[room].head : joined.after
     diagnostics.debug(
-      sessions[session].connection,
-      "has joined \(joined.room) after \(subscriptions[index].cursor) of \(rooms[room].head)")
+      sessions[session].connection, "A session has joined a room.",
+      [
+        LogField("room", joined.room), LogField("after", subscriptions[index].cursor),
+        LogField("head", rooms[room].head),
+      ])
     setJoined(index, true)
     subscriptions.add(index, to: &rooms[room].subscribers)
     reply(.joined(answer), ref: ref, to: session)

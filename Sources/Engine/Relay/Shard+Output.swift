@@ -6,19 +6,8 @@ extension Shard {
   /// - Parameter ref: of the request that it answers.
   mutating func reply(_ message: ServerMessage, ref: String? = nil, to session: Slot<Session>) {
     counters.count(reply: message)
-    if diagnostics.level > .off { report(message, to: session) }
+    if diagnostics.level >= .debug { report(message, to: session) }
     queue(to: session) { message.append(to: &$0, ref: ref) }
-  }
-
-  private func report(_ message: ServerMessage, to session: Slot<Session>) {
-    let connection = sessions[session].connection
-    guard case .error(let error) = message else {
-      let type = ServerMessage.place(in: message.json.span)?.type ?? "a message"
-      return diagnostics.trace(connection, "is sent \(type)")
-    }
-    let subject = [error.type, error.room].compactMap { $0 }.joined(separator: " in ")
-    diagnostics.debug(
-      connection, "is refused \(subject): \(error.code.rawValue), \(error.message)")
   }
 
   /// Appends an error to a session's queue.
@@ -185,9 +174,11 @@ extension Shard {
   mutating func lag(_ subscription: Slot<Subscription>) {
     let session = subscriptions[subscription].session
     diagnostics.debug(
-      sessions[session].connection,
-      "catches up in \(rooms[subscriptions[subscription].room].name)"
-        + " after \(subscriptions[subscription].cursor)")
+      sessions[session].connection, "A cursor lags.",
+      [
+        LogField("room", rooms[subscriptions[subscription].room].name),
+        LogField("after", subscriptions[subscription].cursor),
+      ])
     subscriptions[subscription].state = .lagging
     sessions[session].lagging.append(subscription)
   }

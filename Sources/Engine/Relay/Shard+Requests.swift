@@ -19,7 +19,8 @@ extension Shard {
     }
     counters.count(received: request.message)
     diagnostics.trace(
-      sessions[session].connection, "sends \(request.message.type), \(json.count) bytes")
+      sessions[session].connection, "A message is received.",
+      [LogField("type", "\(request.message.type)"), LogField("bytes", json.count)])
     if case .send = request.message {
       charge(.send, bytes: json.count, session)
     } else {

@@ -160,6 +160,8 @@ public struct Shard: ~Copyable {
     public var session: SessionID
     public var reason: CloseReason
     public var text: String
+    /// The reason as the client was told before; as the text if it was told nothing.
+    public var detail: String
   }
 
   /// - Parameters:
@@ -170,7 +172,7 @@ public struct Shard: ~Copyable {
   public init(
     configuration: Configuration, framing: Framing, compression: Compression? = nil,
     budgets: Budgets<String>? = nil, epoch: String, seed: UInt64,
-    diagnostics: Diagnostics = Diagnostics { _, _ in }
+    diagnostics: Diagnostics = Diagnostics()
   ) {
     self.configuration = configuration
     self.diagnostics = diagnostics
@@ -245,7 +247,7 @@ public struct Shard: ~Copyable {
   package func isCurrent(_ id: SessionID) -> Bool { sessions.contains(id) }
 
   /// Whether the session is open and not closing: it takes messages, and may be sent some.
-  func isActive(_ id: SessionID) -> Bool { isCurrent(id) && !sessions[id.slot].isClosing }
+  package func isActive(_ id: SessionID) -> Bool { isCurrent(id) && !sessions[id.slot].isClosing }
 
   // MARK: - Closing
 
@@ -259,7 +261,7 @@ public struct Shard: ~Copyable {
     closings.append(
       Closing(
         connection: sessions[session].connection, session: sessions.id(of: session),
-        reason: reason, text: text))
+        reason: reason, text: text, detail: error?.message ?? text))
   }
 
   /// Nothing may follow the close frame.

@@ -207,7 +207,8 @@ extension Bot {
         }
       }
     } catch {
-      warn("The program printed a line that cannot be sent.", ["reason": "\(error.message)"])
+      warn(
+        "The program of a bot printed a line that cannot be sent.", ["reason": "\(error.message)"])
     }
   }
 

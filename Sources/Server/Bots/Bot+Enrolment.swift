@@ -226,8 +226,8 @@ extension Bot {
         guard (try? await time.sleep(delay)) != nil else { return nil }
       case .refused(let error):
         log.warning(
-          "Could not join a room.",
-          metadata: ["code": "\(error.code.rawValue)", "message": "\(error.message)"])
+          "A bot could not join a room.",
+          metadata: ["code": "\(error.code.rawValue)", "reason": "\(error.message)"])
         return nil
       case .cut: return nil
       case let reply: return reply

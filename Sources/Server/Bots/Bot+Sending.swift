@@ -19,7 +19,7 @@ extension Bot {
     while await isOnline() {
       guard limits.frameBytes == 0 || length <= limits.frameBytes else {
         // The relay would close the connection each time.
-        warn("A message is too large for the relay.", ["bytes": "\(length)"])
+        warn("A message of a bot is too large for the relay.", ["bytes": "\(length)"])
         return .refused
       }
       guard (try? await waitWhileHeld()) != nil else { return .ended }
@@ -30,10 +30,10 @@ extension Bot {
         heldUntil = max(heldUntil, time.now + delay)
       case .refused(let error):
         warn(
-          "The relay rejected a message.",
+          "The relay refused a message of a bot.",
           [
             "room": "\(send.room)", "code": "\(error.code.rawValue)",
-            "message": "\(error.message)",
+            "reason": "\(error.message)",
           ])
         return .refused
       case .joined, .history, .cut: continue

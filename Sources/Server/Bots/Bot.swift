@@ -50,7 +50,7 @@ public actor Bot {
     host: any BotHost, clock: any Clock<Duration>, log: Logger
   ) {
     var log = log
-    log[metadataKey: "bot"] = "\(description.user)"
+    log[metadataKey: "user"] = "\(description.user)"
     self.description = description
     self.bots = bots.union([description.user])
     self.roommates = roommates
@@ -184,8 +184,8 @@ extension Bot {
     }
     if refused.isEmpty {
       log.warning(
-        "The relay rejected a request.",
-        metadata: ["code": "\(error.code.rawValue)", "message": "\(error.message)"])
+        "The relay refused a request of a bot.",
+        metadata: ["code": "\(error.code.rawValue)", "reason": "\(error.message)"])
     }
     for request in refused { finish(request, .refused(error)) }
   }

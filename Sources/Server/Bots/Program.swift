@@ -61,7 +61,7 @@ actor Program {
     queuedBytes += line.count
     while queue.count > Self.queueLimit || queuedBytes > Self.queueLimitBytes && queue.count > 1 {
       queuedBytes -= queue.removeFirst().line.count
-      log.debug("The program does not keep up; dropped a message for it.")
+      log.debug("The program of a bot does not keep up: a message for it was dropped.")
     }
     wake()
   }
@@ -79,8 +79,8 @@ actor Program {
         Self.restartDelays.upperBound, Self.restartDelays.lowerBound * (1 << min(attempt, 7)))
       attempt += 1
       log.warning(
-        "Restarting the program.",
-        metadata: ["after": "\(delay)", "because": "\(ending)"])
+        "The program of a bot has ended, and is started again.",
+        metadata: ["after": "\(delay)", "reason": "\(ending)"])
       guard (try? await time.sleep(delay)) != nil else { return }
     }
   }
@@ -213,11 +213,14 @@ actor Program {
             continue
           }
           let text = String(decoding: line, as: UTF8.self)
-          log.info("The program wrote to its standard error.", metadata: ["line": "\(text)"])
+          log.info(
+            "The program of a bot wrote to its standard error.", metadata: ["line": "\(text)"])
         }
       }
     } catch {
-      log.debug("Could not read the program's standard error.", metadata: ["error": "\(error)"])
+      log.debug(
+        "The standard error of a bot's program could not be read.",
+        metadata: ["error": "\(error)"])
     }
   }
 }

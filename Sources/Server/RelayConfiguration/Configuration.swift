@@ -17,6 +17,8 @@ public struct Configuration: Equatable, Sendable {
   public var loops = 0
   /// The lowest level that is written to standard error.
   public var logLevel = LogLevel.info
+  /// The form of its lines.
+  public var logFormat = LogFormat.text
   /// The time limit for a graceful shutdown after SIGTERM.
   public var drainSeconds = 10
   /// Addresses and networks (CIDR) of proxies, which are believed what they say of their clients.
@@ -59,11 +61,6 @@ public struct Configuration: Equatable, Sendable {
 }
 
 extension Configuration {
-  /// The log levels, named as in swift-log.
-  public enum LogLevel: String, CaseIterable, Sendable {
-    case trace, debug, info, notice, warning, error, critical
-  }
-
   /// Which failures an acknowledged entry survives.
   public enum Durability: String, CaseIterable, Sendable {
     /// An acknowledged entry survives power loss.

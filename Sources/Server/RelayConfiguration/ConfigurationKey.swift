@@ -62,6 +62,7 @@ extension ConfigurationKey {
     .text("data", \.dataFolder, "a folder", where: { !$0.isEmpty }),
     .integer("loops", \.loops, 0...1024),
     .choice("log_level", \.logLevel),
+    .choice("log_format", \.logFormat),
     .integer("drain_s", \.drainSeconds, 0...3600),
     .texts(
       "trusted_proxies", \.trustedProxies,

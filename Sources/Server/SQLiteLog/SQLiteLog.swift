@@ -117,7 +117,7 @@ public final class SQLiteLog: Log {
     do throws(StoreFailure) { (blocks, bans) = (try store.blocks(), try store.bans()) } catch {
       throw StoreError(.environment, error.description)
     }
-    meter = LogMeter(rooms: store.roomCount)
+    meter = LogMeter(rooms: store.roomCount, entries: store.entryCount)
     self.store = Handover(store)
     reader = Handover(try SQLiteReader(shared, lineage: store.lineage))
     indexer = Handover(try Indexer(shared))

@@ -298,6 +298,8 @@ package final class SQLiteStore: EntryStore {
   /// See `StoreState`.
   var sync: Range<Int64> { state.sync }
   var roomCount: Int { state.roomCount }
+  /// The number of entries that were ever stored.
+  var entryCount: Int { Int(state.position) }
 
   /// Whether a segment was sealed since the last call.
   var hasSealed: Bool {

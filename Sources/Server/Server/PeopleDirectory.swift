@@ -13,7 +13,7 @@ enum PeopleDirectory {
     _ configuration: Configuration, _ logger: Logger
   ) throws(SystemError) -> any Directory {
     let settings = configuration.directory
-    let report: @Sendable (String) -> Void = { logger.warning("directory: \($0)") }
+    let report: @Sendable (String) -> Void = { logger.warning("\($0)") }
     let folder = configuration.log.durability == .memory ? nil : configuration.dataFolder
     guard settings.kind != .local else {
       return try LocalDirectory(
@@ -58,7 +58,7 @@ enum PeopleDirectory {
         return true
       }
       guard isNews else { return }
-      logger.log(level: update.problem == nil ? .info : .warning, "directory: \(sentence)")
+      logger.log(level: update.problem == nil ? .info : .warning, "\(sentence)")
     }
   }
 
@@ -66,14 +66,17 @@ enum PeopleDirectory {
     let list = update.people
     let people = list.people.count == 1 ? "1 person" : "\(list.people.count) people"
     let leftOut = list.leftOut == 0 ? "" : ", \(list.leftOut) left out"
-    let known = list.asOf == 0 ? "no people yet" : "\(people) from \(list.source)\(leftOut)"
+    let known =
+      list.asOf == 0
+      ? "The directory has no people yet."
+      : "The directory has \(people) from \(list.source)\(leftOut)."
     switch update.problem {
     case nil: return known
     case .limited(let until):
       let wait = until.map { " for \(max(0, $0 - WallClock.milliseconds) / 1000) s" } ?? ""
-      return "rate-limited by the service\(wait); meanwhile: \(known)"
+      return "The directory's service limits the rate of requests\(wait). \(known)"
     case .failed(let text, let support):
-      return "\(text)\(support.map { " Support id: \($0)." } ?? "") Meanwhile: \(known)"
+      return "\(text)\(support.map { " Support id: \($0)." } ?? "") \(known)"
     }
   }
 }

@@ -22,21 +22,21 @@ public final class Server: Sendable {
   /// `ws` or `wss`.
   public var scheme: String { credentials == nil ? "ws" : "wss" }
 
-  private let credentials: TLSCredentials?
-  private let authenticator: Authenticator
+  let credentials: TLSCredentials?
+  let authenticator: Authenticator
   /// `nil` in open mode.
-  private let authority: TokenAuthority?
-  private let authMode: Configuration.AuthMode
-  private let logger: Logger
-  private let log: any Log
+  let authority: TokenAuthority?
+  let authMode: Configuration.AuthMode
+  let logger: Logger
+  let log: any Log
   private let directory: any Directory
   private let avatars: AvatarCache
-  private let names: ReservedNames
+  let names: ReservedNames
   private let accounts: AccountKeeper?
   /// The link that makes its opener the first operator; `nil` if there are accounts already, or none are
   /// used.
   public let firstLink: String?
-  private let mailboxes: [Mailbox<LoopMessage>]
+  let mailboxes: [Mailbox<LoopMessage>]
   private let threads: Mutex<[WorkerThread]>
   private let bots: Mutex<Task<Void, Never>?>
 
@@ -166,6 +166,7 @@ public final class Server: Sendable {
     }
     PeopleDirectory.start(directory, names.people, mailboxes, logger)
     bots = Mutex(nil)
+    logger.info("The relay has started.", metadata: description(of: configuration, loops: loops))
     if let lead, configuration.log.engine == .postgresql {
       lead.observe { [weak self] leads in
         if leads { self?.startBots(configuration, logger) } else { self?.stopBots() }
@@ -180,48 +181,6 @@ public final class Server: Sendable {
   public func shutDown() {
     stopBots()
     for mailbox in mailboxes { mailbox.post(.shutDown) }
-  }
-
-  /// Applies the settings that can change at runtime. Certificate: open connections keep the old
-  /// one; if the new one cannot be used, that is logged and the old one stays. The keys and conditions of
-  /// tokens: the same, and connections end whose token is no longer accepted. Banned users: their
-  /// connections end. Operators. Blocks while files are read. Thread-safe.
-  public func reload(_ configuration: Configuration) {
-    let new = configuration.auth
-    names.setConfigured(new)
-    let banned = Set(new.banned)
-    authenticator.ban(banned)
-    authenticator.setOperators(Set(new.operators))
-    for mailbox in mailboxes { mailbox.post(.ban(banned)) }
-    reloadTokens(configuration)
-    reloadCertificate(configuration)
-  }
-
-  private func reloadTokens(_ configuration: Configuration) {
-    guard configuration.auth.mode == authMode else {
-      logger.error("auth.mode cannot change at runtime; restart the relay.")
-      return
-    }
-    do throws(ServerError) {
-      try authority?.reload(configuration)
-    } catch {
-      logger.error("The keys and conditions of tokens were not replaced. \(error)")
-    }
-  }
-
-  private func reloadCertificate(_ configuration: Configuration) {
-    guard let credentials, !configuration.tls.isOff else {
-      if credentials != nil || !configuration.tls.isOff {
-        logger.error("TLS cannot be switched on or off at runtime; restart the relay.")
-      }
-      return
-    }
-    do throws(ServerError) {
-      try credentials.replace(by: configuration.tls)
-      logger.info("new connections use certificate \(configuration.tls.certificate)")
-    } catch {
-      logger.error("The certificate was not replaced. \(error)")
-    }
   }
 
   /// Waits until everything has ended. Must be called once.
@@ -268,127 +227,7 @@ public final class Server: Sendable {
       }.joined(separator: "\n"))
   }
 
-  // MARK: - Parts
-
-  private static func claim(_ listen: String) throws(ServerError) -> Listener {
-    let addresses: [Address]
-    do {
-      addresses = try Address.resolve(listen)
-    } catch {
-      throw ServerError("Cannot listen on \(listen): \(error).", .environment)
-    }
-    guard let address = addresses.first else {
-      throw ServerError("Cannot listen on \(listen): the name has no address.", .environment)
-    }
-    do {
-      return try Listener.claim(address)
-    } catch {
-      throw ServerError(listenFailure: error, listen)
-    }
-  }
-
-  /// The name of the operator's socket in the data folder.
-  public static let operatorSocket = "operator.sock"
-
-  /// Listens for programs of operators. A relay without its own folder, or without space in it, goes on
-  /// without that socket.
-  private static func claimOperatorSocket(
-    _ configuration: Configuration, _ logger: Logger
-  ) -> sending Listener? {
-    do {
-      // Not every engine has created the folder.
-      try PrivateFiles.createFolder(configuration.dataFolder)
-      return try Listener.claim(folder: configuration.dataFolder, name: operatorSocket)
-    } catch {
-      logger.warning(
-        "there is no socket for relay trace and other programs of the operator: \(error)")
-      return nil
-    }
-  }
-
-  private static func openLog(
-    _ configuration: Configuration, _ logger: Logger, _ lead: BotLead, _ isCancelled: () -> Bool
-  ) throws(ServerError) -> any Log {
-    if configuration.log.engine == .postgresql {
-      // For what is each relay's own: the list of people.
-      do throws(StoreError) {
-        try Store.prepare(folder: configuration.dataFolder) { logger.error("\($0)") }
-      } catch {
-        throw ServerError(error)
-      }
-      do throws(StoreFailure) {
-        return try PostgresLog(
-          url: configuration.log.url, options: .init(configuration),
-          report: { logger.error("\($0)") },
-          end: {
-            logger.critical("\($0) The relay exits; started again, it follows what is there.")
-            _exit(ExitStatus.environment)
-          }, lead: { lead.set($0) }, isCancelled: isCancelled)
-      } catch {
-        throw ServerError("\(error).", error.isConfiguration ? .configuration : .environment)
-      }
-    }
-    let durability: Durability
-    switch configuration.log.durability {
-    case .memory:
-      var random = SystemRandomNumberGenerator()
-      return MemoryLog(
-        epoch: Lineage.randomName(using: &random),
-        keepEntriesPerRoom: Int64(configuration.log.keepEntriesPerRoom),
-        roomsPerUser: configuration.limits.roomsPerUser, limits: configuration.limits.entry,
-        identityKey: .random(using: &random), clock: { WallClock.milliseconds },
-        microseconds: { Int64(Instant.now().nanoseconds / 1000) })
-    case .fsync: durability = .fsync
-    case .os: durability = .os
-    }
-    var options = SQLiteLog.Options()
-    options.durability = durability
-    options.keepEntriesPerRoom = Int64(configuration.log.keepEntriesPerRoom)
-    options.roomsPerUser = configuration.limits.roomsPerUser
-    options.limits = configuration.limits.entry
-    options.commitDelayMilliseconds = configuration.debug.commitDelayMilliseconds
-    do {
-      return try SQLiteLog(folder: configuration.dataFolder, options: options) {
-        logger.error("\($0)")
-      }
-    } catch {
-      throw ServerError(error)
-    }
-  }
-
-  /// Opens the accounts.
-  /// - Returns: also the link for the first operator, if there is no account.
-  private static func openAccounts(
-    _ configuration: Configuration, publicURL: String, _ names: ReservedNames, _ log: any Log,
-    _ logger: Logger, changed: @escaping @Sendable (Account) -> Void
-  ) throws(ServerError) -> (AccountKeeper, String?) {
-    do throws(AccountError) {
-      let service = try configuration.openAccounts(publicURL: publicURL, names)
-      let link = try service.makeFirstLink(now: WallClock.milliseconds)
-      let warn: @Sendable (String) -> Void = { logger.warning("\($0)") }
-      let accounts = AccountKeeper(
-        service,
-        providers: ProviderCaller(origins: configuration.auth.providerOrigins, report: warn),
-        hash: AccountEnvironment.sha256, changed: changed, warn: warn)
-      return (accounts, link)
-    } catch {
-      log.stop()
-      throw ServerError("The accounts cannot be opened. \(error.explanation)", .environment)
-    }
-  }
-
-  private static func raiseDescriptorLimit(
-    _ configuration: Configuration, _ logger: Logger
-  ) -> Int? {
-    guard let limit = try? DescriptorLimit.raise() else { return nil }
-    let wanted = configuration.limits.connections
-    if wanted > 0, limit < wanted {
-      logger.notice(
-        "the limit of \(limit) open files is lower than limits.connections (\(wanted)); raise it with ulimit -n"
-      )
-    }
-    return limit
-  }
+  // MARK: - Bots
 
   private func stopBots() { bots.withLock { $0?.cancel() } }
 

@@ -18,7 +18,8 @@ extension SocketLoop {
     do {
       try world.acceptor?.accept { socket, peer in admit(socket, from: peer) }
     } catch {
-      logger.error("no longer accepting connections: \(error)")
+      logger.critical(
+        "The relay accepts no more connections. Restart it.", metadata: ["error": "\(error)"])
       world.stopAccepting()
     }
   }
@@ -36,14 +37,18 @@ extension SocketLoop {
         socket,
         Admission.Refusal(
           rule: .proxyProtocol, text: "This port takes connections of trusted proxies only.\n"),
-        status: 403)
+        from: host, status: 403)
       return
     }
     let admission = connections.context.admission
     if let refusal = admission.admit(host, descriptor: socket.descriptor, isProxy: isProxy) {
       logger.debug(
-        "loop-\(world.index) rejects a connection from \(peer): \(refusal.rule.rawValue)")
-      reject(socket, refusal)
+        "A connection is rejected.",
+        metadata: [
+          "loop": .stringConvertible(world.index), "address": "\(peer)",
+          "rule": "\(refusal.rule.rawValue)",
+        ])
+      reject(socket, refusal, from: host)
       return
     }
     var tls: TLSChannel?
@@ -53,12 +58,14 @@ extension SocketLoop {
         admission.leave(host)
         reject(
           socket,
-          Admission.Refusal(rule: .memory, text: "The relay is out of memory; try again later.\n"))
+          Admission.Refusal(rule: .memory, text: "The relay is out of memory; try again later.\n"),
+          from: host)
         return
       }
     }
     let stream = connections.accept(from: host, as: isProxy ? .proxy : .client)
-    connections.diagnostics.debug(stream, "is accepted from \(peer)")
+    connections.diagnostics.debug(
+      stream, "A connection is accepted.", [LogField("address", "\(peer)")])
     serve(socket, tls, at: stream, awaitsHeader: proxies.sendHeaders)
   }
 
@@ -69,7 +76,9 @@ extension SocketLoop {
         serve(socket, nil, at: connections.accept(from: nil, as: .operator))
       }
     } catch {
-      logger.error("no longer accepting operators: \(error)")
+      logger.error(
+        "The operator's socket accepts no more connections. Restart the relay to use it again.",
+        metadata: ["error": "\(error)"])
       world.operatorAcceptor?.close()
     }
   }
@@ -80,7 +89,7 @@ extension SocketLoop {
     do {
       try world.open(index, socket, tls, awaitsHeader: awaitsHeader)
     } catch {
-      logger.error("a connection cannot be served: \(error)")
+      logger.error("A connection cannot be served.", metadata: ["error": "\(error)"])
       connections.remove(stream: index)
     }
   }
@@ -88,14 +97,10 @@ extension SocketLoop {
   /// Tells a rejected client the reason: as plaintext without TLS; with TLS, where it could not
   /// read that, as an alert.
   private func reject(
-    _ socket: borrowing Socket, _ refusal: Admission.Refusal, status: Int = 503
+    _ socket: borrowing Socket, _ refusal: Admission.Refusal, from host: HostKey,
+    status: Int = 503
   ) {
-    connections.context.violations.count(refusal.rule)
-    switch refusal.rule {
-    case .descriptors: reportShortage(of: "file descriptors", "; raise the limit with ulimit -n")
-    case .memory: reportShortage(of: "memory", "")
-    default: break
-    }
+    connections.context.violations.count(refusal.rule, from: host)
     // Unread input would turn the close into a reset, which may overtake the response.
     Self.discardInput(of: socket, into: &unread)
     if world.shared.credentials == nil {
@@ -109,13 +114,5 @@ extension SocketLoop {
   private static func discardInput(of socket: borrowing Socket, into buffer: inout [UInt8]) {
     var span = buffer.mutableSpan
     _ = socket.read(into: &span)
-  }
-
-  /// Logs the shortage, at most once a minute.
-  private func reportShortage(of what: String, _ remedy: String) {
-    let now = world.moment().monotonic
-    guard now >= nextShortageReport else { return }
-    nextShortageReport = now + 60_000
-    logger.warning("out of \(what): rejecting new connections\(remedy)")
   }
 }

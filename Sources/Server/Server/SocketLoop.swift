@@ -25,8 +25,6 @@ final class SocketLoop: EventHandler {
   /// A buffer for unread input of rejected clients, which is discarded; allocated for the first
   /// one.
   lazy var unread = [UInt8](repeating: 0, count: ConnectionLoop.readBytes)
-  /// The earliest time of the next shortage message, by the monotonic clock in milliseconds.
-  var nextShortageReport: Int64 = 0
 
   private init(
     _ index: Int, _ context: ConnectionLoop.Context, _ shared: SocketWorld.Shared, seed: UInt64
@@ -72,7 +70,9 @@ final class SocketLoop: EventHandler {
   private func listen(_ listener: consuming Listener) throws(SystemError) {
     let logger = logger
     world.acceptor = try Acceptor(listener, on: loop, token: Token.acceptor) { error in
-      logger.warning("out of file descriptors: new connections wait (\(error))")
+      logger.warning(
+        "The relay is out of file descriptors: new connections wait. Raise the limit with ulimit -n.",
+        metadata: ["error": "\(error)"])
     }
   }
 
@@ -80,7 +80,9 @@ final class SocketLoop: EventHandler {
   private func listen(forOperators listener: consuming Listener) throws(SystemError) {
     let logger = logger
     world.operatorAcceptor = try Acceptor(listener, on: loop, token: Token.operators) { error in
-      logger.warning("out of file descriptors: operators wait (\(error))")
+      logger.warning(
+        "The relay is out of file descriptors: programs of operators wait. Raise the limit with ulimit -n.",
+        metadata: ["error": "\(error)"])
     }
   }
 
@@ -102,11 +104,14 @@ final class SocketLoop: EventHandler {
     switch token {
     case Token.acceptor:
       do { try world.acceptor?.timerFired() } catch {
-        logger.error("the listener failed: \(error)")
+        logger.critical(
+          "The relay cannot listen any more. Restart it.", metadata: ["error": "\(error)"])
       }
     case Token.operators:
       do { try world.operatorAcceptor?.timerFired() } catch {
-        logger.error("the operator's socket failed: \(error)")
+        logger.error(
+          "The operator's socket has failed. Restart the relay to use it again.",
+          metadata: ["error": "\(error)"])
       }
     case Token.sweep:
       connections.sweep()

@@ -156,12 +156,23 @@ import WebSocket
     switch shared.logger.logLevel {
     case .trace: .trace
     case .debug: .debug
-    default: .off
+    case .info: .info
+    case .notice: .notice
+    case .warning: .warning
+    case .error, .critical: .off
     }
   }
 
-  func report(_ level: Diagnostics.Level, _ text: String) {
-    shared.logger.log(level: level == .trace ? .trace : .debug, "loop-\(index) \(text)")
+  func report(_ level: Diagnostics.Level, _ message: String, _ fields: [LogField]) {
+    let level: Logger.Level =
+      switch level {
+      case .trace: .trace
+      case .debug: .debug
+      case .info: .info
+      case .notice: .notice
+      case .warning, .off: .warning
+      }
+    shared.logger.log(level: level, "\(message)", metadata: Logger.Metadata(fields))
   }
 
   func stopAccepting() {

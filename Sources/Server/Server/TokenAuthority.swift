@@ -157,7 +157,8 @@ final class TokenAuthority: Sendable {
     do throws(SystemError) {
       try follow(url)
     } catch {
-      throw ServerError("auth.jwks (\(url)) cannot be fetched: \(error).", .environment)
+      throw ServerError(
+        "auth.jwks (\(Self.shown(url))) cannot be fetched: \(error).", .environment)
     }
   }
 
@@ -200,7 +201,8 @@ final class TokenAuthority: Sendable {
         let verifier = apply(&state)
         if state.rule != before { state.said = "" }
         let count = set.keys.count == 1 ? "1 key" : "\(set.keys.count) keys"
-        let text = Self.joined(["\(count) from \(document.url)."] + set.notes + verifier.keys.notes)
+        let text = Self.joined(
+          ["\(count) from \(Self.shown(document.url))."] + set.notes + verifier.keys.notes)
         say(text, at: .info, &state)
       }
       return true
@@ -219,7 +221,7 @@ final class TokenAuthority: Sendable {
         state.fetched == nil
         ? "Tokens by its keys are not accepted until it can be read."
         : "The keys that were read before stay."
-      say("\(document.url) \(found) \(consequence)", at: .warning, &state)
+      say("\(Self.shown(document.url)) \(found) \(consequence)", at: .warning, &state)
     }
     return false
   }
@@ -253,6 +255,9 @@ final class TokenAuthority: Sendable {
     state.said = text
     logger.log(level: level, "auth.jwks: \(text)")
   }
+
+  /// A query may be a secret.
+  private static func shown(_ url: String) -> Substring { url.prefix { $0 != "?" } }
 
   /// A provider decides how many there are.
   private static func joined(_ notes: [String]) -> String {

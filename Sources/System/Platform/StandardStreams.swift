@@ -27,8 +27,11 @@ public enum StandardStreams {
 /// Standard error.
 public enum StandardError {
   /// Writes the whole text; ignores errors.
-  public static func write(_ text: String) {
-    _ = WholeFile.write(Array(text.utf8).span, to: STDERR_FILENO)
+  public static func write(_ text: String) { write(Array(text.utf8)) }
+
+  /// Writes all bytes; ignores errors.
+  public static func write(_ bytes: [UInt8]) {
+    _ = WholeFile.write(bytes.span, to: STDERR_FILENO)
   }
 }
 

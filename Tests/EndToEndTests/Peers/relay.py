@@ -54,7 +54,7 @@ class Relay:
             text = log.read_text()
             if has_ended:
                 raise NotStarted(text)
-            return re.search(r"listening on (wss?://127.0.0.1:(\d+)[^\n]*/ws)\n", text)
+            return re.search(r"listening on (wss?://127.0.0.1:(\d+)[^\n\"]*/ws)[\"\n]", text)
 
         self.socket, port = wait(said, log.read_text).groups()
         self.port, self.url = int(port), f"http://127.0.0.1:{port}"

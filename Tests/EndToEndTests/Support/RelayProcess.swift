@@ -63,7 +63,7 @@ final class RelayProcess {
       scheme = String(text[word.upperBound..<start.lowerBound])
       let digits = text[start.upperBound...].prefix { $0.isNumber }
       port = UInt16(digits) ?? 0
-      return text[digits.endIndex...].prefix { $0 != "\n" }.hasSuffix("/ws")
+      return text[digits.endIndex...].prefix { !"\n\"".contains($0) }.hasSuffix("/ws")
     }
   }
 

@@ -67,6 +67,7 @@ final class AccountExchange: HTTPExchange {
   }
 
   override func take(_ answer: AccountAnswer) {
+    loop.reportDevice(answer, of: connection)
     var response = response(answer)
     if let change = answer.cookie, let cookie = loop.context.authenticator.cookie,
       cookie.maySet(for: request)

@@ -43,7 +43,9 @@ extension ConnectionLoop {
   private func answer(
     _ request: HTTPRequest, _ rest: Span<UInt8>, _ connection: ServerConnection
   ) -> Bool {
-    report(connection, "requests \(request.method) \(request.path)")
+    report(
+      connection, "A request has arrived.",
+      [LogField("method", request.method), LogField("path", request.shownPath)])
     // Each request has its own credentials.
     connection.isAuthenticated = false
     var unverified: String?
@@ -130,7 +132,7 @@ extension ConnectionLoop {
     _ connection: ServerConnection, _ opening: RequestRouter.Opening,
     as state: ServerConnection.State
   ) -> SessionID {
-    report(connection, "opens a WebSocket")
+    report(connection, "A WebSocket opens.")
     let webSocket = WebSocket.Connection(
       role: .server, limits: webSocketLimits, deflate: opening.deflate, sharing: deflateStreams)
     let session = openSession(
@@ -252,7 +254,7 @@ extension ConnectionLoop {
         sends: sends, requests: requests, bytes: bytes, from: user, now: now.monotonic)
     else { return nil }
     shard.counters.count(.rateLimited)
-    context.violations.count(sends > 0 ? .sendsPerSecond : .requestsPerSecond)
+    context.violations.count(sends > 0 ? .sendsPerSecond : .requestsPerSecond, by: user)
     return .tooManyRequests(wait)
   }
 

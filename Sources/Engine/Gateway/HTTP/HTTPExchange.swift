@@ -143,7 +143,7 @@ class HTTPExchange {
   /// Sends the response, if there is one.
   final func sendResponse() {
     guard var response, state != .answering else { return }
-    loop.report(connection, "is answered \(response.status)")
+    loop.reportAnswer(response, to: self)
     assert(connection.exchange === self, "an exchange has its connection until it is answered")
     loop.endSession(of: connection)
     state = .answering

@@ -91,7 +91,7 @@ final class StreamExchange: SessionExchange {
   }
 
   private func begin() {
-    loop.report(connection, "is answered by a stream")
+    loop.report(connection, "A stream begins.")
     isStreaming = true
     connection.deadline = 0
     connection.takenAt = loop.now.monotonic
@@ -122,7 +122,9 @@ final class StreamExchange: SessionExchange {
 
   // MARK: - Ends
 
-  override func clientClosed() { if isStreaming { loop.remove(connection) } }
+  override func clientClosed() {
+    if isStreaming { loop.remove(connection, "the client closed the connection") }
+  }
 
   override func step() {
     if let error = stream?.refusal { answer(HTTPProblem(error, wall: loop.now.wall).response) }
@@ -151,7 +153,7 @@ final class StreamExchange: SessionExchange {
   /// Sends a comment after a silence, and ends a stream whose client does not read or is gone.
   override func sweep() {
     guard isStreaming else { return super.sweep() }
-    if connection.sawEnd { return loop.remove(connection) }
+    if connection.sawEnd { return loop.remove(connection, "the client closed the connection") }
     let deadline = connection.deadline
     if closing != nil, deadline > 0, loop.now.monotonic >= deadline {
       return loop.remove(connection)
@@ -161,7 +163,7 @@ final class StreamExchange: SessionExchange {
     guard events.isEmpty, !loop.world.hasBacklog(connection.stream) else {
       if idle > 0, silence >= idle {
         loop.countViolation(.idleTimeout, by: connection)
-        loop.remove(connection)
+        loop.remove(connection, "the client has read nothing for \(idle / 1000) s")
       }
       return
     }
@@ -172,7 +174,7 @@ final class StreamExchange: SessionExchange {
         >= max(idle, 2 * EventStream.commentMilliseconds)
     {
       loop.countViolation(.idleTimeout, by: connection)
-      return loop.remove(connection)
+      return loop.remove(connection, "nothing was heard from the client's machine")
     }
     events = EventStream.comment
     sendEvents()

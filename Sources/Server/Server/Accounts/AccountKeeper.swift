@@ -37,6 +37,8 @@ final class AccountKeeper: Sendable {
   private let changed: @Sendable (Account) -> Void
   /// Called with what concerns one person, for the operator.
   private let warn: @Sendable (String) -> Void
+  /// Clients cause the warnings.
+  private let quota = LineQuota()
 
   init(
     _ service: sending AccountService, providers: ProviderCaller,
@@ -228,8 +230,11 @@ final class AccountKeeper: Sendable {
   ) -> AccountAnswer {
     switch outcome {
     case .failure(let failure):
-      if !failure.explanation.isEmpty {
-        warn("a sign-in failed (\(failure.code.rawValue)): \(failure.explanation)")
+      for omitted in quota.takeOmitted(now: now) {
+        warn("\(omitted.count) more sign-ins have failed, and were left out.")
+      }
+      if !failure.explanation.isEmpty, quota.admits(.refusal, now: now) {
+        warn("A sign-in failed (\(failure.code.rawValue)): \(failure.explanation)")
       }
       return service.failed(failure.code)
     case .success(let found):

@@ -115,7 +115,7 @@ final class ProviderCaller: Sendable {
         origins: origins, userAgent: "relay/\(Server.version)",
         timeoutMilliseconds: Self.timeoutMilliseconds, limitBytes: Self.answerLimitBytes)
     } catch {
-      report("signing in at providers does not work: \(error)")
+      report("Signing in at providers does not work: \(error). Restart the relay.")
       return
     }
     while let batch = jobs.takeAll() {
