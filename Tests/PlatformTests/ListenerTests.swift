@@ -127,4 +127,39 @@ import Testing
     #expect(try peer == client.localAddress())
     #expect(peer.isLoopback)
   }
+
+  @Test func `an inherited one shares its queue with its siblings, and leaves it open`() throws {
+    let owner = try Listener.claim(loopback())
+    let copies = [dup(owner.descriptor), dup(owner.descriptor)]
+    do {
+      let first = try Listener.adopt(copies[0])
+      let second = try first.sibling()
+      #expect(first.address == owner.address)
+      #expect(second.address == owner.address)
+      let client = try Socket.connect(to: owner.address)
+      // Each of them sees the client, and one accepts it.
+      #expect(becomes(POLLIN, first.descriptor))
+      let accepted = try accept(from: second)
+      #expect(accepted.borrowed.sendsAtOnce)
+      #expect(!becomes(POLLIN, first.descriptor, Deadline(seconds: 0)))
+      _ = client.descriptor
+    }
+    let waiting = try Socket.connect(to: owner.address)
+    let next = try Listener.adopt(copies[1])
+    _ = try accept(from: next)
+    _ = waiting.descriptor
+  }
+
+  @Test func `a descriptor that does not listen for TCP is not adopted`() throws {
+    let pair = try SocketPair()
+    let folder = try TemporaryFolder()
+    let local = try Listener.claim(folder: folder.path, name: "socket")
+    for (descriptor, code) in [
+      (pair.client.descriptor, EPROTOTYPE), (local.descriptor, EPROTOTYPE), (1 << 20, EBADF),
+    ] {
+      var reason: Int32?
+      do { _ = try Listener.adopt(descriptor) } catch { reason = error.code }
+      #expect(reason == code)
+    }
+  }
 }

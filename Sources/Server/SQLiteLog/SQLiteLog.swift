@@ -208,6 +208,9 @@ public final class SQLiteLog: Log {
     reads.append((loop, request))
   }
 
+  /// How long the thread that writes has worked on its current batch; 0 while it waits for one.
+  public var writingNanoseconds: UInt64 { submissions.busyNanoseconds }
+
   /// See `Log`. Asks the file system for the sizes of the files.
   public func statistics() -> LogStatistics {
     var statistics = meter.statistics

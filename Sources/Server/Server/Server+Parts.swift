@@ -10,43 +10,6 @@ import SQLiteLog
 
 /// The parts that a server opens from its configuration.
 extension Server {
-  static func claim(_ listen: String) throws(ServerError) -> Listener {
-    let addresses: [Address]
-    do {
-      addresses = try Address.resolve(listen)
-    } catch {
-      throw ServerError("Cannot listen on \(listen): \(error).", .environment)
-    }
-    guard let address = addresses.first else {
-      throw ServerError("Cannot listen on \(listen): the name has no address.", .environment)
-    }
-    do {
-      return try Listener.claim(address)
-    } catch {
-      throw ServerError(listenFailure: error, listen)
-    }
-  }
-
-  /// The name of the operator's socket in the data folder.
-  public static let operatorSocket = "operator.sock"
-
-  /// Listens for programs of operators. A relay without its own folder, or without space in it, goes on
-  /// without that socket.
-  static func claimOperatorSocket(
-    _ configuration: Configuration, _ logger: Logger
-  ) -> sending Listener? {
-    do {
-      // Not every engine has created the folder.
-      try PrivateFiles.createFolder(configuration.dataFolder)
-      return try Listener.claim(folder: configuration.dataFolder, name: operatorSocket)
-    } catch {
-      logger.warning(
-        "There is no socket for relay trace and other programs of the operator. Check the data folder, and restart the relay.",
-        metadata: ["error": "\(error)"])
-      return nil
-    }
-  }
-
   static func openLog(
     _ configuration: Configuration, _ logger: Logger, _ lead: BotLead, _ isCancelled: () -> Bool
   ) throws(ServerError) -> any Log {

@@ -37,17 +37,21 @@ public final class Server: Sendable {
   /// used.
   public let firstLink: String?
   let mailboxes: [Mailbox<LoopMessage>]
+  let heartbeats: [Heartbeat]
   private let threads: Mutex<[WorkerThread]>
   private let bots: Mutex<Task<Void, Never>?>
 
   /// Opens the store, listens, and starts to serve; returns when clients can connect.
-  /// - Parameter isCancelled: asked while it waits for a PostgreSQL that does not answer yet.
+  /// - Parameters:
+  ///   - listener: the socket that the relay was started with, instead of `listen`.
+  ///   - isCancelled: asked while it waits for a PostgreSQL that does not answer yet.
   /// - Throws: what is wrong with the environment, as a sentence for the operator.
   public convenience init(
-    _ configuration: Configuration, logger: Logger, isCancelled: () -> Bool = { false }
+    _ configuration: Configuration, logger: Logger, listener: consuming Listener? = nil,
+    isCancelled: () -> Bool = { false }
   ) throws(ServerError) {
     let lead = BotLead()
-    try self.init(configuration, logger: logger, lead: lead) {
+    try self.init(configuration, logger: logger, listener: listener, lead: lead) {
       (configuration, logger) throws(ServerError) in
       try Self.openLog(configuration, logger, lead, isCancelled)
     }
@@ -57,7 +61,8 @@ public final class Server: Sendable {
   ///   - lead: says when this relay runs the bots; `nil` = always.
   ///   - openLog: called once the port is bound.
   init(
-    _ configuration: Configuration, logger: Logger, lead: BotLead? = nil,
+    _ configuration: Configuration, logger: Logger, listener: consuming Listener? = nil,
+    lead: BotLead? = nil,
     openLog: (Configuration, Logger) throws(ServerError) -> any Log
   ) throws(ServerError) {
     ignoreSIGPIPE()
@@ -73,7 +78,7 @@ public final class Server: Sendable {
       )
     }
     // Binds the port first: a second relay on the same port must not touch the store.
-    let listener = try Self.claim(configuration.listen)
+    let listener = try Self.claim(configuration.listen, unless: listener)
     address = listener.address
     let names = ReservedNames(configuration)
     var shard = configuration.shard
@@ -110,6 +115,8 @@ public final class Server: Sendable {
       var mailboxes: [Mailbox<LoopMessage>] = []
       for _ in 0..<loops { mailboxes.append(try Mailbox()) }
       self.mailboxes = mailboxes
+      let heartbeats = mailboxes.map { _ in Heartbeat() }
+      self.heartbeats = heartbeats
       directory = try PeopleDirectory.open(configuration, logger)
       var pictures = AvatarCache.Options(
         userAgent: "relay/\(Self.version)", services: configuration.pictureServices)
@@ -138,7 +145,8 @@ public final class Server: Sendable {
         drainSeconds: configuration.drainSeconds)
       context.proxies = proxies.chain
       let shared = SocketWorld.Shared(
-        log: log, mailboxes: mailboxes, avatars: avatars, accounts: accounts,
+        log: log, mailboxes: mailboxes, heartbeats: heartbeats, avatars: avatars,
+        accounts: accounts,
         authority: authority, credentials: credentials,
         proxies: proxies, logger: logger,
         metrics: Metrics.describer(context, log, bots: configuration.bots.count))

@@ -114,6 +114,7 @@ final class SocketLoop: EventHandler {
           metadata: ["error": "\(error)"])
       }
     case Token.sweep:
+      world.shared.heartbeats[world.index].beat(at: loop.now)
       connections.sweep()
       loop.schedule(afterMilliseconds: ConnectionLoop.sweepMilliseconds, token: Token.sweep)
     default: wake = nil

@@ -16,6 +16,8 @@ import WebSocket
     var log: any Log
     /// The mailbox of each loop.
     var mailboxes: [Mailbox<LoopMessage>]
+    /// The heartbeat of each loop.
+    var heartbeats: [Heartbeat]
     var avatars: AvatarCache
     /// `nil` = the relay has no accounts.
     var accounts: AccountKeeper?

@@ -28,6 +28,8 @@ public struct Listener: ~Copyable, Sendable {
   public let address: Address
   /// The path of a Unix socket, which is removed with the listener.
   private let path: String?
+  /// Whether the process was started with it.
+  private let isInherited: Bool
 
   /// The kernel reduces it to `net.core.somaxconn`: after a restart all clients reconnect at once.
   private static let backlog: Int32 = 65535
@@ -52,13 +54,27 @@ public struct Listener: ~Copyable, Sendable {
     return listener
   }
 
+  /// Takes over a listening TCP socket that the process was started with; throws if the descriptor is
+  /// none. Its queue of clients belongs to the service manager, too, so clients wait in it while the
+  /// process is restarted.
+  public static func adopt(_ descriptor: Int32) throws(SystemError) -> Listener {
+    guard clinux_adopt_listener(descriptor) == 0 else {
+      throw SystemError.last("listen on descriptor \(descriptor)")
+    }
+    return try Listener(inherited: descriptor)
+  }
+
   /// Opens another listener on the same address, for another loop; the kernel distributes clients
-  /// over all.
+  /// over all. Of an inherited one, all share its queue, from which each loop accepts when it can: a
+  /// queue of one's own would end with this process.
   ///
   /// When a listener is closed, the connections that the kernel has assigned to it are reset: open
   /// all listeners before clients connect, and close them together.
   public func sibling() throws(SystemError) -> Listener {
-    try Listener(address, sharesPort: true)
+    if !isInherited { return try Listener(address, sharesPort: true) }
+    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    if copy < 0 { throw SystemError.last("dup \(address)") }
+    return try Listener(inherited: copy)
   }
 
   /// Listens on a Unix socket, which only this user, and root, may connect to. Replaces a socket
@@ -73,6 +89,16 @@ public struct Listener: ~Copyable, Sendable {
     descriptor = unixDescriptor
     address = Address(unspecifiedPort: 0)
     self.path = path
+    isInherited = false
+  }
+
+  private init(inherited descriptor: Int32) throws(SystemError) {
+    let socket = Socket(owning: descriptor)
+    try Self.keepAlive(descriptor, socket.localAddress())
+    address = try socket.localAddress()
+    path = nil
+    isInherited = true
+    self.descriptor = socket.release()
   }
 
   private init(_ wanted: Address, sharesPort: Bool) throws(SystemError) {
@@ -84,14 +110,7 @@ public struct Listener: ~Copyable, Sendable {
     guard clinux_set_reuse_address(descriptor, 1) == 0 else {
       throw SystemError.last("setsockopt SO_REUSEADDR \(wanted)")
     }
-    // Inherited by accepted sockets. Detects peers that are gone when nothing is read or sent.
-    guard
-      clinux_set_keepalive(
-        descriptor, Self.keepaliveIdleSeconds, Self.keepaliveIntervalSeconds, Self.keepaliveProbes)
-        == 0
-    else {
-      throw SystemError.last("setsockopt SO_KEEPALIVE \(wanted)")
-    }
+    try Self.keepAlive(descriptor, wanted)
     if sharesPort, clinux_set_reuse_port(descriptor, 1) < 0 {
       throw SystemError.last("setsockopt SO_REUSEPORT \(wanted)")
     }
@@ -104,7 +123,15 @@ public struct Listener: ~Copyable, Sendable {
     }
     address = try socket.localAddress()
     path = nil
+    isInherited = false
     self.descriptor = socket.release()
+  }
+
+  /// Detects peers that are gone when nothing is read or sent: accepted sockets inherit it.
+  private static func keepAlive(_ descriptor: Int32, _ address: Address) throws(SystemError) {
+    let code = clinux_set_keepalive(
+      descriptor, keepaliveIdleSeconds, keepaliveIntervalSeconds, keepaliveProbes)
+    if code != 0 { throw SystemError.last("setsockopt SO_KEEPALIVE \(address)") }
   }
 
   deinit {

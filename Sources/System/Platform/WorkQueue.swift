@@ -8,6 +8,8 @@ internal import Glibc
   // Guarded by `mutex`.
   private var elements: [Element] = []
   private var isClosed = false
+  /// When the taker got what it works on; `nil` while it waits.
+  private var takenAt: Instant?
 
   package init() {
     unsafe mutex = .allocate(capacity: 1)
@@ -51,6 +53,13 @@ internal import Glibc
     return isClosed
   }
 
+  /// How long the taker has worked on what it took last; 0 while it waits for more.
+  package var busyNanoseconds: UInt64 {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    return takenAt.map { Instant.now().nanoseconds(since: $0) } ?? 0
+  }
+
   /// Waits for elements and returns all of them; `nil` once the queue is closed and empty.
   /// - Parameter timeoutMilliseconds: after this time it returns an empty array; `nil` = no
   ///   timeout.
@@ -67,14 +76,17 @@ internal import Glibc
     }
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
+    takenAt = nil
     while elements.isEmpty {
       if isClosed { return nil }
       if timeoutMilliseconds == nil {
         unsafe pthread_cond_wait(filled, mutex)
       } else if unsafe pthread_cond_timedwait(filled, mutex, &end) == ETIMEDOUT {
+        takenAt = .now()
         return []
       }
     }
+    takenAt = .now()
     let taken = elements
     elements = []
     return taken

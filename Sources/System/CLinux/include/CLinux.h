@@ -29,6 +29,9 @@ int clinux_connect(int descriptor, const struct clinux_address *address);
 // Listens on a socket in a folder, which only this user may connect to. Replaces a socket without a
 // listening process; fails with EADDRINUSE if there is one.
 int clinux_listen_unix(const char *folder, const char *name);
+// Prepares a socket that this process has inherited as the ones above are. EPROTOTYPE: it is not a TCP
+// socket that listens.
+int clinux_adopt_listener(int descriptor);
 // The peer of a Unix socket has the address 0.0.0.0.
 int clinux_accept(int descriptor, struct clinux_address *peer);
 int clinux_local_address(int descriptor, struct clinux_address *address);
@@ -95,6 +98,8 @@ void clinux_trim_memory(void);
 
 // A connection to a Unix socket, non-blocking and close-on-exec. ENAMETOOLONG: the path is too long.
 int clinux_connect_unix(const char *path);
+// Sends a datagram to a Unix socket, within 5 s; a path that begins with @ is an abstract name.
+int clinux_send_unix_datagram(const char *path, const char *text);
 // A descriptor of a process, readable when it has exited: pidfd_open, close-on-exec.
 int clinux_process_descriptor(int process);
 // The reading and the writing end of a pipe, both close-on-exec: pipe2.
