@@ -4,7 +4,7 @@ SHELL := /bin/sh
 .PHONY: run build check quick test test-times test-long test-browsers test-openid test-machine test-fresh bench bench-full conformance faults simulate \
   account-faults bit-flips \
   simulate-bugs fuzz fuzz-coverage fuzz-bugs test-tsan test-asan pictures bench-screen bench-hostile format lint \
-  install uninstall help bench-baseline bench-figures docs release
+  install uninstall deb test-deb help bench-baseline bench-figures docs release
 
 # Swift has no fixed place: PATH is searched first, then the default of its installer.
 SWIFT := $(shell command -v swift || { [ -x /opt/swift/usr/bin/swift ] && echo /opt/swift/usr/bin/swift; })
@@ -23,7 +23,8 @@ OWN := $(wildcard Sources Tests LoadTests docs/clients/swift Package.swift)
 SCRIPTS := Tests/run Tests/fresh-machine Tests/Conformance/run Tests/certificates Tests/Simulation/catch-bugs \
   Tests/Simulation/PlantedBugs/plant Tests/Fuzz/run Tests/Fuzz/unpack Tests/Fuzz/minimize \
   Tests/Fuzz/coverage Tests/Fuzz/catch-bugs Tests/Sanitizers/run Tests/JavaScript/typecheck \
-  LoadTests/instructions/count config/setup config/tool config/docs config/release config/bots/dice .ci/run
+  LoadTests/instructions/count config/deb/build config/deb/postinst config/deb/prerm config/deb/postrm \
+  Tests/Package/run config/setup config/tool config/docs config/release config/bots/dice .ci/run
 BASH_SCRIPTS := Tests/Conformance/autobahn
 JAVASCRIPT := Sources/JavaScript Sources/Web Tests/JavaScript
 BIOME := 2.3.11
@@ -61,6 +62,8 @@ help:
 	@echo 'make build             build the commands for release, into .build/release'
 	@echo 'make install PREFIX=   install relay, wschat and swarm with their manuals, in /usr/local by default'
 	@echo 'make uninstall PREFIX= remove them'
+	@echo 'make deb               make a Debian package of relay and wschat, in .build/deb'
+	@echo 'make test-deb          install, upgrade, remove and purge it on a new Debian; needs root'
 	@echo 'make docs              render the documentation of protocol and modules into .build/docs'
 	@echo 'make release           check that this commit can be released, and print how to tag it'
 	@echo 'make format            format the code'
@@ -360,7 +363,8 @@ release: lint
 # Run `make build` first, as the owner of the folder: root need not build what it installs. BUILT is the
 # folder of the binaries. The commands generate their own shell completions.
 INSTALLED = $(DESTDIR)$(PREFIX)
-MANUALS := Sources/Commands/RelayCommand/relay.1 Sources/Commands/WschatCommand/wschat.1 LoadTests/swarm/swarm.1
+MANUALS = $(foreach name,$(notdir $(COMMANDS)),$(wildcard Sources/Commands/*/$(name).1 LoadTests/$(name)/$(name).1))
+SWARM_LIBRARIES = $(if $(filter %/swarm,$(COMMANDS)),$(BUILT)/libPowerLossRecorder.so $(BUILT)/libWrongClock.so)
 BASH_COMPLETIONS = $(INSTALLED)/share/bash-completion/completions
 ZSH_COMPLETIONS = $(INSTALLED)/share/zsh/site-functions
 FISH_COMPLETIONS = $(INSTALLED)/share/fish/vendor_completions.d
@@ -368,13 +372,13 @@ DOCUMENTATION = $(INSTALLED)/share/doc/relay
 
 install:
 	@for command in $(COMMANDS); do [ -x "$$command" ] || exec $(MAKE) build; done
-	install -d "$(INSTALLED)/bin" "$(INSTALLED)/lib" "$(INSTALLED)/share/man/man1" "$(DOCUMENTATION)" \
+	install -d "$(INSTALLED)/bin" "$(INSTALLED)/share/man/man1" "$(DOCUMENTATION)" \
 	  "$(BASH_COMPLETIONS)" "$(ZSH_COMPLETIONS)" "$(FISH_COMPLETIONS)"
 	install -m 755 $(COMMANDS) "$(INSTALLED)/bin"
-	install -m 644 $(BUILT)/libPowerLossRecorder.so $(BUILT)/libWrongClock.so "$(INSTALLED)/lib"
+	$(if $(SWARM_LIBRARIES),install -d "$(INSTALLED)/lib" && install -m 644 $(SWARM_LIBRARIES) "$(INSTALLED)/lib")
+	$(if $(SWARM_LIBRARIES),install -m 644 LoadTests/README.md "$(DOCUMENTATION)/scenarios.md")
 	install -m 644 $(MANUALS) "$(INSTALLED)/share/man/man1"
 	install -m 644 config/relay.yaml config/wschat.yaml "$(DOCUMENTATION)"
-	install -m 644 LoadTests/README.md "$(DOCUMENTATION)/scenarios.md"
 	umask 022; for command in $(COMMANDS); do \
 	  name=$${command##*/}; \
 	  "$$command" --generate-completion-script bash >"$(BASH_COMPLETIONS)/$$name" && \
@@ -392,3 +396,15 @@ uninstall:
 	    "$(BASH_COMPLETIONS)/$$name" "$(ZSH_COMPLETIONS)/_$$name" "$(FISH_COMPLETIONS)/$$name.fish"; \
 	done
 	[ ! -d "$(DOCUMENTATION)" ] || rmdir --ignore-fail-on-non-empty "$(DOCUMENTATION)"
+
+# A package of the release build; a second revision of it is what the test upgrades to.
+deb: build
+	@config/setup deb
+	@config/deb/build $(BUILT) .build/deb
+
+test-deb: build
+	@config/setup deb
+	@rm -rf .build/deb-test && for revision in 1 2; do config/deb/build $(BUILT) .build/deb-test $$revision || exit; done
+	@lintian --allow-root --fail-on error --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog \
+	  .build/deb-test/*.deb
+	@Tests/fresh-machine -f .build/deb-test/relay_*-1_*.deb -f .build/deb-test/relay_*-2_*.deb Tests/Package/run
