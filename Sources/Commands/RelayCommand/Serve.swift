@@ -83,7 +83,8 @@ struct Serve: ParsableCommand {
     OperatorLog.announce(status)
     if !manager.sockets.isEmpty {
       OperatorLog.announce(
-        "That is the address of the socket unit. The address in the configuration (listen) is not used.")
+        "That is the address of the socket unit. The address in the configuration (listen) is not used."
+      )
     }
     if let link = server.firstLink {
       OperatorLog.announce(

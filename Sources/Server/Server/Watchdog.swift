@@ -37,13 +37,18 @@ public struct Watchdog: ~Copyable {
       // The status first: what the thread waits for may be the log.
       manager.tell("STATUS=\(thread.name) has made no progress for \(seconds) s")
       server.logger.critical(
-        "\(thread.name) has made no progress for \(seconds) s. If it does not go on, the service manager restarts the relay within \(limitMilliseconds / 1000) s."
-      )
+        "A thread makes no progress. Unless it goes on, the service manager restarts the relay soon.",
+        metadata: [
+          "thread": "\(thread.name)", "seconds": .stringConvertible(seconds),
+          "limit_s": .stringConvertible(limitMilliseconds / 1000),
+        ])
     }
     guard stalled.isEmpty else { return }
     manager.tell("WATCHDOG=1")
     if late.isEmpty { return }
-    server.logger.notice("\(late.sorted().joined(separator: ", ")) makes progress again")
+    server.logger.notice(
+      "Threads make progress again.",
+      metadata: ["thread": "\(late.sorted().joined(separator: ", "))"])
     manager.tell("STATUS=\(status)")
     late = []
   }
