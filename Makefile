@@ -369,6 +369,7 @@ BASH_COMPLETIONS = $(INSTALLED)/share/bash-completion/completions
 ZSH_COMPLETIONS = $(INSTALLED)/share/zsh/site-functions
 FISH_COMPLETIONS = $(INSTALLED)/share/fish/vendor_completions.d
 DOCUMENTATION = $(INSTALLED)/share/doc/relay
+MONITORING = config/monitoring/alerts.yaml config/monitoring/dashboard.json
 
 install:
 	@for command in $(COMMANDS); do [ -x "$$command" ] || exec $(MAKE) build; done
@@ -378,7 +379,7 @@ install:
 	$(if $(SWARM_LIBRARIES),install -d "$(INSTALLED)/lib" && install -m 644 $(SWARM_LIBRARIES) "$(INSTALLED)/lib")
 	$(if $(SWARM_LIBRARIES),install -m 644 LoadTests/README.md "$(DOCUMENTATION)/scenarios.md")
 	install -m 644 $(MANUALS) "$(INSTALLED)/share/man/man1"
-	install -m 644 config/relay.yaml config/wschat.yaml "$(DOCUMENTATION)"
+	install -m 644 config/relay.yaml config/wschat.yaml $(MONITORING) "$(DOCUMENTATION)"
 	umask 022; for command in $(COMMANDS); do \
 	  name=$${command##*/}; \
 	  "$$command" --generate-completion-script bash >"$(BASH_COMPLETIONS)/$$name" && \
@@ -390,7 +391,7 @@ install:
 uninstall:
 	rm -f "$(INSTALLED)/lib/libPowerLossRecorder.so" "$(INSTALLED)/lib/libWrongClock.so" \
 	  "$(DOCUMENTATION)/relay.yaml" \
-	  "$(DOCUMENTATION)/wschat.yaml" "$(DOCUMENTATION)/scenarios.md"
+	  "$(DOCUMENTATION)/wschat.yaml" "$(DOCUMENTATION)/scenarios.md" $(addprefix "$(DOCUMENTATION)"/,$(notdir $(MONITORING)))
 	for name in $(notdir $(COMMANDS)); do \
 	  rm -f "$(INSTALLED)/bin/$$name" "$(INSTALLED)/share/man/man1/$$name.1" \
 	    "$(BASH_COMPLETIONS)/$$name" "$(ZSH_COMPLETIONS)/_$$name" "$(FISH_COMPLETIONS)/$$name.fish"; \

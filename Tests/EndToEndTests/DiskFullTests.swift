@@ -62,6 +62,46 @@ extension `End to end` {
       #expect(try verify.wait() == .exit(0), "\(verify.output)\(verify.errors)")
     }
 
+    @Test(.enabled(if: SmallDisk.isPossible, "mounting a file system of its own takes root"))
+    func `with less than log.min_free_bytes nothing is written, and the gauge has said so`() throws
+    {
+      let disk = try SmallDisk(kibibytes: 8192)
+      try disk.folder.write(String(repeating: "ballast\n", count: 1 << 18), to: "ballast")
+      let relay = try RelayProcess(
+        "log: { min_free_bytes: 4194304 }\n\(RelayProcess.withoutLimits)",
+        data: disk.folder["data"])
+      func freeBytes() throws -> Int {
+        let metric = "\nrelay_disk_free_bytes "
+        let metrics = try relay.metrics()
+        guard let start = metrics.firstRange(of: metric)?.upperBound,
+          let bytes = Int(metrics[start...].prefix { $0.isNumber })
+        else { throw Unexpected("no gauge in \(metrics)") }
+        return bytes
+      }
+      #expect(try freeBytes() > 4_194_304)
+      let ada = try RawClient(relay, user: "ada")
+      let text = String(repeating: "0123456789", count: 800)
+      var seq: Int64 = 0
+      var refusal: WireError?
+      while refusal == nil, seq < 1000 {
+        try ada.send(.send(.init(room: "general", id: "\(seq + 1)", text: text)))
+        refusal = try ada.first { message -> WireError?? in
+          if case .error(let error) = message { return error }
+          guard case .ack(let ack) = message else { return nil }
+          seq = ack.seq
+          return .some(nil)
+        }
+      }
+      #expect(refusal?.code == .unavailable)
+      #expect(seq > 10)
+      #expect((3_145_728..<4_194_304).contains(try freeBytes()))
+      try relay.process.waitForErrors { $0.contains("log.min_free_bytes is 4194304") }
+      #expect(try ada.history("general", limit: 5).entries.count == 5)
+      try run("rm", disk.folder["ballast"])
+      #expect(try RawClient(relay, user: "bo").say("again", in: "general", id: "1").seq == seq + 1)
+      #expect(try relay.stop() == .exit(0))
+    }
+
     @Test(
       .enabled(if: SmallDisk.isPossible, "mounting a file system of its own takes root"),
       arguments: [true, false])

@@ -9,6 +9,16 @@ extension `End to end` {
       try HTTPExchange(relay, "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n").answer()
     }
 
+    @Test
+    func `each alert fires for its fault alone, and no query names a metric that is not there`()
+      throws
+    {
+      let peer = try ChildProcess(
+        ["/usr/bin/python3", "-B", Programs.peer("monitoring.py"), Programs.relay], input: "")
+      #expect(try peer.wait(Deadline(seconds: 120)) == .exit(0), "\(peer.errors)")
+      #expect(peer.output == "good\n")
+    }
+
     @Test func `Prometheus's parser reads the metrics, and they are correct`() throws {
       let folder = try TemporaryFolder()
       try folder.write("[{ user: ada }, { user: bo }, { user: Ada Lovelace }]\n", to: "people.yaml")

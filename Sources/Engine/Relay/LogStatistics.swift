@@ -21,6 +21,8 @@ public struct LogStatistics: Sendable {
   public var unindexedEntries = 0
   /// The files on disk.
   public var files: [File] = []
+  /// The free bytes on their disk; `nil` = unknown.
+  public var freeBytes: Int?
 
   public struct File: Sendable {
     public var name: String

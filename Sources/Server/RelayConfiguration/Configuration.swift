@@ -101,6 +101,8 @@ extension Configuration {
     public var durability = Durability.fsync
     /// How many of its newest entries each room keeps; 0 = all.
     public var keepEntriesPerRoom = 0
+    /// How many bytes of the disk stay free, of the engine `sqlite`; 0 = none.
+    public var minimumFreeBytes = 0
     /// The memory for recent entries of all rooms, in bytes.
     public var tailBytes = 8_388_608
   }

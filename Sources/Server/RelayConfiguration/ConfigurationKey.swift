@@ -81,6 +81,7 @@ extension ConfigurationKey {
     .choice("log.require", \.log.require),
     .choice("log.durability", \.log.durability),
     .integer("log.keep_entries_per_room", \.log.keepEntriesPerRoom, 0...1_000_000_000_000),
+    .integer("log.min_free_bytes", \.log.minimumFreeBytes, 0...1_125_899_906_842_624),
     .integer("log.tail_bytes", \.log.tailBytes, 0...1_099_511_627_776),
 
     .optionalFile("tls.certificate", \.tls.certificate),

@@ -49,6 +49,8 @@ public final class SQLiteLog: Log {
     public var durability = Durability.fsync
     /// How many entries of a room are kept; 0 = all.
     public var keepEntriesPerRoom: Int64 = 0
+    /// How many bytes of the disk stay free: with less, nothing is written; 0 = none.
+    public var minimumFreeBytes = 0
     /// How many rooms a user may belong to; 0 = no limit.
     public var roomsPerUser = 0
     /// How many edits and reactions one entry may have.
@@ -83,6 +85,7 @@ public final class SQLiteLog: Log {
   private let indexer: Handover<Indexer>
   private let indexWork = WorkQueue<Void>()
   private let shared: OpenStore
+  private let space: DiskSpace
   /// The first one is the writer.
   private let threads = Mutex<[WorkerThread]>([])
 
@@ -103,6 +106,8 @@ public final class SQLiteLog: Log {
         folder: path, durability: options.durability, now: options.clock(),
         segmentEntries: options.segmentEntries, report: report)
     }
+    space = DiskSpace(path: path, minimumBytes: options.minimumFreeBytes)
+    store.space = space
     let isFull = isLent || store.hasUnstoredEpoch
     if let reason = store.discardedIndex {
       report("The index \(folder.indexPath) was rebuilt from the store: \(reason).")
@@ -216,6 +221,7 @@ public final class SQLiteLog: Log {
     var statistics = meter.statistics
     statistics.unindexedEntries = shared.unindexed
     statistics.files = shared.folder.files
+    statistics.freeBytes = space.freeBytes
     return statistics
   }
 

@@ -22,6 +22,9 @@ package final class SQLiteStore: EntryStore {
   /// Why an existing index was discarded and rebuilt; `nil` if none was.
   package let discardedIndex: String?
 
+  /// Where the log has to leave space; `nil` = anywhere.
+  var space: DiskSpace?
+
   /// Opens the store in a folder, creates both if they are missing, and begins a new epoch.
   ///
   /// Reads back the unindexed entries. If there are many, for example because the index is missing,
@@ -265,6 +268,7 @@ package final class SQLiteStore: EntryStore {
 
   package func commit(_ changes: StoreChanges) throws(StoreFailure) {
     if changes.isEmpty { return }
+    try space?.check()
     do { try state.commit(changes) } catch { throw failure("write", error) }
     commits += 1
   }

@@ -177,6 +177,9 @@ struct Metrics {
     text.gauges(
       "relay_log_file_bytes", "Size of the store's files.", by: "file",
       log.files.map { ($0.name, $0.bytes) })
+    if let bytes = log.freeBytes {
+      text.gauge("relay_disk_free_bytes", "Bytes free on the disk of the store.", bytes)
+    }
     if let node { add(node, to: &text) }
   }
 

@@ -48,6 +48,7 @@ extension Server {
     var options = SQLiteLog.Options()
     options.durability = durability
     options.keepEntriesPerRoom = Int64(configuration.log.keepEntriesPerRoom)
+    options.minimumFreeBytes = configuration.log.minimumFreeBytes
     options.roomsPerUser = configuration.limits.roomsPerUser
     options.limits = configuration.limits.entry
     options.commitDelayMilliseconds = configuration.debug.commitDelayMilliseconds

@@ -37,7 +37,9 @@ extension TopFigures {
     ("subscriptions", "relay_subscriptions"),
     ("lagging_subscriptions", "relay_lagging_subscriptions"),
     ("queued_bytes", "relay_queued_bytes"), ("memory_bytes", "process_resident_memory_bytes"),
-    ("open_fds", "process_open_fds"), ("unindexed_entries", "relay_log_unindexed_entries"),
+    ("open_fds", "process_open_fds"),
+    ("disk_free_bytes", "relay_disk_free_bytes"),
+    ("unindexed_entries", "relay_log_unindexed_entries"),
     ("node_lag_batches", "relay_node_lag_batches"),
   ]
   private static let counters = [

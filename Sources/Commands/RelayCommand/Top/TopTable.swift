@@ -100,8 +100,12 @@ struct TopTable {
   }
 
   private var disk: String {
-    figures.sample["relay_log_file_bytes"].map { "\($0.label) \(Self.bytes($0.value))" }
-      .joined(separator: ", ")
+    let free =
+      figures.sample.total("relay_disk_free_bytes").map { ["\(Self.bytes($0)) free"] } ?? []
+    let files = figures.sample["relay_log_file_bytes"].map {
+      "\($0.label) \(Self.bytes($0.value))"
+    }
+    return (free + files).joined(separator: ", ")
   }
 
   private var problems: String {
