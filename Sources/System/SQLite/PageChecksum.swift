@@ -7,8 +7,9 @@
 /// | 8 | the sum of the page's number and all bytes before these, two little-endian halves |
 ///
 /// The sum is that of SQLite's write-ahead log
-/// (<https://sqlite.org/fileformat2.html#checksum_algorithm>): each step is a bijection of both halves, so
-/// that no change of a single word goes unnoticed. It takes a third of the instructions of zlib's CRC-32.
+/// (<https://sqlite.org/fileformat2.html#checksum_algorithm>), of eight parts side by side, and then of their
+/// sums: each step is a bijection of both halves, so that no change of a single word goes unnoticed. Words are
+/// little-endian.
 enum PageChecksum {
   /// How many bytes of a page it takes.
   static let bytes = 12
@@ -49,13 +50,28 @@ enum PageChecksum {
   }
 
   private static func sum(of page: UnsafeRawBufferPointer, at offset: Int64) -> UInt64 {
-    var first = UInt32(truncatingIfNeeded: offset / Int64(page.count) + 1)
-    var second: UInt32 = 0
+    let end = page.count - sumBytes
     var place = 0
-    while place < page.count - sumBytes {
+    // Eight sums side by side, each of every eighth pair of words.
+    var firsts = SIMD8<UInt32>(
+      repeating: UInt32(truncatingIfNeeded: offset / Int64(page.count) + 1))
+    var seconds = SIMD8<UInt32>(repeating: 0)
+    while place + 64 <= end {
+      let words = unsafe page.loadUnaligned(fromByteOffset: place, as: SIMD8<UInt32>.self)
+      let others = unsafe page.loadUnaligned(fromByteOffset: place + 32, as: SIMD8<UInt32>.self)
+      firsts = firsts &+ words &+ seconds
+      seconds = seconds &+ others &+ firsts
+      place += 64
+    }
+    var (first, second) = (UInt32(0), UInt32(0))
+    func add(_ word: UInt32, _ other: UInt32) {
+      first = first &+ word &+ second
+      second = second &+ other &+ first
+    }
+    for lane in 0..<8 { add(firsts[lane], seconds[lane]) }
+    while place < end {
       let word = unsafe UInt64(littleEndian: page.load(fromByteOffset: place, as: UInt64.self))
-      first = first &+ UInt32(truncatingIfNeeded: word) &+ second
-      second = second &+ UInt32(truncatingIfNeeded: word >> 32) &+ first
+      add(UInt32(truncatingIfNeeded: word), UInt32(truncatingIfNeeded: word >> 32))
       place += 8
     }
     return UInt64(first) | UInt64(second) << 32
