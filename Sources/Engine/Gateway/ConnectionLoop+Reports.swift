@@ -18,7 +18,8 @@ extension ConnectionLoop {
     world.report(level, message, fields)
   }
 
-  private static func transport(of connection: ServerConnection) -> String {
+  /// By what a connection is used, for operators.
+  static func transport(of connection: ServerConnection) -> String {
     switch connection.state {
     case .bot: "bot"
     case .exchange(let exchange): exchange is StreamExchange ? "stream" : "http"

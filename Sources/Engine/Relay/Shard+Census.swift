@@ -7,6 +7,11 @@ public struct SessionCensus: Sendable {
   public var subscriptions: Int
   public var lagging: Int
   public var queuedBytes: Int
+
+  /// Those with most bytes queued come first.
+  public func precedes(_ other: Self) -> Bool {
+    (other.queuedBytes, user) < (queuedBytes, other.user)
+  }
 }
 
 /// Who is connected, and which rooms are busy, for operators.
@@ -31,7 +36,7 @@ extension Shard {
   }
 
   private static func keepFirst(_ limit: Int, of found: inout [SessionCensus]) {
-    found.sort { ($1.queuedBytes, $0.user) < ($0.queuedBytes, $1.user) }
+    found.sort { $0.precedes($1) }
     found.removeLast(max(0, found.count - limit))
   }
 

@@ -7,17 +7,16 @@ struct TopTable {
 
   /// Each with a heading, and what is to be known about it.
   var lines: [(heading: String, text: String)] {
-    [
+    let census = JSONNode(figures.sample.census)
+    return [
       ("relay", relay), ("connections", connections), ("load", load), ("latency", latency),
       ("waiting", waiting), ("refused", Self.list(figures.rates("relay_rejections_total"))),
       ("limits", Self.list(figures.rates("relay_violations_total"))), ("processor", processor),
-      ("memory", memory), ("disk", disk), ("problems", problems), ("rooms", rooms),
-    ].filter { !$0.1.isEmpty } + users
+      ("memory", memory), ("disk", disk), ("problems", problems), ("rooms", rooms(census)),
+    ].filter { !$0.1.isEmpty } + users(census)
   }
 
-  private var census: JSONNode? { JSONNode(figures.sample.census) }
-
-  private var rooms: String {
+  private func rooms(_ census: JSONNode?) -> String {
     let busy = (census?["rooms"]?.elements ?? []).compactMap { room -> (String, Double)? in
       guard let name = room["room"]?.string,
         let rate = room["entries_per_s"]?.number.flatMap(Double.init)
@@ -30,7 +29,7 @@ struct TopTable {
   }
 
   /// A line for each connection, those with most bytes queued first.
-  private var users: [(heading: String, text: String)] {
+  private func users(_ census: JSONNode?) -> [(heading: String, text: String)] {
     (census?["connections"]?.elements ?? []).enumerated().map { place, one in
       let place = place == 0 ? "clients" : ""
       let lagging = one["lagging"]?.integer ?? 0

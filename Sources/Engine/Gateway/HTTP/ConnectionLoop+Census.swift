@@ -23,9 +23,7 @@ extension ConnectionLoop {
     survey(for: exchange.id) {
       $0.census(of: user)
     } answer: { loop, parts in
-      let all = parts.flatMap(\.listed).sorted {
-        ($1.session.queuedBytes, $0.session.user) < ($0.session.queuedBytes, $1.session.user)
-      }
+      let all = parts.flatMap(\.listed).sorted { $0.session.precedes($1.session) }
       let rooms = loop.shard.busiestRooms(limit: Self.busyRoomsLimit, now: loop.now)
       let total = parts.reduce(0) { $0 + $1.total }
       return HTTPResponse(
@@ -42,14 +40,6 @@ extension ConnectionLoop {
         transport: connection.map(Self.transport) ?? "http")
     }
     return (listed, total)
-  }
-
-  private static func transport(of connection: ServerConnection) -> String {
-    switch connection.state {
-    case .open, .closing: "websocket"
-    case .bot: "bot"
-    default: "http"
-    }
   }
 
   private static func json(
