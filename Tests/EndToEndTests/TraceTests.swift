@@ -20,6 +20,15 @@ extension `End to end` {
       return node
     }
 
+    private func http(
+      _ relay: RelayProcess, _ request: String, _ headers: String = "", _ content: String = ""
+    ) throws -> String {
+      try HTTPExchange(
+        relay,
+        "\(request) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(headers)\r\n\(content)"
+      ).answer()
+    }
+
     private func milliseconds(_ node: JSONNode?) throws -> Double {
       guard let number = node?.number.flatMap(Double.init) else { throw Unexpected("no number") }
       return number
@@ -91,6 +100,43 @@ extension `End to end` {
       try relay.stop()
     }
 
+    @Test
+    func
+      `an entry is found by the trace of its sender, over WebSocket and HTTP, by operators only`()
+      throws
+    {
+      let relay = try RelayProcess()
+      let ada = try RawClient(relay, user: "ada")
+      let parents = ["a", "b"].map { "00-\(String(repeating: $0, count: 32))-00f067aa0ba902b7-01" }
+      try ada.send(
+        #"{"type":"send","room":"r","id":"1","text":"hi","traceparent":"\#(parents[0])"}"#)
+      _ = try ada.first { if case .ack = $0 { true } else { nil } }
+      let content = #"{"id":"2","text":"hi"}"#
+      let answer = try http(
+        relay, "POST /v1/rooms/r/messages?user=bo",
+        """
+        traceparent: \(parents[1])\r
+        Content-Type: application/json\r
+        Content-Length: \(content.utf8.count)\r
+
+        """, content)
+      #expect(answer.hasPrefix("HTTP/1.1 201 "))
+      for (seq, parent) in zip(1..., parents) {
+        let id = String(parent.dropFirst(3).prefix(32))
+        let table = try trace(relay, "--trace-id", id)
+        #expect(table.output.contains("entry \(seq) of r by "), "\(table.errors)")
+        #expect(table.output.contains("\ntraceparent \(parent)\n"))
+        let node = try node(try trace(relay, "--trace-id", id, "--json"))
+        #expect(node["seq"]?.integer == Int64(seq))
+        #expect(node["traceparent"]?.string == parent)
+        #expect(try http(relay, "GET /v1/traces/\(id)?user=ada").hasPrefix("HTTP/1.1 403 "))
+      }
+      let none = try trace(relay, "--trace-id", String(repeating: "c", count: 32))
+      #expect(try none.wait() == .exit(1))
+      #expect(none.errors.hasPrefix("No entry of this trace is kept"))
+      try relay.stop()
+    }
+
     @Test func `a certificate for another name is no obstacle on the relay's machine`() throws {
       let certificates = try Certificates()
       try certificates.use("server", key: "server")
@@ -142,6 +188,7 @@ extension `End to end` {
       for arguments in [
         [], ["--seq", "1", "--id", "1"], ["--seq", "0"], ["--seq", "1", "--token", "x"],
         ["--seq", "1", "--data", "x", "--url", "http://127.0.0.1:1"],
+        ["--trace-id", String(repeating: "a", count: 32)],
       ] {
         let command = try ChildProcess(
           [Programs.relay, "trace", "--room", "r"] + arguments, input: "")

@@ -29,7 +29,8 @@ extension `End to end` {
         directory: { kind: local, file: \(folder["people.yaml"]) }
         """, in: folder)
       let peer = try ChildProcess(
-        ["/usr/bin/python3", Programs.peer("metrics.py"), "\(relay.port)"], input: "")
+        ["/usr/bin/python3", Programs.peer("metrics.py"), "\(relay.port)", relay.dataFolder],
+        input: "")
       #expect(try peer.wait(Deadline(seconds: 150)) == .exit(0), "\(peer.errors)")
       #expect(peer.output == "good\n")
       try relay.stop()

@@ -75,7 +75,9 @@ final class ArrayWorld: LoopWorld {
   }
   func stopAccepting() {}
   func fetchAvatar(of user: String, from url: String, for exchange: ExchangeID) {}
-  func metrics(of loops: LoopSnapshot) -> HTTPResponse { HTTPResponse(status: 200, text: "") }
+  func metrics(of loops: LoopSnapshot, openMetrics: Bool) -> HTTPResponse {
+    HTTPResponse(status: 200, text: "")
+  }
   func releaseMemory(keepingPlaces places: Int) {}
 }
 

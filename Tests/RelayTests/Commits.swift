@@ -6,7 +6,9 @@ import Wire
 extension Commit {
   /// A commit of entries `1…` of one user, in the given rooms: for each, its first `seq` and how
   /// many. Each entry's frame is a length in four bytes and its JSON.
-  static func entries(_ spans: [(room: String, first: Int64, count: Int)]) -> Commit {
+  static func entries(
+    _ spans: [(room: String, first: Int64, count: Int)], trace: CommitTrace? = nil
+  ) -> Commit {
     var entries: [StoreChanges.NewEntry] = []
     var groups: [Int] = []
     for (group, span) in spans.enumerated() {
@@ -26,7 +28,8 @@ extension Commit {
       SpannedEntries(
         entries, groups: groups, firstKept: spans.map { _ in 1 },
         receivedAt: entries.map(\.entry.seq), SimulatedSocket.framing),
-      marks: [], membershipChanges: [], typing: [], audiences: [], presences: [], redactions: [])
+      marks: [], membershipChanges: [], typing: [], audiences: [], presences: [], redactions: [],
+      trace: trace)
   }
 }
 

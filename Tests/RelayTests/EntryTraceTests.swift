@@ -46,6 +46,49 @@ import Wire
     #expect(history.entries == 0)
   }
 
+  @Test func `the limit of bytes holds if every entry has a traceparent`() throws {
+    var history = CommitHistory()
+    let parent = try #require(
+      Traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"))
+    for batch in 0..<20 {
+      let first = Int64(batch) * 1000 + 1
+      let spans = (0..<1000).map {
+        CommitTrace.Span(room: "r", seq: first + $0, parent: parent)
+      }
+      history.append(
+        .entries(
+          [("r", first, 1000)], trace: CommitTrace(id: TraceID(high: 1, low: 1), spans: spans)),
+        Self.stages)
+      #expect(history.bytes <= CommitHistory.bytesLimit)
+    }
+    #expect(history.find(try #require(parent.traceID))?.seq == 20_000)
+  }
+
+  @Test func `a trace is found by its name, the last entry first`() throws {
+    var history = CommitHistory()
+    let parents = try ["a", "b"].map { digit in
+      try #require(
+        Traceparent("00-\(String(repeating: digit, count: 32))-00f067aa0ba902b7-01"))
+    }
+    let own = TraceID(high: 7, low: 7)
+    history.append(
+      .entries([("r", 1, 3)], trace: CommitTrace(id: own, spans: [])), Self.stages)
+    history.append(
+      .entries(
+        [("q", 1, 2), ("r", 4, 1)],
+        trace: CommitTrace(
+          id: try #require(parents[0].traceID),
+          spans: [
+            .init(room: "q", seq: 1, parent: parents[0]),
+            .init(room: "q", seq: 2, parent: parents[1]),
+            .init(room: "r", seq: 4, parent: parents[0]),
+          ])), Self.stages)
+    #expect(history.find(own).map { "\($0.room) \($0.seq)" } == "r 1")
+    let found = parents.compactMap(\.traceID).map { history.find($0) }
+    #expect(found.map { "\($0?.room ?? "") \($0?.seq ?? 0)" } == ["r 4", "q 2"])
+    #expect(history.find(TraceID(high: 8, low: 8)) == nil)
+  }
+
   @Test func `commits without entries and marks are not kept`() {
     var history = CommitHistory()
     let typing = Commit.TypingChange(room: "r", user: "ada", on: true)

@@ -9,12 +9,22 @@ import Wire
 @Suite struct `The message that a request over HTTP stands for` {
   /// The message that the relay gets, or its refusal.
   private func message(_ content: String) -> Result<ClientMessage, WireError> {
-    let json = HTTPCall.Message.send(room: "general").json(Array(content.utf8))
+    let json = HTTPCall.Message.send(room: "general", nil).json(Array(content.utf8))
     do throws(WireError) {
       return .success(try ClientMessage(decoding: json.span, textLimitBytes: 0))
     } catch {
       return .failure(error)
     }
+  }
+
+  @Test func `has the traceparent of the request's head, whatever the content says`() throws {
+    let span = try #require(
+      Traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"))
+    let json = HTTPCall.Message.send(room: "r", span).json(
+      Array(#"{"id":"1","text":"hi","traceparent":"00-x"}"#.utf8))
+    var send = ClientMessage.Send(room: "r", id: "1", text: "hi")
+    send.traceparent = span
+    #expect(try ClientMessage(decoding: json.span, textLimitBytes: 0) == .send(send))
   }
 
   @Test(arguments: [

@@ -14,7 +14,7 @@ struct Trace: ParsableCommand {
       """)
 
   @Option(help: "The room.")
-  var room: String
+  var room: String?
 
   @Option(help: "The id of the entry; the last one, if several users have sent it.")
   var id: String?
@@ -22,21 +22,42 @@ struct Trace: ParsableCommand {
   @Option(help: ArgumentHelp("The number of the entry.", valueName: "n"))
   var seq: Int64?
 
+  @Option(
+    name: .customLong("trace-id"),
+    help: ArgumentHelp(
+      "The last entry of a trace: that of an exemplar in the metrics, or of the sender's own (traceparent).",
+      valueName: "hex"))
+  var traceID: String?
+
   @Flag(help: "Print the relay's answer, which is JSON.")
   var json = false
 
   @OptionGroup var relay: RelayQuery
 
   func validate() throws {
+    if let traceID {
+      guard room == nil, id == nil, seq == nil else {
+        throw ValidationError("--trace-id cannot be combined with --room, --id and --seq.")
+      }
+      guard TraceID(traceID) != nil else {
+        throw ValidationError("--trace-id must be 32 hexadecimal digits in lower case, not all 0.")
+      }
+      return
+    }
+    guard room != nil else { throw ValidationError("--room or --trace-id is required.") }
     guard (id == nil) != (seq == nil) else {
       throw ValidationError("Exactly one of --id and --seq is required.")
     }
     if let seq, seq < 1 { throw ValidationError("--seq must be at least 1.") }
   }
 
-  func run() throws {
+  private var path: String {
+    if let traceID { return "/v1/traces/\(traceID)" }
     let entry = id.map { "\(WebAddress.escaped($0))/trace?by=id" } ?? "\(seq ?? 0)/trace"
-    let path = "/v1/rooms/\(WebAddress.escaped(room))/messages/\(entry)"
+    return "/v1/rooms/\(WebAddress.escaped(room ?? ""))/messages/\(entry)"
+  }
+
+  func run() throws {
     let relay = try relay.target()
     let answer: (status: Int, body: [UInt8])
     do throws(WebPage.Failure) {

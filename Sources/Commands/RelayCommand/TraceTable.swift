@@ -18,8 +18,10 @@ struct TraceTable: CustomStringConvertible {
     let rows = rows
     let stageWidth = rows.map(\.stage.count).max() ?? 0
     let timeWidth = rows.map(\.time.count).max() ?? 0
-    let title =
+    var title =
       "entry \(number("seq", of: trace)) of \(text("room", of: trace)) by \(text("from", of: trace))\n"
+    let parent = text("traceparent", of: trace)
+    if !parent.isEmpty { title += "traceparent \(parent)\n" }
     return rows.reduce(into: title) { text, row in
       text += row.stage + String(repeating: " ", count: stageWidth - row.stage.count + 2)
       text += String(repeating: " ", count: timeWidth - row.time.count) + row.time

@@ -3,11 +3,13 @@ import WebSocket
 
 /// `GET /metrics`: collects the metrics of all loops.
 extension ConnectionLoop {
-  func surveyMetrics(for exchange: HTTPExchange) {
+  /// - Parameter openMetrics: whether the answer is in the format that has exemplars.
+  func surveyMetrics(openMetrics: Bool, for exchange: HTTPExchange) {
     survey(for: exchange.id) {
       $0.snapshot()
     } answer: { loop, snapshots in
-      loop.world.metrics(of: snapshots.reduce(into: LoopSnapshot()) { $0 += $1 })
+      loop.world.metrics(
+        of: snapshots.reduce(into: LoopSnapshot()) { $0 += $1 }, openMetrics: openMetrics)
     }
   }
 
@@ -37,7 +39,9 @@ extension ConnectionLoop {
   /// that of the batch's first send: an upper bound for all of them, at the cost of one clock
   /// reading.
   func recordAcks() {
-    guard let (count, since) = shard.takeAcknowledged() else { return }
-    counts.ackSeconds.add(Double(max(0, world.microseconds - since)) / 1e6, times: count)
+    guard let (count, since, trace) = shard.takeAcknowledged() else { return }
+    let seconds = Double(max(0, world.microseconds - since)) / 1e6
+    counts.ackSeconds.add(seconds, times: count)
+    if let trace { counts.ackSeconds.record(.init(value: seconds, trace: trace, at: now.wall)) }
   }
 }

@@ -65,7 +65,7 @@ package protocol LoopWorld: AnyObject {
   /// Asks what keeps the accounts, which posts `LoopMessage.account`.
   func ask(_ call: AccountCall, for exchange: ExchangeID)
   /// Returns the response to `GET /metrics`.
-  func metrics(of loops: LoopSnapshot) -> HTTPResponse
+  func metrics(of loops: LoopSnapshot, openMetrics: Bool) -> HTTPResponse
   /// Returns unused memory to the system after a peak of connections, including that of streams at
   /// indices from `places` on.
   func releaseMemory(keepingPlaces places: Int)

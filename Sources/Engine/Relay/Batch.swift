@@ -82,6 +82,8 @@ package struct Batch {
   var entryRooms: [Int] = []
   /// When each of `entries` was received, in microseconds of the monotonic clock.
   var received: [Int64] = []
+  /// Entries that are part of a trace of their sender's own.
+  var traced: [CommitTrace.Span] = []
   /// Indices of `entries` by identity.
   var identities: HashTable
   /// For each loop.

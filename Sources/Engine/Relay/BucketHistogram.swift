@@ -1,3 +1,5 @@
+public import Wire
+
 /// A histogram with fixed buckets, which a scraper can add up over relays and time.
 public struct BucketHistogram: Sendable, Equatable {
   /// The upper bounds of all buckets except the last, which has none; ascending.
@@ -5,6 +7,22 @@ public struct BucketHistogram: Sendable, Equatable {
   /// The count of each bucket, including the last.
   public private(set) var counts: [Int]
   public private(set) var sum = 0.0
+  /// The last value of each bucket whose trace is known.
+  public private(set) var exemplars: [Int: Exemplar] = [:]
+
+  /// A value that stands for others, by which one finds out more.
+  public struct Exemplar: Sendable, Equatable {
+    public var value: Double
+    public var trace: TraceID
+    /// Milliseconds since 1970.
+    public var at: Int64
+
+    public init(value: Double, trace: TraceID, at: Int64) {
+      self.value = value
+      self.trace = trace
+      self.at = at
+    }
+  }
 
   public init(bounds: [Double]) {
     self.bounds = bounds
@@ -25,8 +43,17 @@ public struct BucketHistogram: Sendable, Equatable {
 
   /// Records a value, `times` times.
   public mutating func add(_ value: Double, times: Int = 1) {
-    counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += times
+    counts[bucket(of: value)] += times
     sum += value * Double(times)
+  }
+
+  /// Makes a recorded value the exemplar of its bucket.
+  public mutating func record(_ exemplar: Exemplar) {
+    exemplars[bucket(of: exemplar.value)] = exemplar
+  }
+
+  private func bucket(of value: Double) -> Int {
+    bounds.firstIndex { value <= $0 } ?? bounds.count
   }
 
   /// Adds a histogram with the same bounds.
@@ -34,5 +61,6 @@ public struct BucketHistogram: Sendable, Equatable {
     precondition(a.bounds == b.bounds, "the histograms have different bounds")
     for index in a.counts.indices { a.counts[index] += b.counts[index] }
     a.sum += b.sum
+    a.exemplars.merge(b.exemplars) { $0.at > $1.at ? $0 : $1 }
   }
 }

@@ -137,6 +137,8 @@ public final class Commit: Sendable {
     /// `nil` if they cannot be read: those before stay.
     public var bans: [BanChange]?
   }
+  /// `nil` if there are no entries.
+  let trace: CommitTrace?
   /// Whether there is any of `blocks`, `renewal`, `requests` and `bans`.
   let hasRareChanges: Bool
 
@@ -150,7 +152,7 @@ public final class Commit: Sendable {
     membershipChanges: [MembershipChange] = [], departures: [Departure] = [],
     typing: [TypingChange] = [], audiences: [AudienceChange], presences: [PresenceChange],
     redactions: [Redaction] = [], blocks: [BlockChange] = [], renewal: Renewal? = nil,
-    requests: [RequestChange] = [], bans: [BanChange] = []
+    requests: [RequestChange] = [], bans: [BanChange] = [], trace: CommitTrace? = nil
   ) {
     spans = entries.spans
     frames = entries.frames
@@ -162,6 +164,7 @@ public final class Commit: Sendable {
     self.renewal = renewal
     self.requests = requests
     self.bans = bans
+    self.trace = trace
     hasRareChanges =
       !(blocks.isEmpty && renewal == nil && requests.isEmpty && bans.isEmpty)
     self.presences = presences

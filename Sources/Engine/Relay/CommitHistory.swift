@@ -17,11 +17,13 @@ struct CommitHistory {
     var received: [Int64]
     var marks: [Commit.MarkChange]
     var stages: CommitStages
+    var trace: CommitTrace?
 
     var bytes: Int {
       MemoryLayout<Self>.stride + spans.count * MemoryLayout<Commit.RoomSpan>.stride
         + senders.count * (MemoryLayout<String>.stride + MemoryLayout<Int64>.stride)
         + marks.count * MemoryLayout<Commit.MarkChange>.stride
+        + (trace?.spans.count ?? 0) * (MemoryLayout<CommitTrace.Span>.stride + 64)
     }
   }
 
@@ -41,7 +43,7 @@ struct CommitHistory {
     guard !commit.spans.isEmpty || !commit.marks.isEmpty else { return }
     let record = Record(
       spans: commit.spans, senders: commit.senders, received: commit.received, marks: commit.marks,
-      stages: stages)
+      stages: stages, trace: commit.trace)
     records.append(record)
     entries += record.senders.count
     bytes += record.bytes
@@ -61,6 +63,18 @@ struct CommitHistory {
         return Place(
           record: record, index: span.frames.lowerBound + Int(seq - span.firstSeq))
       }
+    }
+    return nil
+  }
+
+  /// Returns the last entry of a trace; `nil` if none is kept.
+  func find(_ trace: TraceID) -> (room: String, seq: Int64)? {
+    for record in records.reversed() {
+      guard let known = record.trace else { continue }
+      if let span = known.spans.last(where: { $0.parent.traceID == trace }) {
+        return (span.room, span.seq)
+      }
+      if known.id == trace, let span = record.spans.first { return (span.room, span.firstSeq) }
     }
     return nil
   }

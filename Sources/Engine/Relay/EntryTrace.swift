@@ -18,6 +18,8 @@ public struct EntryTrace: Equatable, Sendable {
   /// The number of entries in the batch.
   public var batchEntries: Int
   public var members: Int
+  /// As its sender gave it.
+  public var traceparent: Traceparent?
   /// Ordered by name, without the sender; `nil` in rooms of more than 50 members.
   public var receivedBy: [Acknowledgement]?
   public var readBy: [Acknowledgement]?

@@ -40,6 +40,8 @@ struct LogQueue {
   private var answeredSince: Int64?
   /// The number of acks since the last `takeAcknowledged`.
   private var acknowledged = 0
+  /// The trace of the last commit.
+  private var trace: TraceID?
 
   var isFull: Bool { bytes + waitingBytes > Self.limitBytes }
   /// Whether `takeBatch` returns a batch.
@@ -146,12 +148,14 @@ struct LogQueue {
 
   mutating func countAck() { acknowledged += 1 }
 
-  /// The number of sends that were acknowledged since the last call, and when the first send of
-  /// their batch was received, in microseconds of the monotonic clock.
-  mutating func takeAcknowledged() -> (count: Int, since: Int64)? {
+  mutating func record(_ trace: CommitTrace?) { if let trace { self.trace = trace.id } }
+
+  /// The number of sends that were acknowledged since the last call, when the first send of
+  /// their batch was received, in microseconds of the monotonic clock, and the trace of the batch.
+  mutating func takeAcknowledged() -> (count: Int, since: Int64, trace: TraceID?)? {
     guard acknowledged > 0, let answeredSince else { return nil }
-    defer { acknowledged = 0 }
-    return (acknowledged, answeredSince)
+    defer { (acknowledged, trace) = (0, nil) }
+    return (acknowledged, answeredSince, trace)
   }
 }
 

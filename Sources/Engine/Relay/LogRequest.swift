@@ -130,6 +130,8 @@ public enum LogRequest: Sendable {
       case seq(Int64)
       /// The last one with this id that the user sent, or for an operator any user.
       case id(String)
+      /// The last one, of any room, of a trace.
+      case trace(TraceID)
     }
 
     public var ticket: Ticket
@@ -172,11 +174,14 @@ public enum LogRequest: Sendable {
     public let ref: String?
     /// When it was received, in microseconds of the monotonic clock.
     public let receivedAt: Int64
+    /// As in `ClientMessage.Send`.
+    public let traceparent: Traceparent?
 
     public init(
       session: SessionID, room: String, user: String, id: String, kind: EntryKind, body: [UInt8],
       reference: ClientMessage.Reference? = nil, mayCreate: Bool, isOperator: Bool = false,
-      isListed: Bool = false, stranger: Stranger? = nil, ref: String? = nil, receivedAt: Int64 = 0
+      isListed: Bool = false, stranger: Stranger? = nil, ref: String? = nil, receivedAt: Int64 = 0,
+      traceparent: Traceparent? = nil
     ) {
       self.session = session
       self.room = room
@@ -191,6 +196,7 @@ public enum LogRequest: Sendable {
       self.stranger = stranger
       self.ref = ref
       self.receivedAt = receivedAt
+      self.traceparent = traceparent
     }
 
     /// Whether the entry changes the room: its settings, or what a user is in it.

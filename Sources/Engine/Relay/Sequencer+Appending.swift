@@ -73,6 +73,9 @@ extension Sequencer {
     if isRequest { beginRequest(append, in: room, &batch) }
     if rooms[room].memberCount < 2 { try addPeers(to: room, &batch, &store) }
     if batch.isAct { try recordAct(append, seq, in: room, &batch, &store) }
+    if let parent = append.traceparent {
+      batch.traced.append(.init(room: append.room, seq: seq, parent: parent))
+    }
     acknowledge(append, seq, at, loop, &batch)
   }
 

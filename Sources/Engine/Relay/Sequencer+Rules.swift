@@ -278,6 +278,6 @@ extension LogRequest.Append {
     return LogRequest.Append(
       session: session, room: name, user: user, id: id, kind: kind, body: body,
       reference: reference, mayCreate: mayCreate, isOperator: isOperator, ref: ref,
-      receivedAt: receivedAt)
+      receivedAt: receivedAt, traceparent: traceparent)
   }
 }

@@ -24,6 +24,17 @@ extension Sequencer {
   private mutating func trace(
     _ request: LogRequest.Trace, _ store: inout some EntryLookup
   ) -> TraceResult {
+    var request = request
+    if case .trace(let trace) = request.entry {
+      guard let (room, seq) = history.find(trace) else {
+        return .refused(
+          WireError(
+            .noSuchEntry,
+            "No entry of this trace is kept: the relay has the last ones since it started.",
+            re: .trace))
+      }
+      (request.room, request.entry) = (room, .seq(seq))
+    }
     do throws(StoreFailure) {
       guard try exists(request, &store) else {
         return request.mayRead ? Self.missing(request) : Self.forbidden(request)
@@ -41,7 +52,8 @@ extension Sequencer {
       var trace = EntryTrace(
         room: request.room, seq: seq, from: sender, received: record.received[place.index],
         stages: record.stages, batchEntries: record.senders.count,
-        members: rooms[room].memberCount)
+        members: rooms[room].memberCount,
+        traceparent: record.trace?.spans.last { $0.room == request.room && $0.seq == seq }?.parent)
       if let list = rooms[room].memberList {
         // As the sender may know them, whoever asks.
         let members = marks(
@@ -78,6 +90,7 @@ extension Sequencer {
     case .seq(let seq):
       // Without the right to read the room, the answer must not depend on what is in it.
       return !request.mayRead || seq >= 1 && seq <= rooms[room].head ? seq : nil
+    case .trace: return nil
     case .id(let id):
       guard let number = rooms[room].number else { return nil }
       var last: Int64?
@@ -96,6 +109,7 @@ extension Sequencer {
   private static func missing(_ request: LogRequest.Trace) -> TraceResult {
     let entry =
       switch request.entry {
+      case .trace: "entry of the trace"
       case .seq(let seq): "entry \(seq)"
       case .id(let id):
         request.user == nil ? "recent entry with the id \(id)" : "entry of yours with the id \(id)"

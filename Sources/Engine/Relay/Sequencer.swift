@@ -242,7 +242,8 @@ public struct Sequencer {
       membershipChanges: membershipChanges(of: batch, runs: &runs, &store),
       departures: departures, typing: batch.typing, audiences: batch.audiences,
       presences: presences, redactions: Self.redactions(batch, rooms), blocks: batch.blocks,
-      renewal: renewal, requests: batch.requests, bans: batch.bans)
+      renewal: renewal, requests: batch.requests, bans: batch.bans,
+      trace: batch.entries.isEmpty ? nil : CommitTrace(of: batch, key: store.identityKey))
   }
 
   /// Returns the membership changes with the state of the rooms.

@@ -1,3 +1,5 @@
+public import Wire
+
 extension Shard {
   /// Returns the gauges. O(sessions, subscriptions and rooms).
   public func gauges() -> ShardGauges {
@@ -17,9 +19,9 @@ extension Shard {
     return gauges
   }
 
-  /// Returns the number of sends that were acknowledged since the last call, and when the first
-  /// send of their batch was received, in microseconds of the monotonic clock.
-  public mutating func takeAcknowledged() -> (count: Int, since: Int64)? {
+  /// Returns the number of sends that were acknowledged since the last call, when the first
+  /// send of their batch was received, in microseconds of the monotonic clock, and the trace of the batch.
+  public mutating func takeAcknowledged() -> (count: Int, since: Int64, trace: TraceID?)? {
     log.takeAcknowledged()
   }
 }

@@ -14,6 +14,7 @@ extension Shard {
   }
 
   private mutating func applyCommit(_ commit: Commit, _ now: Moment) {
+    log.record(commit.trace)
     if commit.hasRareChanges {
       if let renewal = commit.renewal {
         blocks.replace(with: renewal.blocks)

@@ -67,6 +67,8 @@ public enum ClientMessage: Equatable, Sendable {
     public var body: [UInt8]
     /// What this entry refers to; `nil` for most.
     public var reference: Reference?
+    /// The span of the sender's own trace that this is a part of; for traces only, and not stored.
+    public var traceparent: Traceparent?
 
     public init(
       room: String, id: String, kind: EntryKind, body: [UInt8], reference: Reference? = nil
@@ -269,6 +271,7 @@ extension ClientMessage {
       json.append(member: ",\"room\":", send.room)
       json.append(member: ",\"id\":", send.id)
       json.append(member: ",\"kind\":", send.kind.rawValue)
+      if let span = send.traceparent { json.append(member: ",\"traceparent\":", span.text) }
       json.append(UInt8(ascii: ","))
       json.append(contentsOf: send.body)
     case .received(let room, let seq), .read(let room, let seq):

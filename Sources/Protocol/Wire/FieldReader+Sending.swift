@@ -8,6 +8,16 @@ extension FieldReader {
   }
 
   func send(_ json: Span<UInt8>, textLimitBytes: Int) throws(WireError) -> ClientMessage.Send {
+    var send = try content(json, textLimitBytes: textLimitBytes)
+    if fields[.traceparent].isString {
+      send.traceparent = Traceparent(json.jsonString(fields[.traceparent]))
+    }
+    return send
+  }
+
+  private func content(
+    _ json: Span<UInt8>, textLimitBytes: Int
+  ) throws(WireError) -> ClientMessage.Send {
     let room: String
     do { room = try self.room(json) } catch {
       guard choosesRoom(json) else { throw error }

@@ -14,7 +14,7 @@ struct JSONFields {
     case query, cursor, people, next, source, asOf, name, avatar, presence, lastSeen, bot
     case ref, lineage, expiresIn
     case topic, access, history, post, slowSeconds, role, until, by, deletedBy
-    case users, request, reports, copy
+    case users, request, reports, copy, traceparent
 
     /// The name on the wire.
     var name: String {

@@ -21,28 +21,28 @@ struct Metrics {
   /// Returns a function that builds the metrics response; this call defines the start time.
   static func describer(
     _ context: ConnectionLoop.Context, _ log: any Log, bots: Int
-  ) -> @Sendable (LoopSnapshot) -> HTTPResponse {
+  ) -> @Sendable (LoopSnapshot, _ openMetrics: Bool) -> HTTPResponse {
     let startedAt = Double(WallClock.milliseconds) / 1000
-    return { loops in
+    return { loops, openMetrics in
       let metrics = Metrics(
         loops: loops, admission: context.admission, violations: context.violations,
         log: log.statistics(), node: (log as? PostgresLog)?.nodeStatistics(),
         process: ProcessStatistics(startedAt: startedAt),
         configuredBots: bots, now: WallClock.milliseconds)
-      return HTTPResponse(
-        status: 200, contentType: MetricsText.contentType, body: Array(metrics.text.utf8))
+      let text = metrics.text(openMetrics ? .openMetrics : .prometheus)
+      return HTTPResponse(status: 200, contentType: text.format.contentType, body: text.bytes)
     }
   }
 
-  var text: String {
-    var text = MetricsText()
+  func text(_ format: MetricsText.Format) -> MetricsText {
+    var text = MetricsText(format: format)
     addConnections(to: &text)
     addMessages(to: &text)
     addRooms(to: &text)
     addDirectory(to: &text)
     addLog(to: &text)
     addProcess(to: &text)
-    return text.text
+    return text
   }
 
   private func addConnections(to text: inout MetricsText) {

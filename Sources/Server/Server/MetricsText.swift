@@ -1,11 +1,28 @@
 import Relay
 
-/// Builds the text format of Prometheus, version 0.0.4: a sequence of metric families, each with
-/// its help and its samples.
+/// Builds the metrics as text: a sequence of metric families, each with its help and its samples.
 struct MetricsText {
-  static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+  enum Format {
+    /// The text format of Prometheus, version 0.0.4.
+    case prometheus
+    /// OpenMetrics 1.0, which has exemplars.
+    case openMetrics
 
-  private(set) var text = ""
+    var contentType: String {
+      switch self {
+      case .prometheus: "text/plain; version=0.0.4; charset=utf-8"
+      case .openMetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8"
+      }
+    }
+  }
+
+  let format: Format
+  private var text = ""
+
+  init(format: Format) { self.format = format }
+
+  /// All that was added.
+  var bytes: [UInt8] { Array((text + (format == .openMetrics ? "# EOF\n" : "")).utf8) }
 
   /// A value that only increases, from 0 at startup.
   mutating func counter(_ name: String, _ help: String, _ value: Int) {
@@ -54,11 +71,11 @@ struct MetricsText {
   mutating func histogram(_ name: String, _ help: String, _ histogram: BucketHistogram) {
     begin(name, "histogram", help)
     var count = 0
-    for (bound, inBucket) in zip(histogram.bounds, histogram.counts) {
+    for (bucket, inBucket) in histogram.counts.enumerated() {
       count += inBucket
-      sample("\(name)_bucket", [("le", "\(bound)")], "\(count)")
+      let bound = bucket < histogram.bounds.count ? "\(histogram.bounds[bucket])" : "+Inf"
+      sample("\(name)_bucket", [("le", bound)], "\(count)", histogram.exemplars[bucket])
     }
-    sample("\(name)_bucket", [("le", "+Inf")], "\(histogram.count)")
     sample("\(name)_sum", [], "\(histogram.sum)")
     sample("\(name)_count", [], "\(histogram.count)")
   }
@@ -79,16 +96,27 @@ struct MetricsText {
   }
 
   private mutating func begin(_ name: String, _ type: String, _ help: String) {
-    text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+    // OpenMetrics names the family of a counter without the suffix of its samples.
+    let family =
+      format == .openMetrics && type == "counter" ? String(name.dropLast("_total".count)) : name
+    text += "# HELP \(family) \(help)\n# TYPE \(family) \(type)\n"
   }
 
-  private mutating func sample(_ name: String, _ labels: [(String, String)], _ value: String) {
+  private mutating func sample(
+    _ name: String, _ labels: [(String, String)], _ value: String,
+    _ exemplar: BucketHistogram.Exemplar? = nil
+  ) {
     text += name
     if !labels.isEmpty {
       let pairs = labels.map { "\($0)=\"\(Self.escaped($1))\"" }
       text += "{\(pairs.joined(separator: ","))}"
     }
-    text += " \(value)\n"
+    text += " \(value)"
+    if format == .openMetrics, let exemplar {
+      let seconds = "\(exemplar.at / 1000).\(String(exemplar.at % 1000 + 1000).dropFirst())"
+      text += " # {trace_id=\"\(exemplar.trace)\"} \(exemplar.value) \(seconds)"
+    }
+    text += "\n"
   }
 
   private static func escaped(_ value: String) -> String {

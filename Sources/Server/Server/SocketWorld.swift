@@ -28,7 +28,7 @@ import WebSocket
     var proxies: TrustedProxies
     var logger: Logger
     /// Builds the metrics response from the counters of the loops.
-    var metrics: @Sendable (LoopSnapshot) -> HTTPResponse
+    var metrics: @Sendable (LoopSnapshot, _ openMetrics: Bool) -> HTTPResponse
   }
 
   /// One accepted connection.
@@ -205,7 +205,9 @@ import WebSocket
     shared.accounts?.ask(call, for: exchange, loop: index)
   }
 
-  func metrics(of loops: LoopSnapshot) -> HTTPResponse { shared.metrics(loops) }
+  func metrics(of loops: LoopSnapshot, openMetrics: Bool) -> HTTPResponse {
+    shared.metrics(loops, openMetrics)
+  }
 
   func releaseMemory(keepingPlaces places: Int) {
     if streams.count > places {

@@ -267,13 +267,23 @@ def request(relay, path, content=None, **query):
         return error.code, json.loads(text) if text.startswith(b"{") else {}
 
 
+# What is asked by the operators' socket: the path, and the message that answers it.
+FOR_OPERATORS = {
+    "getConnections": ("/v1/connections", "connections"),
+    "getTraceByID": ("/v1/traces/4bf92f3577b34da6a3ce929d0e0e4736", "trace"),
+}
+
+
 def over_http(relay):
+    traced = {"id": "traced", "text": "hi", "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}
+    assert request(relay, "/v1/rooms/general/messages", traced)[0] == 201
     for name, operation in API["operations"].items():
         if "http" not in operation.get("bindings", {}) or name == "getStream":
             continue
-        if name == "getConnections":  # for operators
+        if name in FOR_OPERATORS:
+            path, answer = FOR_OPERATORS[name]
             check(json.loads(subprocess.check_output(
-                ["curl", "-s", "--unix-socket", relay.data / "operator.sock", "http://localhost/v1/connections"])), "connections")
+                ["curl", "-s", "--unix-socket", relay.data / "operator.sock", "http://localhost" + path])), answer)
             continue
         address = target(operation["channel"]["$ref"])["address"].replace("{room}", "general").replace("{entry}", "1")
         binding, replies = operation["bindings"]["http"], operation["reply"]["messages"]

@@ -1,21 +1,25 @@
 """Does things to the relay, and reads in its metrics that it has: strictly, by Prometheus' own parser
-and a few rules that this one does not hold. metrics.py PORT; prints "good"."""
+and a few rules that this one does not hold. metrics.py PORT DATA; prints "good"."""
 
 import asyncio
 import http.client
 import json
 import re
+import subprocess
 import sys
+import time
 
 import websockets
+from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
-PORT = int(sys.argv[1])
+PORT, DATA = int(sys.argv[1]), sys.argv[2]
 
 
-def request(method, path, body=None):
+def request(method, path, body=None, **headers):
     connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=30)
-    headers = {"Content-Type": "application/json"} if body else {}
+    if body:
+        headers["Content-Type"] = "application/json"
     if path == "/metrics":
         headers["Authorization"] = "Bearer the-token-of-tests"
     connection.request(method, path, body, headers)
@@ -66,6 +70,37 @@ def scrape():
     return samples
 
 
+def check_openmetrics(samples):
+    """The same metrics as OpenMetrics, with exemplars of the latency, each of which leads to an entry."""
+    # As Prometheus asks.
+    accept = ("application/openmetrics-text;version=1.0.0;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,"
+              "text/plain;version=0.0.4;q=0.4,*/*;q=0.3")
+    status, kind, text = request("GET", "/metrics", Accept=accept)
+    assert status == 200 and kind == "application/openmetrics-text; version=1.0.0; charset=utf-8", (status, kind)
+    found, traces = set(), set()
+    for family in openmetrics.text_string_to_metric_families(text):
+        for sample in family.samples:
+            found.add(sample.name + "".join("|%s=%s" % label for label in sorted(sample.labels.items())))
+            if sample.exemplar:
+                assert sample.name == "relay_ack_latency_seconds_bucket", sample
+                assert 0 < sample.exemplar.value <= float(sample.labels["le"]), sample
+                assert abs(float(sample.exemplar.timestamp) - time.time()) < 60, sample
+                traces.add(sample.exemplar.labels["trace_id"])
+    threads = "relay_thread_cpu_seconds_total"
+    assert {name for name in found ^ set(samples) if not name.startswith(threads)} == set(), found ^ set(samples)
+    assert traces
+    return traces
+
+
+def check_traces(traces):
+    for trace in traces:
+        found = json.loads(subprocess.check_output(
+            ["curl", "-s", "--unix-socket", DATA + "/operator.sock", "http://localhost/v1/traces/" + trace]))
+        assert found["room"] in ("general", "sys:canary"), found
+        status, _, _ = request("GET", "/v1/traces/%s?user=bo" % trace)
+        assert status == 403, status
+
+
 async def until(socket, matches):
     while True:
         message = json.loads(await socket.recv())
@@ -109,6 +144,7 @@ async def traffic():
             assert dee.close_code == 1003
         after = scrape()
     check(before, after)
+    check_traces(check_openmetrics(after))
 
 
 def check(before, after):

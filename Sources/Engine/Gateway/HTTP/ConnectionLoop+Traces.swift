@@ -7,6 +7,10 @@ import Wire
 extension ConnectionLoop {
   func askForTrace(_ question: HTTPCall.TraceQuestion, _ exchange: HTTPExchange) {
     let identity = exchange.call.identity
+    if case .trace = question.entry, !exchange.call.isOperator {
+      let problem = HTTPProblem(403, "Only operators look for traces.", code: .forbidden)
+      return exchange.finish(problem.response)
+    }
     if let identity, let problem = charge(requests: 1, to: identity.user) {
       return exchange.finish(problem.response)
     }
@@ -64,6 +68,7 @@ extension EntryTrace {
         """.utf8)
     }
     json += Array("],\"members\":\(members)".utf8)
+    if let traceparent { json += Array(",\"traceparent\":\"\(traceparent.text)\"".utf8) }
     append(receivedBy, "received_by", to: &json)
     append(readBy, "read_by", to: &json)
     json.append(UInt8(ascii: "}"))

@@ -8,7 +8,7 @@ struct HTTPCall {
   /// A message of relay.v1; the answer to it is the response.
   enum Message {
     /// The content has the fields of the message except `type` and `room`.
-    case send(room: String)
+    case send(room: String, Traceparent?)
     /// The whole message, as JSON.
     case history([UInt8])
     case people([UInt8])
@@ -20,7 +20,7 @@ struct HTTPCall {
     func json(_ content: [UInt8]) -> [UInt8] {
       switch self {
       case .history(let json), .people(let json), .rooms(let json): return json
-      case .send(let room):
+      case .send(let room, let traceparent):
         guard let last = content.lastIndex(where: { !$0.isJSONSpace }),
           content[last] == UInt8(ascii: "}")
         else { return content }
@@ -29,6 +29,7 @@ struct HTTPCall {
         json += Array((before == UInt8(ascii: "{") ? "" : ",").utf8)
         json += Array(#""type":"send","room":"#.utf8)
         json.append(jsonString: room)
+        if let traceparent { json += Array(",\"traceparent\":\"\(traceparent.text)\"".utf8) }
         json.append(UInt8(ascii: "}"))
         return json
       }
@@ -58,6 +59,14 @@ struct HTTPCall {
       }
     }
 
+    /// Reads the path of a trace.
+    init(trace: String) throws(HTTPProblem) {
+      guard let id = TraceID(trace) else {
+        throw Self.bad("trace_id", "32 hexadecimal digits in lower case")
+      }
+      (room, entry) = ("", .trace(id))
+    }
+
     private static func bad(_ field: String, _ expected: String) -> HTTPProblem {
       HTTPProblem(400, "\(field) must be \(expected).", code: .badField, field: field)
     }
@@ -75,8 +84,8 @@ struct HTTPCall {
     case liveness
     /// Whether the relay works from end to end.
     case readiness
-    /// The metrics.
-    case metrics
+    /// The metrics, in OpenMetrics or in the older text format of Prometheus.
+    case metrics(openMetrics: Bool)
     /// Who is connected; a user = only their connections.
     case connections(of: String?)
     /// A file of the web page.

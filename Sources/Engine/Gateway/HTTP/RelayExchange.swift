@@ -29,7 +29,7 @@ final class RelayExchange: SessionExchange {
   override func start(_ content: [UInt8]) {
     guard isUTF8(content) else { return }
     var room: String?
-    if case .send(let name) = message { room = name }
+    if case .send(let name, _) = message { room = name }
     if var problem = loop.charge(
       sends: room == nil ? 0 : 1, requests: room == nil ? 1 : 0, bytes: content.count,
       to: identity.user)

@@ -55,15 +55,25 @@ extension RequestRouter {
   private static let resources = [
     Resource("GET", "/healthz", for: .everyone) { _, _ in .liveness },
     Resource("GET", "/readyz", for: .everyone) { _, _ in .readiness },
-    Resource("GET", "/metrics", for: .operators) { _, _ in .metrics },
+    Resource("GET", "/metrics", for: .operators) { request, _ in
+      .metrics(
+        openMetrics: request.headers.list("Accept").contains {
+          $0.hasPrefix("application/openmetrics-text")
+        })
+    },
     Resource("GET", "/v1/connections", for: .usersOrOperators) { request, _ in
       .connections(of: request.query("of"))
     },
     Resource("GET", "/v1/rooms/{room}/messages") { .relay(.history(of: $1[0], $0)) },
-    Resource("POST", "/v1/rooms/{room}/messages") { .relay(.send(room: $1[0])) },
+    Resource("POST", "/v1/rooms/{room}/messages") {
+      .relay(.send(room: $1[0], $0.headers["traceparent"].first.flatMap(Traceparent.init)))
+    },
     Resource("GET", "/v1/rooms/{room}/messages/{entry}/trace", for: .usersOrOperators) {
       (request, names) throws(HTTPProblem) in
       .trace(try HTTPCall.TraceQuestion(room: names[0], entry: names[1], request))
+    },
+    Resource("GET", "/v1/traces/{trace}", for: .usersOrOperators) {
+      (_, names) throws(HTTPProblem) in .trace(try HTTPCall.TraceQuestion(trace: names[0]))
     },
     Resource("POST", "/v1/requests", for: .usersOrOperators) { _, _ in .requests },
     // A browser follows a link, and loads an image, by GET: this one joins rooms.

@@ -191,7 +191,7 @@ final class SimulatedStreams: LoopWorld {
     onPost(.avatar(nil, exchange), loop)
   }
 
-  func metrics(of loops: LoopSnapshot) -> HTTPResponse {
+  func metrics(of loops: LoopSnapshot, openMetrics: Bool) -> HTTPResponse {
     HTTPResponse(status: 200, text: "connections \(loops.connections.values.reduce(0, +))\n")
   }
 
