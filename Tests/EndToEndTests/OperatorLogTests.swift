@@ -189,6 +189,24 @@ extension `End to end` {
       }
     }
 
+    @Test(arguments: [
+      ("127.0.0.1", "The header cannot be used"),
+      ("192.0.2.1", "The address is not in trusted_proxies"),
+    ])
+    func `a connection that comes as no proxy is told with what to do`(
+      proxy: String, reason: String
+    ) throws {
+      let relay = try RelayProcess("proxy_protocol: true\ntrusted_proxies: [\(proxy)]")
+      for _ in 1...3 {
+        let answer = try HTTPExchange(relay, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").answer()
+        #expect(answer.hasPrefix("HTTP/1.1 40"))
+      }
+      try relay.process.waitForErrors { log in
+        let reports = lines(log).filter { $0.contains(" rule=proxy_protocol") }
+        return reports.contains { $0.contains(" reason=\"\(reason)") }
+      }
+    }
+
     // MARK: Secrets
 
     /// Tokens, cookies, codes of invitations and devices, and texts: see `logged_secrets.py`.

@@ -34,10 +34,13 @@ package final class Admission: Sendable {
     package var rule: Violations.Rule
     /// A sentence for the client.
     package var text: String
+    /// For the operator, as in `Violations.count`.
+    package var reason: String?
 
-    package init(rule: Violations.Rule, text: String) {
+    package init(rule: Violations.Rule, text: String, because reason: String? = nil) {
       self.rule = rule
       self.text = text
+      self.reason = reason
     }
   }
 

@@ -58,8 +58,8 @@ extension ConnectionLoop {
     case .client(let client, let received):
       heard(connection, received)
       assign(connection, to: client)
-    case .unnamedClient:
-      countViolation(.proxyProtocol, by: connection)
+    case .unnamedClient(let reason):
+      countViolation(.proxyProtocol, by: connection, because: reason)
       linger(connection)
     }
   }

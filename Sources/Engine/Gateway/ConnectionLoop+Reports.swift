@@ -95,11 +95,14 @@ extension ConnectionLoop {
     return fields + (identity.map { [LogField("user", $0.user)] } ?? [])
   }
 
-  func countViolation(_ rule: Violations.Rule, by connection: ServerConnection) {
+  func countViolation(
+    _ rule: Violations.Rule, by connection: ServerConnection, because reason: String? = nil
+  ) {
     report(connection, "A rule is violated.", [LogField("rule", rule.rawValue)])
     let user = connection.session.flatMap { shard.signedIn($0)?.user }
     context.violations.count(
-      rule, by: user ?? connection.exchange?.call.identity?.user, from: connection.host)
+      rule, by: user ?? connection.exchange?.call.identity?.user, from: connection.host,
+      because: reason)
   }
 
   /// Reports what the loops have counted since the last time: what was left out, and violated rules.
@@ -117,6 +120,7 @@ extension ConnectionLoop {
       var fields = [LogField("rule", report.rule.rawValue), LogField("count", report.count)]
       if let user = report.user { fields.append(LogField("user", user)) }
       if let host = report.host { fields.append(LogField("address", host.description)) }
+      if let reason = report.reason { fields.append(LogField("reason", reason)) }
       world.report(report.rule.isShortage ? .warning : .notice, report.message, fields)
     }
   }

@@ -106,7 +106,7 @@ package enum StreamRead {
   /// - Parameter received: the number of bytes that this took.
   case client(ProxyChain.Hop?, received: Int)
   /// The proxy should have named its client, and was sent an error if possible.
-  case unnamedClient
+  case unnamedClient(because: String)
 }
 
 /// The result of a write to a stream.

@@ -53,9 +53,10 @@ package final class Violations: Sendable {
     var reported = 0
     /// When that was, in milliseconds of the monotonic clock.
     var reportedAt: Int64?
-    /// The last peer.
+    /// The last peer, and what it did in particular.
     var user: String?
     var host: HostKey?
+    var reason: String?
   }
 
   private let counts = Mutex([Rule: Count]())
@@ -63,13 +64,16 @@ package final class Violations: Sendable {
   /// - Parameters:
   ///   - user: the last of them, if that is known.
   ///   - host: where that user or client connects from.
+  ///   - reason: what it did in particular, and what to do; for the operator.
   package func count(
-    _ rule: Rule, _ count: Int = 1, by user: String? = nil, from host: HostKey? = nil
+    _ rule: Rule, _ count: Int = 1, by user: String? = nil, from host: HostKey? = nil,
+    because reason: String? = nil
   ) {
     counts.withLock {
       $0[rule, default: Count()].total += count
       $0[rule]?.user = user
       $0[rule]?.host = host
+      $0[rule]?.reason = reason
     }
   }
 
@@ -86,9 +90,10 @@ package final class Violations: Sendable {
     /// What the relay did, and to what.
     package var message: String
     package var count: Int
-    /// The last peer.
+    /// The last peer, and what it did in particular.
     package var user: String?
     package var host: HostKey?
+    package var reason: String?
   }
 
   /// Returns what is to be reported.
@@ -104,7 +109,7 @@ package final class Violations: Sendable {
         counts[rule]?.reportedAt = now
         return Report(
           rule: rule, message: message, count: count.total - count.reported, user: count.user,
-          host: count.host)
+          host: count.host, reason: count.reason)
       }
     }
   }

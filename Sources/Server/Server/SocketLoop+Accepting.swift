@@ -29,14 +29,11 @@ extension SocketLoop {
     let hop = proxies.hop(peer)
     let (host, isProxy) = (hop.host, hop.isTrusted)
     guard isProxy || !proxies.sendHeaders else {
-      world.reportRefusal(
-        of: peer,
-        "proxy_protocol is true, and the address is not in trusted_proxies. If it is that of a proxy, "
-          + "add it; clients connect to the proxy")
       reject(
         socket,
         Admission.Refusal(
-          rule: .proxyProtocol, text: "This port takes connections of trusted proxies only.\n"),
+          rule: .proxyProtocol, text: "This port takes connections of trusted proxies only.\n",
+          because: "The address is not in trusted_proxies. If it is that of a proxy, add it."),
         from: host, status: 403)
       return
     }
@@ -100,7 +97,7 @@ extension SocketLoop {
     _ socket: borrowing Socket, _ refusal: Admission.Refusal, from host: HostKey,
     status: Int = 503
   ) {
-    connections.context.violations.count(refusal.rule, from: host)
+    connections.context.violations.count(refusal.rule, from: host, because: refusal.reason)
     // Unread input would turn the close into a reset, which may overtake the response.
     Self.discardInput(of: socket, into: &unread)
     if world.shared.credentials == nil {

@@ -32,7 +32,10 @@ extension SocketWorld {
         return .client(header.client.map(shared.proxies.hop), received: rest)
       } catch {
         refuse(socket, error)
-        return .unnamedClient
+        return .unnamedClient(
+          because:
+            "The header cannot be used: \(error). Let the proxy send one, or set proxy_protocol: false."
+        )
       }
     }
   }
@@ -45,25 +48,12 @@ extension SocketWorld {
     _ = socket.read(into: &bytes)
   }
 
+  /// Tells the peer that its header cannot be used.
   private func refuse(_ socket: BorrowedSocket, _ violation: ProxyHeader.Violation) {
-    if let peer = try? socket.peerAddress() {
-      reportRefusal(
-        of: peer,
-        "its header of the PROXY protocol cannot be used: \(violation). "
-          + "Let the proxy send one, or set proxy_protocol: false")
-    }
     guard shared.credentials == nil else { return }
     let response = HTTPResponse(
       status: 400,
       text: "Connections to this port begin with a header of the PROXY protocol: \(violation).\n")
     _ = socket.send(response.bytes.span)
-  }
-
-  /// Logs at most one refusal a minute.
-  func reportRefusal(of peer: Address, _ reason: String) {
-    let now = moment().monotonic
-    guard now >= nextProxyReport else { return }
-    nextProxyReport = now + 60_000
-    shared.logger.warning("a connection from \(peer) is refused: \(reason)")
   }
 }

@@ -51,9 +51,6 @@ import WebSocket
   var streams: [Stream?] = []
   /// What has arrived of headers of the PROXY protocol, by stream, until they are whole.
   var headers: [Int: [UInt8]] = [:]
-  /// The earliest time of the next message about a refused proxy, by the monotonic clock in
-  /// milliseconds.
-  var nextProxyReport: Int64 = 0
   private var now = Moment(monotonic: 0, wall: 0)
   /// The turn of the loop in which `now` was read.
   private var turnOfNow = UInt64.max
