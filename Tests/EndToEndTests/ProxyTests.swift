@@ -10,16 +10,28 @@ extension `End to end` {
 
     // MARK: nginx
 
-    private func nginx() throws -> FrontProxy {
+    private func nginx(below prefix: String = "") throws -> FrontProxy {
       let document = try Self.document()
       let trusted = try #require(document.blocks.first { $0.language == "yaml" })
       let relay = try RelayProcess(
         """
         \(trusted.lines.joined(separator: "\n"))
+        path_prefix: "\(prefix)"
         limits: { unauthenticated_per_s: 2 }
         """)
+      var configuration = try document.block(in: "nginx")
+      configuration.lines = configuration.lines.map { line in
+        line.replacing("location /ws", with: "location \(prefix)/ws")
+          .replacing("location /v1/", with: "location \(prefix.isEmpty ? "/v1" : prefix)/")
+      }
       return try FrontProxy(
-        .nginx, document.block(in: "nginx"), relays: [("127.0.0.1:8080", relay)])
+        .nginx, configuration, relays: [("127.0.0.1:8080", relay)], below: prefix)
+    }
+
+    @Test func `nginx has a relay below a path, with sockets, streams and the page`() throws {
+      let nginx = try nginx(below: "/chat")
+      try nginx.passesOn()
+      try nginx.hasThePage()
     }
 
     @Test func `nginx passes on sockets and streams`() throws {
@@ -63,7 +75,7 @@ extension `End to end` {
     // MARK: haproxy
 
     /// In front of a relay that ends TLS.
-    private func haproxy(limits: String = "") throws -> FrontProxy {
+    private func haproxy(limits: String = "", below prefix: String = "") throws -> FrontProxy {
       let document = try Self.document()
       let certificates = try Certificates()
       let block = try #require(document.blocks.first { $0.lines.contains("proxy_protocol: true") })
@@ -71,16 +83,23 @@ extension `End to end` {
         .joined(separator: "\n")
         .replacing("chat.pem", with: certificates["server.pem"])
         .replacing("chat.key", with: certificates["server.key"])
-      let relay = try RelayProcess("\(configuration)\nlimits: { \(limits) }")
+      let relay = try RelayProcess(
+        "\(configuration)\npath_prefix: \"\(prefix)\"\nlimits: { \(limits) }")
       return try FrontProxy(
         .haproxy, document.block(in: "haproxy"), listen: "0.0.0.0:443",
-        relays: [("127.0.0.1:8443", relay)], certificates: certificates)
+        relays: [("127.0.0.1:8443", relay)], below: prefix, certificates: certificates)
     }
 
     @Test func `haproxy passes on sockets and streams in TLS, after a header of its own`() throws {
       let haproxy = try haproxy()
       try haproxy.passesOn()
       #expect(try haproxy.status(of: "/") == 200)
+    }
+
+    @Test func `haproxy has a relay below a path, with sockets, streams and the page`() throws {
+      let haproxy = try haproxy(below: "/chat")
+      try haproxy.passesOn()
+      try haproxy.hasThePage()
     }
 
     @Test func `a client has the limits of the address that haproxy names`() throws {
@@ -104,10 +123,7 @@ extension `End to end` {
         ], below: "/chat")
       try caddy.passesOn()
       try caddy.limitsAddresses()
-      let page = try caddy.request("/", "--location")
-      try page.wait()
-      let script = try #require(page.output.firstMatch(of: /src="(web\/[^"]+)"/)?.1)
-      #expect(try caddy.status(of: "/\(script)") == 200)
+      try caddy.hasThePage()
       #expect(try caddy.status(of: "") == 308)
     }
 
@@ -144,6 +160,14 @@ extension FrontProxy {
     #expect(stream.isRunning)
     stream.signal(SIGTERM)
     try stream.wait()
+  }
+
+  /// Checks that the page and what it loads are found.
+  fileprivate func hasThePage() throws {
+    let page = try request("/", "--location")
+    try page.wait()
+    let script = try #require(page.output.firstMatch(of: /src="(web\/[^"]+)"/)?.1)
+    #expect(try status(of: "/\(script)") == 200)
   }
 
   /// Checks that unauthenticated requests, of which an address may make two per second, are limited by
