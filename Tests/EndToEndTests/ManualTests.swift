@@ -17,7 +17,7 @@ extension `End to end` {
       Page(
         command: "relay", file: "Sources/Commands/RelayCommand/relay.1",
         subcommands: [
-          "serve", "check-config", "token", "invite", "users", "rooms", "ban", "unban",
+          "init", "serve", "check-config", "token", "invite", "users", "rooms", "ban", "unban",
           "top", "trace", "verify", "export", "import", "migrate",
         ]),
       Page(

@@ -12,6 +12,7 @@ struct RelayCommand: ParsableCommand {
     abstract: "A real-time message relay: rooms as durable logs, over WebSocket.",
     version: "relay \(Server.version)",
     subcommands: [
+      Init.self,
       Serve.self, CheckConfig.self, IssueToken.self, Invite.self, Users.self,
       ListRooms.self, Ban.self, Unban.self, Top.self, Trace.self,
       Verify.self, Export.self,
