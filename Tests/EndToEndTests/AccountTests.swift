@@ -46,6 +46,10 @@ extension `End to end` {
       try play("operators")
     }
 
+    @Test func `what operators change over HTTP or from a shell is recorded`() throws {
+      try play("administration")
+    }
+
     @Test func `people sign in at GitHub, whatever goes wrong there`() throws {
       try play("github")
     }

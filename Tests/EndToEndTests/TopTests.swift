@@ -99,7 +99,7 @@ extension `End to end` {
       let ada = try RawClient(
         relay, user: nil, headers: [("Authorization", "Bearer \(try token("ada"))")])
       _ = try ada.join("tea")
-      #expect(try answer("ada").contains("Only operators see who is connected."))
+      #expect(try answer("ada").contains("Only operators of the relay may do that."))
       #expect(try answer("root", "?of=bo").hasPrefix(#"{"total":0,"connections":[],"#))
       #expect(try answer("root").hasPrefix(#"{"total":1,"connections":[{"user":"ada","#))
       let top = try ChildProcess(

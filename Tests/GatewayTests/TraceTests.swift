@@ -108,6 +108,44 @@ private struct Harness {
     #expect(list?["connections"]?.elements?.count == 200)
     #expect(relay.request("/v1/connections?user=u1").status == 403)
   }
+
+  private func connections() -> [JSONNode] {
+    let answer = relay.request("/v1/connections", from: .operator)
+    return JSONNode(Array(answer.content.utf8))?["connections"]?.elements ?? []
+  }
+
+  private func end(_ name: String) -> Int {
+    relay.request("/v1/connections/\(name)", method: "DELETE", from: .operator).status
+  }
+
+  @Test func `names each, and ends the one that an operator names, once`() throws {
+    let streams = ["ada", "bo"].map { relay.connect(as: $0) }
+    let ada = try #require(connections().first { $0["user"]?.string == "ada" })
+    let name = try #require(ada["connection"]?.string)
+    #expect(end(name) == 204)
+    #expect(connections().map { $0["user"]?.string } == ["bo"])
+    let said = String(decoding: relay.loop.world.streams[streams[0]]?.output ?? [], as: UTF8.self)
+    #expect(said.contains("An operator of the relay has ended this connection."))
+    #expect(said.contains("not authenticated"))
+    #expect(end(name) == 404)
+    let acts = relay.loop.world.submitted.compactMap { request in
+      if case .act(let act, _) = request { act } else { nil }
+    }
+    #expect(acts == [Act(by: "sys", verb: "end_connection", user: "ada")])
+  }
+
+  @Test(arguments: [
+    "", ".", "..", "a.b", "0.0.0", "NAME.-1.1", "NAME.2147483647.1", "NAME.0.0",
+    "NAME.0.4294967295",
+    "NAME.0.1.", "NAME.99999999999.1", "%00.0.1",
+  ])
+  func `is not found by a name that no connection has`(name: String) throws {
+    _ = relay.connect(as: "ada")
+    let known = try #require(connections().first?["connection"]?.string)
+    let loop = known.prefix { $0 != "." }
+    #expect([404, 405].contains(end(name.replacing("NAME", with: loop))))
+    #expect(connections().count == 1)
+  }
 }
 
 @Suite struct `A trace over HTTP` {

@@ -446,6 +446,21 @@ extension `Blocks, requests and reports` {
         ])
     }
   }
+
+  @Test(arguments: Conformer.allCases)
+  func `what an operator does outside of the log is in the audit, each time`(_ conformer: Conformer)
+    async throws
+  {
+    try await conformer.run { harness in
+      let order = LogRequest.Order(by: "root", origin: Self.origin(.send))
+      let act = Act(by: "root", verb: "end_session", user: "bo", session: "s1")
+      let delivery = await harness.submit([.act(act, order), .act(act, order)])
+      #expect(Self.answers(delivery) == [.ok, .ok])
+      let acts = await history(harness, "root", room: RoomName.audit, isOperator: true)
+      let expected = #"{"by":"root","verb":"end_session","user":"bo","session":"s1"}"#
+      #expect(acts.map { String(decoding: $0.data ?? [], as: UTF8.self) } == [expected, expected])
+    }
+  }
 }
 
 extension ServerMessage {

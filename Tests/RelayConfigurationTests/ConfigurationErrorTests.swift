@@ -317,7 +317,8 @@ import Testing
     #expect(
       try complaints(about: "auth: { operators: [ada] }") == [
         ":1: auth.operators is set, but auth.mode is open and any client may claim to be an operator; "
-          + "set auth.mode: jwt, or leave it empty and set metrics.token to read the metrics"
+          + "set auth.mode: jwt, or leave it empty and set metrics.token to read the metrics, and "
+          + "admin.token for all that operators do"
       ])
   }
 
@@ -328,6 +329,23 @@ import Testing
           + "\"openssl rand -hex 16\" creates one"
       ])
     #expect(try complaints(about: "metrics: { token: 1234567890123456 }") == [])
+  }
+
+  @Test func `a token for administration cannot be guessed, and is not that for the metrics`()
+    throws
+  {
+    let token = String(repeating: "t", count: 32)
+    #expect(
+      try complaints(about: "admin: { token: \(token.dropLast()) }") == [
+        ":1: admin.token has only 31 bytes and can be guessed; expected at least 32; "
+          + "\"openssl rand -hex 32\" creates one"
+      ])
+    #expect(
+      try complaints(about: "{ metrics: { token: \(token) }, admin: { token: \(token) } }") == [
+        ":1: admin.token is also metrics.token, whose holder only reads the metrics; "
+          + "expected another one; \"openssl rand -hex 32\" creates one"
+      ])
+    #expect(try complaints(about: "admin: { token: \(token) }") == [])
   }
 
   @Test(arguments: [

@@ -12,15 +12,16 @@ enum OperatorRequest {
   }
 
   /// Requests a page of the relay.
-  /// - Parameter content: `nil` = by GET.
+  /// - Parameters:
+  ///   - method: instead of GET, or POST if there is a content.
   static func send(
-    _ path: String, content: String? = nil, socketIn folder: String
+    _ path: String, method: String? = nil, content: String? = nil, socketIn folder: String
   ) throws(WebPage.Failure) -> (status: Int, body: [UInt8]) {
     // The socket's path may be longer than that of a socket may be, so the folder is opened.
     let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { if descriptor >= 0 { close(descriptor) } }
     return try WebPage.get(
-      "http://localhost\(path)",
+      "http://localhost\(path)", method: method,
       headers: content == nil ? [] : ["Content-Type: application/json"], content: content,
       unixSocket: "/proc/self/fd/\(descriptor)/\(Server.operatorSocket)")
   }

@@ -14,7 +14,7 @@ struct RelayCommand: ParsableCommand {
     subcommands: [
       Init.self,
       Serve.self, CheckConfig.self, IssueToken.self, Invite.self, Users.self,
-      ListRooms.self, Ban.self, Unban.self, Top.self, Trace.self,
+      ListRooms.self, Ban.self, Unban.self, Connections.self, Top.self, Trace.self,
       Verify.self, Export.self,
       Import.self, Migrate.self,
     ])

@@ -42,10 +42,14 @@ struct RelayQuery: ParsableArguments {
     var name: String { url ?? "\(folder)/\(Server.operatorSocket)" }
 
     /// Requests a page; the answer may have any status.
-    func get(_ path: String) throws(WebPage.Failure) -> (status: Int, body: [UInt8]) {
-      guard let url else { return try OperatorRequest.send(path, socketIn: folder) }
+    func get(
+      _ path: String, method: String? = nil
+    ) throws(WebPage.Failure) -> (status: Int, body: [UInt8]) {
+      guard let url else {
+        return try OperatorRequest.send(path, method: method, socketIn: folder)
+      }
       return try WebPage.get(
-        url + path, headers: token.map { ["Authorization: Bearer \($0)"] } ?? [])
+        url + path, method: method, headers: token.map { ["Authorization: Bearer \($0)"] } ?? [])
     }
   }
 

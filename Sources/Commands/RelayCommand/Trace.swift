@@ -59,21 +59,10 @@ struct Trace: ParsableCommand {
 
   func run() throws {
     let relay = try relay.target()
-    let answer: (status: Int, body: [UInt8])
-    do throws(WebPage.Failure) {
-      answer = try relay.get(path)
-    } catch {
-      StandardError.write("Cannot ask the relay at \(relay.name): \(error).\n")
-      throw ExitCode.configuration
-    }
-    guard answer.status == 200, let trace = JSONNode(answer.body), trace.isObject else {
-      let detail = JSONNode(answer.body)?["detail"]?.string
-      StandardError.write("\(detail ?? "\(relay.name) answers with status \(answer.status).")\n")
-      throw ExitCode.configuration
-    }
+    let answer = try relay.ask(path)
     if json {
-      StandardOutput.write(answer.body + [UInt8(ascii: "\n")])
-    } else {
+      StandardOutput.write(answer + [UInt8(ascii: "\n")])
+    } else if let trace = JSONNode(answer) {
       StandardOutput.write("\(TraceTable(trace))")
     }
   }

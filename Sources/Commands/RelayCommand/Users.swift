@@ -10,8 +10,8 @@ struct Users: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List the accounts, disable or enable one, make operators, end sessions.",
     discussion: """
-      For auth.mode: accounts. May run beside the relay, which follows within a second, or without it. \
-      The last operator that is not disabled stays one.
+      For auth.mode: accounts. A relay that runs makes the changes, which are entries of the room \
+      sys:audit; without it the command makes them. The last operator that is not disabled stays one.
       """)
 
   @OptionGroup var store: AccountOptions
@@ -33,28 +33,53 @@ struct Users: ParsableCommand {
       "Sign a user out of all devices, and withdraw their invitations.", valueName: "u"))
   var endSessions: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "List the devices of a user, with the names of their sessions.", valueName: "u"))
+  var sessions: String?
+
+  @Option(help: ArgumentHelp("Sign a device out, by the name of its session.", valueName: "name"))
+  var endSession: String?
+
   func validate() throws {
-    guard [disable, enable, `operator`, noOperator, endSessions].count(where: { $0 != nil }) <= 1
-    else { throw ValidationError("Only one change at a time.") }
+    let choices = [disable, enable, `operator`, noOperator, endSessions, sessions, endSession]
+    guard choices.count(where: { $0 != nil }) <= 1 else {
+      throw ValidationError("Only one of these at a time.")
+    }
   }
 
   func run() throws {
-    try store.use { accounts in
+    try store.use { accounts, relay in
       if let user = disable {
-        try accounts.setDisabled(user, true)
+        if try !relay.change(user, "disabled", true) { try accounts.setDisabled(user, true) }
       } else if let user = enable {
-        try accounts.setDisabled(user, false)
+        if try !relay.change(user, "disabled", false) { try accounts.setDisabled(user, false) }
       } else if let user = `operator` {
-        try accounts.setOperator(user, true)
+        if try !relay.change(user, "operator", true) { try accounts.setOperator(user, true) }
       } else if let user = noOperator {
-        try accounts.setOperator(user, false)
+        if try !relay.change(user, "operator", false) { try accounts.setOperator(user, false) }
       } else if let user = endSessions {
-        let count = try accounts.endSessions(of: user)
+        let count = try relay.endSessions(of: user) ?? accounts.endSessions(of: user)
         StandardError.write("\(count) \(count == 1 ? "session" : "sessions") of \(user) ended.\n")
+      } else if let session = endSession {
+        let user = try accounts.user(ofSession: session)
+        if try !relay.endSession(session, of: user) {
+          try accounts.endSession(session, of: user)
+        }
+      } else if let user = sessions {
+        for session in try accounts.sessions(of: user) {
+          StandardOutput.write("\(Self.line(session))\n")
+        }
       } else {
         for listed in try accounts.list() { StandardOutput.write("\(Self.line(listed))\n") }
       }
     }
+  }
+
+  /// `s3ssion1  Firefox on Linux  192.0.2.7  last used 2026-11-27 12:30 UTC`
+  private static func line(_ session: DeviceSession) -> String {
+    [session.id, session.device, session.address, "last used \(Ban.date(session.usedAt))"]
+      .joined(separator: "\t")
   }
 
   /// `ada  Ada L  operator  2 devices, last used 2026-11-27 12:30 UTC`
@@ -104,7 +129,7 @@ struct Invite: ParsableCommand {
   var `operator` = false
 
   func run() throws {
-    try store.use { accounts in
+    try store.use { accounts, _ in
       let link = try accounts.invite(
         user: user, name: name, rooms: rooms, uses: uses, seconds: ttl.seconds,
         makesOperator: `operator`)
@@ -123,11 +148,12 @@ struct AccountOptions: ParsableArguments {
 
   @OptionGroup var options: ConfigurationOptions
 
-  /// Runs `body` on the accounts; prints its error and exits, if it fails.
-  func use(_ body: (AccountAdministration) throws -> Void) throws {
+  /// Runs `body` on the accounts, and the relay that may have them; prints its error and exits, if it fails.
+  func use(_ body: (AccountAdministration, RelayAccounts) throws -> Void) throws {
     let configuration = try options.load(.init(data: data))
     do {
-      try body(try AccountAdministration(configuration))
+      try body(
+        try AccountAdministration(configuration), RelayAccounts(folder: configuration.dataFolder))
     } catch let error as AccountAdministration.Failure {
       StandardError.write("\(error)\n")
       throw ExitCode.configuration

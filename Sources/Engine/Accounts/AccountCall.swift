@@ -17,6 +17,7 @@ public struct AccountCall: Sendable {
     case rename
     case beginSignIn(method: String, returnPath: String)
     case finishSignIn(method: String, ProviderReturn)
+    case administer(Administration)
 
     /// Whether a browser goes there, which shows a person whatever is answered.
     public var isOfBrowser: Bool {
@@ -25,6 +26,16 @@ public struct AccountCall: Sendable {
       default: false
       }
     }
+  }
+
+  /// What an operator asks for.
+  public enum Administration: Equatable, Sendable {
+    /// The accounts whose users come after one.
+    case list(after: String)
+    /// The content says what changes.
+    case change(user: String)
+    case endSessions(of: String)
+    case endSession(String, of: String)
   }
 
   /// What a provider sends the browser back with (RFC 6749 §4.1.2, RFC 9207).
@@ -44,6 +55,9 @@ public struct AccountCall: Sendable {
 
   /// The signed-in user who asks.
   public struct Caller: Equatable, Sendable {
+    /// The relay itself, for a program of its operators.
+    public static let relay = ""
+
     public var user: String
     /// The session of the device.
     public var session: String?
@@ -112,6 +126,14 @@ public struct AccountAnswer: Sendable {
   public var content: Content
   public var cookie: Cookie?
   public var joining: Joining?
+  /// What an operator has done, to be recorded.
+  public var act: Act?
+
+  public struct Act: Equatable, Sendable {
+    public var verb: String
+    public var user: String
+    public var session: String?
+  }
 
   /// The rooms that a new user becomes a member of.
   public struct Joining: Sendable {

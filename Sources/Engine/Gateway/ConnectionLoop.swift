@@ -28,6 +28,8 @@ import Wire
   static let lingerMilliseconds: Int64 = 2000
 
   let index: Int
+  /// Names the loop to operators, unlike those of other relays and of other starts.
+  let name: String
   package let context: Context
   let world: any LoopWorld
   package let diagnostics: Diagnostics
@@ -102,6 +104,8 @@ import Wire
       }
     }
     random = SplitMix64(seed: seed)
+    var names = SplitMix64(seed: ~seed)
+    name = Lineage.randomName(using: &names)
     diagnostics = Diagnostics(context.lineQuota)
     diagnostics.level = world.diagnosticsLevel
     shard = Shard(

@@ -4,7 +4,7 @@ internal import Synchronization
 /// Shared by the loops.
 public final class LineQuota: Sendable {
   public enum Kind: Int, CaseIterable, Sendable {
-    case signIn, refusal, end
+    case signIn, refusal, end, act
 
     /// As the operator's log names it.
     public var name: String {
@@ -12,6 +12,7 @@ public final class LineQuota: Sendable {
       case .signIn: "signed_in"
       case .refusal: "refused"
       case .end: "ended"
+      case .act: "acted"
       }
     }
   }

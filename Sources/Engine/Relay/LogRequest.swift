@@ -35,6 +35,8 @@ public enum LogRequest: Sendable {
   /// An operator removes the entries and the members of a room. Its origin is answered `ok` once that is
   /// stored.
   case deleteRoom(String, Order)
+  /// An operator has changed what is not in the log. The origin is answered `ok` once that is recorded.
+  case act(Act, Order)
   /// A user reports an entry. Its origin is answered `ok` once that is stored.
   case report(Report)
 

@@ -38,27 +38,70 @@ struct ReportRecord {
 }
 
 /// What an operator has done, as an entry of `sys:audit` has it.
-struct Act {
+public struct Act: Equatable, Sendable {
   var by: String
   var verb: String
   var user: String?
   var room: String?
+  /// The session of a device.
+  var session: String?
   /// Milliseconds since 1970.
   var until: Int64?
 
-  /// The entry's body: `{by, verb, user?, room?, until?}`.
+  public init(
+    by: String, verb: String, user: String? = nil, room: String? = nil, session: String? = nil,
+    until: Int64? = nil
+  ) {
+    self.by = by
+    self.verb = verb
+    self.user = user
+    self.room = room
+    self.session = session
+    self.until = until
+  }
+
+  init(_ change: BanChange, by user: String) {
+    self.init(
+      by: user, verb: change.isBanned ? "ban" : "unban", user: change.user, until: change.until)
+  }
+
+  init(deletionOf room: String, by user: String) {
+    self.init(by: user, verb: "delete_room", room: room)
+  }
+
+  /// For the operator's log.
+  var fields: [LogField] {
+    [LogField("by", by), LogField("verb", verb)]
+      + [("user", user), ("room", room), ("session", session)].compactMap { name, value in
+        value.map { LogField(name, $0) }
+      }
+  }
+
+  /// The entry's body: `{by, verb, user?, room?, session?, until?}`.
   var body: [UInt8] {
     var body = Array("\"data\":{\"by\":".utf8)
     body.append(jsonString: by)
     body += Array(",\"verb\":".utf8)
     body.append(jsonString: verb)
-    for (key, value) in [("user", user), ("room", room)] {
+    for (key, value) in [("user", user), ("room", room), ("session", session)] {
       guard let value else { continue }
       body += Array(",\"\(key)\":".utf8)
       body.append(jsonString: value)
     }
     if let until { body += Array(",\"until\":\(until)".utf8) }
     return body + Array("}".utf8)
+  }
+}
+
+extension LogRequest {
+  /// What `sys:audit` will have of an operator's request; `nil` if it is none.
+  var act: Act? {
+    switch self {
+    case .ban(let change, let order): Act(change, by: order.user)
+    case .deleteRoom(let room, let order): Act(deletionOf: room, by: order.user)
+    case .act(let act, _): act
+    default: nil
+    }
   }
 }
 

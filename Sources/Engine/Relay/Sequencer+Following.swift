@@ -121,7 +121,7 @@ extension Sequencer {
       case .mark(let room, _, _), .forget(let room, _, _), .typing(let room, _, _, _):
         names.insert(room)
       case .accept(let room, _, _): names.insert(room)
-      case .ban: names.insert(RoomName.audit)
+      case .ban, .act: names.insert(RoomName.audit)
       case .deleteRoom(let room, _): names.formUnion([room, RoomName.audit])
       case .report(let report): names.formUnion([report.room, RoomName.reports])
       case .block(let block): names.insert(RoomName.direct(block.user, block.blocked))

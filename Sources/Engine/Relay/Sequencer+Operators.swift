@@ -8,10 +8,7 @@ extension Sequencer {
     _ change: BanChange, _ order: LogRequest.Order, from loop: Int, _ batch: inout Batch,
     _ store: inout some EntryLookup
   ) throws(StoreFailure) {
-    let act = Act(
-      by: order.user, verb: change.isBanned ? "ban" : "unban", user: change.user,
-      until: change.until)
-    try record(act, order, &batch, &store)
+    try record(Act(change, by: order.user), order, &batch, &store)
     batch.bans.append(change)
     batch.promises.append((loop, order.origin, room: nil))
   }
@@ -35,7 +32,7 @@ extension Sequencer {
       members.formUnion(try store.members(ofRoom: number, limit: .max))
     }
     let user = order.user
-    try record(Act(by: user, verb: "delete_room", room: name), order, &batch, &store)
+    try record(Act(deletionOf: name, by: user), order, &batch, &store)
     var closed = RoomSettings()
     closed.access = .private
     var change = RoomSettings.Change()
@@ -66,6 +63,15 @@ extension Sequencer {
     if !batch.trimmed.contains(room) { batch.trimmed.append(room) }
     membershipCounts = [:]
     batch.promises.append((loop, order.origin, room: name))
+  }
+
+  /// Records what an operator has changed that is not in the log.
+  mutating func recordAct(
+    _ act: Act, _ order: LogRequest.Order, from loop: Int, _ batch: inout Batch,
+    _ store: inout some EntryLookup
+  ) throws(StoreFailure) {
+    try record(act, order, &batch, &store)
+    batch.promises.append((loop, order.origin, room: nil))
   }
 
   private mutating func record(

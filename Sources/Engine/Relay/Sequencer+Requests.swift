@@ -57,6 +57,7 @@ extension Sequencer {
             loop: loop, ticket: ticket, user: user, listed: listed, after: after, limit: limit))
       case .trace(let request): traces.append((loop, request))
       case .ban(let change, let order): try ban(change, order, from: loop, &batch, &store)
+      case .act(let act, let order): try recordAct(act, order, from: loop, &batch, &store)
       case .deleteRoom(let room, let order):
         try deleteRoom(room, order, from: loop, &batch, &store)
       case .report(let request): try report(request, from: loop, &batch, &store)

@@ -1,5 +1,6 @@
 /// What a session is to an operator.
 public struct SessionCensus: Sendable {
+  public var id: SessionID
   public var user: String
   /// The owner's name for the connection.
   public var connection: Int32
@@ -26,13 +27,20 @@ extension Shard {
       total += 1
       found.append(
         SessionCensus(
-          user: session.user, connection: session.connection, isAway: session.isAway,
+          id: sessions.id(of: slot), user: session.user, connection: session.connection,
+          isAway: session.isAway,
           subscriptions: Int(session.subscriptionCount), lagging: session.lagging.count,
           queuedBytes: session.queuedBytes + session.waitingBytes))
       if found.count >= 2 * limit { Self.keepFirst(limit, of: &found) }
     }
     Self.keepFirst(limit, of: &found)
     return (found, total)
+  }
+
+  /// Returns the user and the connection of a session; `nil` until it is authenticated, and once it ends.
+  public func owner(of id: SessionID) -> (user: String, connection: Int32)? {
+    guard isActive(id), isAuthenticated(id) else { return nil }
+    return (sessions[id.slot].user, sessions[id.slot].connection)
   }
 
   private static func keepFirst(_ limit: Int, of found: inout [SessionCensus]) {

@@ -48,6 +48,14 @@ extension Shard {
     traces.fanOut(of: seq, inRoom: room)
   }
 
+  // MARK: - Operators
+
+  /// Records what an operator has changed over HTTP. Their session is answered `ok` once that is stored.
+  public mutating func record(_ act: Act, for id: SessionID, now: Moment) {
+    guard isActive(id) else { return }
+    actAsOperator(.send, ref: "act", id.slot, now) { .act(act, $0) }
+  }
+
   // MARK: - The directory
 
   /// Takes a publication of the directory.

@@ -14,6 +14,13 @@ extension Shard {
       .signIn, connection, now: now, "A user signed in.", [user, LogField("session", name)])
   }
 
+  /// Reports what an operator does.
+  func report(_ request: LogRequest, _ session: Slot<Session>, _ now: Moment) {
+    guard let act = request.act else { return }
+    diagnostics.info(
+      .act, sessions[session].connection, now: now, "An operator acts.", act.fields)
+  }
+
   /// Reports what a session is sent.
   func report(_ message: ServerMessage, to session: Slot<Session>) {
     let connection = sessions[session].connection

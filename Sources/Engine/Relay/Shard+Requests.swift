@@ -170,7 +170,7 @@ extension Shard {
 
   // MARK: - Operators
 
-  private mutating func actAsOperator(
+  mutating func actAsOperator(
     _ re: RequestName, ref: String?, _ session: Slot<Session>, _ now: Moment,
     _ request: (LogRequest.Order) throws(WireError) -> LogRequest
   ) {
@@ -182,6 +182,7 @@ extension Shard {
       let order = LogRequest.Order(
         by: sessions[session].user, origin: origin, receivedAt: now.microseconds)
       let request = try request(order)
+      report(request, session, now)
       sessions[session].owedBytes += Self.originBytes
       log.append(request)
     } catch {

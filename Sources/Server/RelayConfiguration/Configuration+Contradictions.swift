@@ -126,7 +126,8 @@ extension Configuration {
           key: "auth.operators",
           found: "is set, but auth.mode is open and any client may claim to be an operator",
           expected:
-            "set auth.mode: jwt, or leave it empty and set metrics.token to read the metrics"))
+            "set auth.mode: jwt, or leave it empty and set metrics.token to read the metrics, and"
+            + " admin.token for all that operators do"))
     }
     if !metrics.token.isEmpty, metrics.token.utf8.count < ConfigurationRules.metricsTokenBytes {
       found.append(
@@ -136,6 +137,7 @@ extension Configuration {
           expected: "expected at least \(ConfigurationRules.metricsTokenBytes); "
             + "\"openssl rand -hex 16\" creates one"))
     }
+    found += administrationContradictions
     if auth.mode == .accounts, auth.signIn.contains(.github),
       auth.gitHub.clientID.isEmpty || auth.gitHub.clientSecret.isEmpty
     {

@@ -39,6 +39,8 @@ public struct Configuration: Equatable, Sendable {
   public var limits = Limits()
   /// Access to the metrics.
   public var metrics = Metrics()
+  /// Access to the administration.
+  public var admin = Administration()
   /// Batching of new entries.
   public var delivery = Delivery()
   /// Compression of messages.
@@ -203,7 +205,7 @@ extension Configuration {
     public var origins: [String] = []
     /// Users who may not connect.
     public var banned: [String] = []
-    /// Users whose tokens grant access to the metrics and to the traces of all entries.
+    /// Users whose tokens make them operators.
     public var operators: [String] = []
     /// Where browsers find a relay with accounts, such as `https://chat.example.org`; empty = where it
     /// listens, on loopback.

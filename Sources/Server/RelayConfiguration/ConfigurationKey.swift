@@ -188,6 +188,7 @@ extension ConfigurationKey {
     .integer("limits.idle_timeout_s", \.limits.idleTimeoutSeconds, 0...604_800),
 
     .secret("metrics.token", \.metrics.token),
+    .secret("admin.token", \.admin.token),
 
     .boolean("delivery.hold", \.delivery.hold),
     .integer("delivery.pacing_max_ms", \.delivery.pacingMaxMilliseconds, 0...1000),

@@ -130,6 +130,7 @@ public final class Server: Sendable {
       router.contentLimitBytes = configuration.limits.shard.frameBytes
       router.compresses = configuration.compression.enabled
       router.metricsToken = configuration.metrics.token
+      router.adminToken = configuration.admin.token
       router.servesAccounts = accounts != nil
       router.signInMethods = configuration.auth.describedMethods(
         publicURL: configuration.publicURL(listeningOn: "\(listener.address)"))

@@ -329,6 +329,61 @@ async def operators(start):
     shell("users", "--config", file, "--enable", "ada")
 
 
+async def administration(start):
+    """What operators do with accounts over HTTP, and from a shell beside the running relay, is in the audit."""
+    token = "t" * 32
+    relay = start(f"{ACCOUNTS}\nloops: 2\nadmin: {{ token: {token} }}\n")
+    file = str(relay.folder / "relay.yaml")
+    ada, admin = first(relay), Person(relay, token=token)
+
+    def shell(*arguments):
+        return subprocess.run(
+            [relay.program, *arguments, "--config", file], stdout=subprocess.PIPE, check=True, text=True).stdout
+
+    bo, opened = ada.open(ada.invite(), "bo")
+    listed = admin.get("/v1/accounts").json["accounts"]
+    assert [(one["user"], one.get("operator"), len(one["sessions"])) for one in listed] == [
+        ("ada", True, 1), ("bo", None, 1)], listed
+    assert ada.get("/v1/accounts?after=ada").json["accounts"][0]["user"] == "bo"
+    for method, path, content in [
+            ("GET", "/v1/accounts", None), ("PATCH", "/v1/accounts/ada", {"disabled": True}),
+            ("DELETE", "/v1/accounts/ada/sessions", None), ("DELETE", "/v1/accounts/ada/sessions/x", None)]:
+        assert bo.ask(method, path, content).status == 403, path
+        assert Person(relay).ask(method, path, content).status == 401, path
+    assert admin.get("/v1/me").status == 401, "it is no user's"
+    for content, status in [
+            ({}, 400), ({"disabled": True, "operator": True}, 400), ({"disabled": 1}, 400), ([], 400)]:
+        assert admin.ask("PATCH", "/v1/accounts/bo", content).status == status, content
+    assert admin.ask("PATCH", "/v1/accounts/nn", {"disabled": True}).status == 404
+    assert admin.ask("PATCH", "/v1/accounts/ada", {"operator": False}).status == 403, "the last operator"
+    # One device of two.
+    phone = Person(relay).open(admin.invite(user="bo"))[0]
+    socket, message = await welcomed(relay, phone)
+    [session] = [one["session"] for one in phone.get("/v1/sessions").json["sessions"] if one.get("current")]
+    assert session in shell("users", "--sessions", "bo")
+    assert admin.ask("DELETE", f"/v1/accounts/ada/sessions/{session}").status == 404, "another user's"
+    assert ada.ask("DELETE", f"/v1/accounts/bo/sessions/{session}").status == 204
+    assert (await closed(socket))[0] == 4401
+    assert phone.get("/v1/me").status == 401 and bo.get("/v1/me").status == 200
+    socket, message = await welcomed(relay, bo)
+    shell("users", "--end-session", opened.json["session"])
+    assert (await closed(socket))[0] == 4401
+    shell("users", "--disable", "bo")
+    assert admin.ask("PATCH", "/v1/accounts/bo", {"disabled": False}).json["user"] == "bo"
+    cy = ada.open(ada.invite(), "cy")[0]
+    assert admin.ask("DELETE", "/v1/accounts/cy/sessions").json == {"ended": 1}
+    assert cy.get("/v1/me").status == 401
+    shell("users", "--operator", "cy")
+    [audit] = admin.post("/v1/requests", [{"type": "history", "room": "sys:audit"}]).json
+    acts = [tuple(entry["data"].values()) for entry in audit["entries"]]
+    assert acts == [
+        ("ada", "end_session", "bo", session), ("sys", "end_session", "bo", opened.json["session"]),
+        ("sys", "disable", "bo"), ("sys", "enable", "bo"), ("sys", "end_sessions", "cy"),
+        ("sys", "operator", "cy")], acts
+    relay.stop()
+    shell("users", "--no-operator", "cy")
+
+
 async def exported(start):
     """An export carries accounts without sessions."""
     relay = start(ACCOUNTS)

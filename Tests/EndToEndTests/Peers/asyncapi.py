@@ -267,11 +267,18 @@ def request(relay, path, content=None, **query):
         return error.code, json.loads(text) if text.startswith(b"{") else {}
 
 
-# What is asked by the operators' socket: the path, and the message that answers it.
+# What is asked by the operators' socket: the method, the path, and the message that answers it.
 FOR_OPERATORS = {
-    "getConnections": ("/v1/connections", "connections"),
-    "getTraceByID": ("/v1/traces/4bf92f3577b34da6a3ce929d0e0e4736", "trace"),
+    "getConnections": ("GET", "/v1/connections", "connections"),
+    "deleteConnection": ("DELETE", "/v1/connections/none", "problem"),
+    "getTraceByID": ("GET", "/v1/traces/4bf92f3577b34da6a3ce929d0e0e4736", "trace"),
 }
+
+
+def as_operator(relay, method, path):
+    """The JSON of an answer to the operator's socket."""
+    return json.loads(subprocess.check_output(
+        ["curl", "-s", "-X", method, "--unix-socket", relay.data / "operator.sock", f"http://localhost{path}"]))
 
 
 def over_http(relay):
@@ -281,9 +288,8 @@ def over_http(relay):
         if "http" not in operation.get("bindings", {}) or name == "getStream":
             continue
         if name in FOR_OPERATORS:
-            path, answer = FOR_OPERATORS[name]
-            check(json.loads(subprocess.check_output(
-                ["curl", "-s", "--unix-socket", relay.data / "operator.sock", "http://localhost" + path])), answer)
+            method, path, answer = FOR_OPERATORS[name]
+            check(as_operator(relay, method, path), answer)
             continue
         address = target(operation["channel"]["$ref"])["address"].replace("{room}", "general").replace("{entry}", "1")
         binding, replies = operation["bindings"]["http"], operation["reply"]["messages"]

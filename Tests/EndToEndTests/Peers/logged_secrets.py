@@ -37,7 +37,8 @@ async def presented(relay, token):
 
 async def secrets(start):
     relay = start(
-        f"{ACCOUNTS}\nlog_level: trace\nlog_format: {FORMAT}\nmetrics: {{ token: metrics-{WRONG} }}\n")
+        f"{ACCOUNTS}\nlog_level: trace\nlog_format: {FORMAT}\nmetrics: {{ token: metrics-{WRONG} }}\n"
+        f"admin: {{ token: admin-{WRONG} }}\n")
     code = first_code(relay).rstrip('"}')
     answer = Person(relay).post(f"/v1/invites/{code}", {"user": "ada"})
     assert answer.status == 201, answer
@@ -58,6 +59,7 @@ async def secrets(start):
     signed = Person(relay).post("/v1/device/token", {"device_code": device["device_code"]})
     assert signed.status == 200, signed
     Person(relay, token=f"metrics-{WRONG}").get("/metrics")
+    assert Person(relay, token=f"admin-{WRONG}").get("/v1/connections").status == 200
     relay.stop()
     log = (relay.folder / "relay.log").read_text()
     assert log.count("A message is received.") >= 4, "the level is trace"

@@ -38,9 +38,7 @@ final class AccountExchange: HTTPExchange {
       ?? loop.chargeUnauthenticated(connection)
     if let problem { return finish(problem.response) }
     self.content = content
-    if question == .invite, let identity = call.identity,
-      !loop.context.authenticator.isOperator(identity)
-    {
+    if question == .invite, !call.isOperator, let identity = call.identity {
       let named = JSONNode(content)?["rooms"]?.elements?.compactMap(\.string) ?? []
       if !named.isEmpty, named.count <= AccountSettings.roomsLimit {
         open(as: identity)
@@ -55,8 +53,8 @@ final class AccountExchange: HTTPExchange {
     let authenticator = loop.context.authenticator
     let caller = call.identity.map {
       AccountCall.Caller(
-        user: $0.user, session: $0.device, isOperator: authenticator.isOperator($0),
-        managesRooms: managesRooms)
+        user: $0.isRelay ? AccountCall.Caller.relay : $0.user, session: $0.device,
+        isOperator: call.isOperator || authenticator.isOperator($0), managesRooms: managesRooms)
     }
     loop.world.ask(
       AccountCall(
@@ -96,10 +94,7 @@ final class AccountExchange: HTTPExchange {
       return response
     case .problem(let problem):
       if problem.code == .rateLimited { loop.countViolation(.signInsPerMinute, by: connection) }
-      var shown = HTTPProblem(
-        problem.status, problem.detail, code: problem.code, field: problem.field)
-      shown.retryAfterMilliseconds = problem.retryAfterMilliseconds
-      return shown.response
+      return HTTPProblem(problem).response
     }
   }
 
@@ -199,5 +194,12 @@ final class AccountExchange: HTTPExchange {
   /// The user is signed in, whether or not the log answers.
   override func timeOut() {
     if response == nil { super.timeOut() } else { sendResponse() }
+  }
+}
+
+extension HTTPProblem {
+  init(_ problem: AccountProblem) {
+    self.init(problem.status, problem.detail, code: problem.code, field: problem.field)
+    retryAfterMilliseconds = problem.retryAfterMilliseconds
   }
 }

@@ -10,16 +10,14 @@ extension ConnectionLoop {
 
   /// A connection as the answer has it.
   private struct Listed: Sendable {
+    /// Names it to operators; `nil` for a bot's, which comes back at once.
+    var name: String?
     var session: SessionCensus
     var address: String?
     var transport: String
   }
 
   func surveyConnections(of user: String?, for exchange: HTTPExchange) {
-    guard exchange.call.isOperator else {
-      return exchange.finish(
-        HTTPProblem(403, "Only operators see who is connected.", code: .forbidden).response)
-    }
     survey(for: exchange.id) {
       $0.census(of: user)
     } answer: { loop, parts in
@@ -36,7 +34,8 @@ extension ConnectionLoop {
     let listed = sessions.map { session in
       let connection = connections[Int(session.connection)]
       return Listed(
-        session: session, address: connection?.host.map { "\($0)" },
+        name: connection?.bot == nil ? name(of: session.id) : nil, session: session,
+        address: connection?.host.map { "\($0)" },
         transport: connection.map(Self.transport) ?? "http")
     }
     return (listed, total)
@@ -50,6 +49,7 @@ extension ConnectionLoop {
       json += Array((place == 0 ? "" : ",").utf8)
       json += Array("{\"user\":".utf8)
       json.append(jsonString: one.session.user)
+      if let name = one.name { json += Array(",\"connection\":\"\(name)\"".utf8) }
       if let address = one.address { json += Array(",\"address\":\"\(address)\"".utf8) }
       json += Array(
         """

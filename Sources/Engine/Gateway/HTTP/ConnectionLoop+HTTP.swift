@@ -150,7 +150,10 @@ extension ConnectionLoop {
       switch call.target {
       case .relay(let message): RelayExchange(message, call, id, self, connection)
       case .requests: BatchExchange(call, id, self, connection)
+      case .endConnection(let name): EndingExchange(of: name, call, id, self, connection)
       case .stream(let request): StreamExchange(request, call, id, self, connection)
+      case .accounts(let request):
+        AdministrationExchange(request, call, id, self, connection)
       case .account(let question, let request):
         AccountExchange(question, request, call, id, self, connection)
       default: HTTPExchange(call, id, self, connection)

@@ -88,6 +88,8 @@ struct HTTPCall {
     case metrics(openMetrics: Bool)
     /// Who is connected; a user = only their connections.
     case connections(of: String?)
+    /// Ends a connection, by its name.
+    case endConnection(String)
     /// A file of the web page.
     case file(HTTPResponse)
     /// When an entry passed through the relay.
@@ -96,6 +98,8 @@ struct HTTPCall {
     case signInMethods
     /// A request about accounts.
     case account(AccountCall.Request, HTTPRequest)
+    /// What an operator asks about accounts.
+    case accounts(AccountCall.Administration)
     /// A user's picture, unless it is one that `known` names (`If-None-Match`).
     case avatar(of: String, known: [String])
   }

@@ -100,7 +100,7 @@ class HTTPExchange {
     case .signInMethods: finish(HTTPResponse(status: 200, json: loop.context.router.signInMethods))
     case .trace(let question): loop.askForTrace(question, self)
     case .avatar(let user, _): askForAvatar(of: user)
-    case .nothing, .relay, .requests, .stream, .account:
+    case .nothing, .relay, .requests, .stream, .account, .accounts, .endConnection:
       preconditionFailure("answered elsewhere")
     }
   }

@@ -8,19 +8,20 @@ package protocol LoopSurvey: Sendable {
   /// Adds the part of one loop.
   /// - Returns: whether it was the last loop.
   func add(_ loop: ConnectionLoop) -> Bool
-  /// Returns the answer; called on the loop that asked, once all have added their part.
-  func response(on loop: ConnectionLoop) -> HTTPResponse
+  /// Returns the answer, unless the exchange has something to do before; called on the loop that asked, once all
+  /// have added their part.
+  func response(on loop: ConnectionLoop) -> HTTPResponse?
 }
 
 private final class SurveyOf<Part: Sendable>: LoopSurvey {
   let exchange: ExchangeID
   private let part: @Sendable (ConnectionLoop) -> Part
-  private let answer: @Sendable (ConnectionLoop, [Part]) -> HTTPResponse
+  private let answer: @Sendable (ConnectionLoop, [Part]) -> HTTPResponse?
   private let state: Mutex<(missing: Int, parts: [(loop: Int, part: Part)])>
 
   init(
     for exchange: ExchangeID, loops: Int, _ part: @escaping @Sendable (ConnectionLoop) -> Part,
-    _ answer: @escaping @Sendable (ConnectionLoop, [Part]) -> HTTPResponse
+    _ answer: @escaping @Sendable (ConnectionLoop, [Part]) -> HTTPResponse?
   ) {
     self.exchange = exchange
     self.part = part
@@ -37,7 +38,7 @@ private final class SurveyOf<Part: Sendable>: LoopSurvey {
     }
   }
 
-  func response(on loop: ConnectionLoop) -> HTTPResponse {
+  func response(on loop: ConnectionLoop) -> HTTPResponse? {
     let parts = state.withLock { $0.parts }
     return answer(loop, parts.sorted { $0.loop < $1.loop }.map(\.part))
   }
@@ -48,7 +49,7 @@ extension ConnectionLoop {
   /// - Parameter answer: gets the parts in the order of the loops.
   func survey<Part: Sendable>(
     for exchange: ExchangeID, _ part: @escaping @Sendable (ConnectionLoop) -> Part,
-    answer: @escaping @Sendable (ConnectionLoop, [Part]) -> HTTPResponse
+    answer: @escaping @Sendable (ConnectionLoop, [Part]) -> HTTPResponse?
   ) {
     let survey = SurveyOf(for: exchange, loops: context.loopCount, part, answer)
     for loop in 0..<context.loopCount { world.post(.surveyed(survey), to: loop) }
@@ -59,6 +60,6 @@ extension ConnectionLoop {
   }
 
   func answer(_ survey: any LoopSurvey) {
-    exchange(survey.exchange)?.finish(survey.response(on: self))
+    if let response = survey.response(on: self) { exchange(survey.exchange)?.finish(response) }
   }
 }

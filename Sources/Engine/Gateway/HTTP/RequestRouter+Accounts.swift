@@ -4,9 +4,15 @@ import WebSocket
 /// The HTTP resources of a relay with accounts.
 extension RequestRouter {
   static let accountResources = [
-    Resource("POST", "/v1/invites") { request, _ in .account(.invite, request) },
-    Resource("GET", "/v1/invites") { request, _ in .account(.invitations, request) },
-    Resource("DELETE", "/v1/invites/{id}") { .account(.removeInvitation(id: $1[0]), $0) },
+    Resource("POST", "/v1/invites", for: .usersOrOperators) { request, _ in
+      .account(.invite, request)
+    },
+    Resource("GET", "/v1/invites", for: .usersOrOperators) { request, _ in
+      .account(.invitations, request)
+    },
+    Resource("DELETE", "/v1/invites/{id}", for: .usersOrOperators) {
+      .account(.removeInvitation(id: $1[0]), $0)
+    },
     Resource("GET", "/v1/invites/{code}", for: .everyone) {
       .account(.showInvitation(code: $1[0]), $0)
     },
@@ -22,6 +28,16 @@ extension RequestRouter {
     Resource("POST", "/v1/device/{code}") { .account(.decideDevice(code: $1[0]), $0) },
     Resource("GET", "/v1/sessions") { request, _ in .account(.sessions, request) },
     Resource("DELETE", "/v1/sessions/{id}") { .account(.endSession(id: $1[0]), $0) },
+    Resource("GET", "/v1/accounts", for: .operators) { request, _ in
+      .accounts(.list(after: request.query("after") ?? ""))
+    },
+    Resource("PATCH", "/v1/accounts/{user}", for: .operators) { .accounts(.change(user: $1[0])) },
+    Resource("DELETE", "/v1/accounts/{user}/sessions", for: .operators) {
+      .accounts(.endSessions(of: $1[0]))
+    },
+    Resource("DELETE", "/v1/accounts/{user}/sessions/{id}", for: .operators) {
+      .accounts(.endSession($1[1], of: $1[0]))
+    },
     Resource("GET", "/v1/me") { request, _ in .account(.profile, request) },
     Resource("PATCH", "/v1/me") { request, _ in .account(.rename, request) },
     Resource("GET", "/sign-in/{method}", for: .everyone) {

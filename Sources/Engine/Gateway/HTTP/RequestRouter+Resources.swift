@@ -8,10 +8,12 @@ extension RequestRouter {
   enum Access {
     /// Nothing: the answer is public.
     case everyone
-    /// The operator's socket, or a token for the metrics.
+    /// An operator, or a program that has the token for the metrics.
+    case metrics
+    /// An operator: a user who is one, a program that has the token for administration, or one at the operator's
+    /// socket.
     case operators
     case users
-    /// A user, or the operator's socket.
     case usersOrOperators
   }
 
@@ -52,18 +54,19 @@ extension RequestRouter {
     }
   }
 
-  private static let resources = [
+  static let resources = [
     Resource("GET", "/healthz", for: .everyone) { _, _ in .liveness },
     Resource("GET", "/readyz", for: .everyone) { _, _ in .readiness },
-    Resource("GET", "/metrics", for: .operators) { request, _ in
+    Resource("GET", "/metrics", for: .metrics) { request, _ in
       .metrics(
         openMetrics: request.headers.list("Accept").contains {
           $0.hasPrefix("application/openmetrics-text")
         })
     },
-    Resource("GET", "/v1/connections", for: .usersOrOperators) { request, _ in
+    Resource("GET", "/v1/connections", for: .operators) { request, _ in
       .connections(of: request.query("of"))
     },
+    Resource("DELETE", "/v1/connections/{connection}", for: .operators) { .endConnection($1[0]) },
     Resource("GET", "/v1/rooms/{room}/messages") { .relay(.history(of: $1[0], $0)) },
     Resource("POST", "/v1/rooms/{room}/messages") {
       .relay(.send(room: $1[0], $0.headers["traceparent"].first.flatMap(Traceparent.init)))
@@ -72,7 +75,7 @@ extension RequestRouter {
       (request, names) throws(HTTPProblem) in
       .trace(try HTTPCall.TraceQuestion(room: names[0], entry: names[1], request))
     },
-    Resource("GET", "/v1/traces/{trace}", for: .usersOrOperators) {
+    Resource("GET", "/v1/traces/{trace}", for: .operators) {
       (_, names) throws(HTTPProblem) in .trace(try HTTPCall.TraceQuestion(trace: names[0]))
     },
     Resource("POST", "/v1/requests", for: .usersOrOperators) { _, _ in .requests },
@@ -86,7 +89,7 @@ extension RequestRouter {
     },
   ]
 
-  private static let resourcesWithAccounts = resources + accountResources
+  static let resourcesWithAccounts = resources + accountResources
 
   /// Routes a request that is not for a WebSocket.
   func page(
@@ -125,20 +128,24 @@ extension RequestRouter {
     }
     switch resource.access {
     case .everyone: break
-    case .operators:
+    case .metrics:
       try checkOrigin(of: request)
-      try checkOperator(request, peer, isOperator, identify)
+      if !presents(metricsToken, request) {
+        let needed = "The metrics need the token in metrics.token, or an operator of the relay."
+        try checkOperator(needed, isOperator, of: &call) { () throws(HTTPProblem) in
+          try identity(of: request, peer, identify)
+        }
+      }
+    case .operators:
+      let needed = "Only operators of the relay may do that."
+      try checkOperator(needed, isOperator, of: &call) { () throws(HTTPProblem) in
+        try identity(of: request, peer, identify)
+      }
     case .users: call.identity = try user(identify())
     case .usersOrOperators:
-      let answer = identify()
-      call.isOperator = peer == .operator && answer == .unknown
-      if !call.isOperator {
-        let identity = try user(answer)
-        call.identity = identity
-        call.isOperator = isOperator(identity)
-      } else if case .requests = call.target {
-        call.identity = .relay
-      }
+      let identity = try identity(of: request, peer, identify)
+      call.identity = identity
+      call.isOperator = identity.isRelay || isOperator(identity)
     }
     call.headOnly = request.method == "HEAD"
     call.keepsAlive = (isAPI || call.isFile) && !request.closes
@@ -199,34 +206,43 @@ extension RequestRouter {
     }
   }
 
-  /// Checks a request for the metrics. An address is no credential: a proxy on the same machine has the
-  /// relay's own. So they are for the operator's socket, for the token in `metrics.token`, and for the
-  /// tokens of operators (`auth.operators`).
-  private func checkOperator(
-    _ request: HTTPRequest, _ peer: ServerConnection.Peer, _ isOperator: (Identity) -> Bool,
+  /// Returns who makes a request: a user, or the relay itself for a program of its operators.
+  ///
+  /// An address is no credential: a proxy on the same machine has the relay's own.
+  private func identity(
+    of request: HTTPRequest, _ peer: ServerConnection.Peer,
     _ identify: () -> Authenticator.Answer
-  ) throws(HTTPProblem) {
-    let detail =
-      "The metrics need Authorization: Bearer with the token in metrics.token or that of a user listed in"
-      + " auth.operators, or the socket operator.sock in the relay's data folder."
-    if peer == .operator || hasMetricsToken(request) { return }
-    let headers = request.headers
-    if headers["Authorization"].isEmpty, headers["Cookie"].isEmpty { throw .unauthorized(detail) }
-    switch identify() {
-    case .known(let identity) where isOperator(identity): return
-    case .known: throw HTTPProblem(403, detail, code: .forbidden)
-    case .refused(let error) where error.code == .forbidden: throw HTTPProblem(error)
-    case .crossOrigin: throw .crossOrigin
-    case .refused, .unknown, .later: throw .unauthorized(detail)
-    }
+  ) throws(HTTPProblem) -> Identity {
+    if presents(adminToken, request) { return .relay }
+    let answer = identify()
+    return peer == .operator && answer == .unknown ? .relay : try user(answer)
   }
 
-  /// Whether the request has the token for the metrics. All bytes are compared in any case, so that the
+  /// Throws if a request is not one of an operator.
+  private func checkOperator(
+    _ needed: String, _ isOperator: (Identity) -> Bool, of call: inout HTTPCall,
+    _ identify: () throws(HTTPProblem) -> Identity
+  ) throws(HTTPProblem) {
+    let detail =
+      "\(needed) Send Authorization: Bearer with the token in admin.token or that of a user listed in"
+      + " auth.operators, or use the socket operator.sock in the relay's data folder."
+    let identity: Identity
+    do throws(HTTPProblem) { identity = try identify() } catch {
+      throw error.status == 401 ? .unauthorized(detail) : error
+    }
+    guard identity.isRelay || isOperator(identity) else {
+      throw HTTPProblem(403, detail, code: .forbidden)
+    }
+    call.identity = identity
+    call.isOperator = true
+  }
+
+  /// Whether the request has a token of the configuration. All bytes are compared in any case, so that the
   /// time does not tell how many of them are right.
-  private func hasMetricsToken(_ request: HTTPRequest) -> Bool {
-    let expected = Array("Bearer \(metricsToken)".utf8)
+  private func presents(_ token: String, _ request: HTTPRequest) -> Bool {
+    let expected = Array("Bearer \(token)".utf8)
     let found = Array((request.headers.only("Authorization") ?? "").utf8)
-    guard !metricsToken.isEmpty, found.count == expected.count else { return false }
+    guard !token.isEmpty, found.count == expected.count else { return false }
     return zip(found, expected).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 }

@@ -29,6 +29,8 @@ package struct RequestRouter: Sendable {
   let origin: RequestOrigin
   /// The bearer token for the metrics; empty = none.
   package var metricsToken = ""
+  /// The bearer token for administration; empty = none.
+  package var adminToken = ""
   /// Open mode on loopback: only pages of this machine may connect, even if other names resolve to
   /// it.
   package var requiresLoopbackHost: Bool
@@ -54,7 +56,7 @@ package struct RequestRouter: Sendable {
 
   /// - Parameters:
   ///   - peer: the other end of the connection.
-  ///   - isOperator: whether that user may read the metrics.
+  ///   - isOperator: whether that user is an operator.
   ///   - identify: authenticates the request.
   func route(
     _ request: HTTPRequest, from peer: ServerConnection.Peer = .client,

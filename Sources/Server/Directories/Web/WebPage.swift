@@ -12,17 +12,20 @@ package enum WebPage {
   /// Requests a page, without following redirects. The certificate of a host on this machine is not
   /// verified: it is usually for another name, and the connection does not leave the machine.
   /// - Parameters:
+  ///   - method: instead of GET or POST.
   ///   - headers: `Name: value`, without line breaks.
   ///   - content: posted, if it is not `nil`.
   ///   - unixSocket: the path of a Unix socket to connect to, instead of the URL's host.
   package static func get(
-    _ url: String, headers: [String] = [], content: String? = nil, unixSocket: String? = nil
+    _ url: String, method: String? = nil, headers: [String] = [], content: String? = nil,
+    unixSocket: String? = nil
   ) throws(Failure) -> (status: Int, body: [UInt8]) {
     var options = WebOptions(WebReach(origin: WebAddress(url)?.origin))
     options.isOfCommand = true
     let stop: StopSignal
     do { stop = try StopSignal() } catch { throw Failure(description: "\(error)") }
     var request = WebRequest(url: url)
+    request.method = method
     request.headers = headers
     request.content = content
     request.unixSocket = unixSocket

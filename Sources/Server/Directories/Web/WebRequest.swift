@@ -7,6 +7,8 @@ struct WebRequest {
   var unixSocket: String?
   /// Sent by POST, as application/x-www-form-urlencoded if no header says otherwise; `nil` = a GET.
   var content: String?
+  /// Instead of GET or POST.
+  var method: String?
   /// The credentials for HTTP basic authentication (RFC 7617).
   var login: (user: String, password: String)?
   /// The maximum length of the response's body.

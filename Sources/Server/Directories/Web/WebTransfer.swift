@@ -41,6 +41,7 @@ internal import CCurl
     if let content = request.content {
       unsafe ccurl_set_body(handle, content, content.utf8.count)
     }
+    if let method = request.method { set(CURLOPT_CUSTOMREQUEST, method) }
     if let login = request.login {
       set(CURLOPT_USERNAME, login.user)
       set(CURLOPT_PASSWORD, login.password)

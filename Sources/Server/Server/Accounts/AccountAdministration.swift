@@ -12,6 +12,8 @@ public struct AccountAdministration {
   /// An account that cannot be changed, or a store that cannot be used: a sentence for the operator.
   public struct Failure: Error, CustomStringConvertible {
     public var description: String
+
+    public init(description: String) { self.description = description }
   }
 
   /// Opens the accounts of the relay that a configuration describes.
@@ -70,6 +72,29 @@ public struct AccountAdministration {
   public func endSessions(of user: String) throws(Failure) -> Int {
     try Self.explaining { () throws(AccountError) in
       try service.endSessions(of: user, now: WallClock.milliseconds)
+    }
+  }
+
+  /// Returns the sessions of a user, the last used one first.
+  public func sessions(of user: String) throws(Failure) -> [DeviceSession] {
+    guard let listed = try list().first(where: { $0.account.user == user }) else {
+      throw Failure(description: "There is no account \(user).")
+    }
+    return listed.sessions
+  }
+
+  public func user(ofSession session: String) throws(Failure) -> String {
+    for listed in try list() where listed.sessions.contains(where: { $0.id == session }) {
+      return listed.account.user
+    }
+    throw Failure(
+      description:
+        "There is no session \(session); relay users --sessions USER lists those of a user.")
+  }
+
+  public func endSession(_ session: String, of user: String) throws(Failure) {
+    try Self.explaining { () throws(AccountError) in
+      try service.endSession(session, of: user, now: WallClock.milliseconds)
     }
   }
 }
