@@ -21,7 +21,7 @@ import WebSocket
       Set(Self.administrative.map { "\($0.methods[0]) /\($0.pattern.joined(separator: "/"))" }) == [
         "GET /v1/connections", "DELETE /v1/connections/{connection}", "GET /v1/accounts",
         "PATCH /v1/accounts/{user}", "DELETE /v1/accounts/{user}/sessions",
-        "DELETE /v1/accounts/{user}/sessions/{id}",
+        "DELETE /v1/accounts/{user}/sessions/{id}", "GET /v1/traces/{trace}",
       ])
   }
 
@@ -85,7 +85,9 @@ import WebSocket
     from peer: ServerConnection.Peer = .client, host: String = "localhost",
     by authenticator: Authenticator = byToken, adminToken: String = Self.adminToken
   ) throws -> Int {
-    let path = resource.pattern.map { $0.hasPrefix("{") ? "1" : $0 }.joined(separator: "/")
+    let trace = String(repeating: "1", count: 32)
+    let path = resource.pattern.map { $0 == "{trace}" ? trace : $0.hasPrefix("{") ? "1" : $0[...] }
+      .joined(separator: "/")
     var fields = fields + ["Host: \(host)"]
     if ["POST", "PATCH"].contains(resource.methods[0]) {
       fields += ["Content-Type: application/json", "Content-Length: 2"]
