@@ -121,6 +121,7 @@ let package = Package(
     Layer.protocol.module("Wire"),
     Layer.engine.module("Mixing"),
     Layer.engine.module("Folding", ["CUtf8proc"]),
+    Layer.engine.module("Emojis", resources: [.embedInCode("emoji-table.js")]),
     Layer.engine.module("Moderation", ["Wire"]),
     Layer.engine.module(
       "Relay", ["Moderation", "Wire", "Mixing", "Folding", deque, heap, ordered], confined),
@@ -182,8 +183,8 @@ let package = Package(
     Layer.client.module("Pictures", ["CZlib"]),
     Layer.client.module("Terminal", ["CTerminal", "CUtf8proc", "Platform"]),
     Layer.client.module(
-      "Messenger", ["Archive", "Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"],
-      resources: [.embedInCode("emoji-table.js")]),
+      "Messenger",
+      ["Archive", "Terminal", "Client", "Emojis", "Wire", "YAML", "Mixing", "Folding"]),
 
     // The `main` that all commands share.
     Layer.commands.module("CommandMain", ["Platform", argumentParser]),
@@ -303,7 +304,8 @@ let package = Package(
     tests(
       "Messenger",
       [
-        "Messenger", "Archive", "Terminal", "Client", "Platform", "Wire", "YAML", "Mixing",
+        "Messenger", "Archive", "Terminal", "Client", "Emojis", "Platform", "Wire", "YAML",
+        "Mixing",
         "Folding", "TestSupport",
       ]),
     tests("Archive", ["Archive", "Relay", "Wire", "Platform", "Mixing", "CSQLite", "TestSupport"]),

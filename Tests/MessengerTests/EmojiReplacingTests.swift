@@ -1,3 +1,4 @@
+import Emojis
 import Terminal
 import Testing
 import Wire

@@ -1,3 +1,4 @@
+internal import Emojis
 internal import Terminal
 
 /// Choosing an emoji to react with.

@@ -1,4 +1,5 @@
 import Client
+import Emojis
 import Wire
 
 /// Outgoing messages, and the relay's answers to them.

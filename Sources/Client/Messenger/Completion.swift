@@ -1,3 +1,5 @@
+internal import Emojis
+
 /// The completions that Tab offers for the word before the cursor.
 public struct Completion: Equatable, Sendable {
   /// Best first; never empty.

@@ -1,3 +1,4 @@
+public import Emojis
 internal import Terminal
 
 extension Emoji {

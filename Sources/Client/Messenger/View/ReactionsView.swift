@@ -1,3 +1,4 @@
+internal import Emojis
 import Terminal
 
 /// The emoji to react with.

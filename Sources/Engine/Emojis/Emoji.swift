@@ -4,6 +4,11 @@ public struct Emoji: Equatable, Sendable {
   /// Its short code, without the colons.
   public var code: String
 
+  public init(emoji: String, code: String) {
+    self.emoji = emoji
+    self.code = code
+  }
+
   /// The emoji offered for reactions, the most likely first.
   public static let quick = ["👍", "❤️", "😂", "🎉", "😮", "😢", "🙏", "🔥", "👀", "👎"]
 
