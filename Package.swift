@@ -167,6 +167,8 @@ let package = Package(
       "Directories", ["Relay", "Wire", "Platform", "YAML", "CCurl", deque]),
     Layer.server.module("Bots", ["Wire", "Mixing", "Platform", logging, subprocess]),
     Layer.server.module(
+      "Imports", ["Emojis", "Folding", "Moderation", "Relay", "Wire", "Platform", "CZlib"]),
+    Layer.server.module(
       "RelayConfiguration", ["Directories", "Relay", "Wire", "Platform", "YAML"]),
     Layer.server.module(
       "Server",
@@ -191,7 +193,8 @@ let package = Package(
     command(
       "RelayCommand", folder: Layer.commands.folder("RelayCommand"),
       [
-        "CommandMain", "Server", "RelayConfiguration", "Directories", "SQLiteLog", "Relay",
+        "CommandMain", "Imports", "Server", "RelayConfiguration", "Directories", "SQLiteLog",
+        "Relay",
         "Accounts", "EventLoop",
         "Platform", "Terminal", "Wire", argumentParser, logging,
       ],
@@ -310,6 +313,7 @@ let package = Package(
       ]),
     tests("Archive", ["Archive", "Relay", "Wire", "Platform", "Mixing", "CSQLite", "TestSupport"]),
     tests("Bots", ["Bots", "Wire", logging]),
+    tests("Imports", ["Imports", "Moderation", "Relay", "Wire", "TestSupport"]),
     tests(
       "RelayConfiguration", ["RelayConfiguration", "Directories", "Relay", "YAML", "TestSupport"]),
     tests(

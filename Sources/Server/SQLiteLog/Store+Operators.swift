@@ -3,6 +3,9 @@ internal import SQLite
 
 /// What operators list. Works while a relay runs.
 extension Store {
+  /// Whether a folder has a store.
+  public static func exists(folder path: String) -> Bool { DataFolder(path).hasDatabase }
+
   /// Returns all rooms, in the order of their names. Reads the whole journal.
   public static func rooms(folder path: String) throws(StoreError) -> [RoomListing] {
     let folder = DataFolder(path)

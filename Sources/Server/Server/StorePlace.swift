@@ -56,6 +56,12 @@ public enum StorePlace: Sendable {
     }
   }
 
+  /// Returns the names of all rooms; none if there is no store yet.
+  public func roomNames() throws -> Set<String> {
+    if case .sqlite(let folder) = self, !Store.exists(folder: folder) { return [] }
+    return Set(try rooms().map(\.name))
+  }
+
   /// See `Store.bans`.
   public func bans() throws -> [BanChange] {
     switch self {
