@@ -155,6 +155,7 @@ let package = Package(
     Layer.system.module("SQLite", ["Platform", "CSQLite"]),
     Layer.system.module("Postgres", ["CPostgres"]),
     Layer.system.module("YAML", ["CYAML"]),
+    Layer.system.module("ObjectStorage", ["Platform"]),
 
     Layer.server.module(
       "SQLiteLog",
@@ -165,6 +166,7 @@ let package = Package(
       "AccountStores", ["Accounts", "PostgresLog", "Postgres", "SQLite"]),
     Layer.server.module(
       "Directories", ["Relay", "Wire", "Platform", "YAML", "CCurl", deque]),
+    Layer.server.module("Backups", ["ObjectStorage", "Platform", "SQLite", "TLS"]),
     Layer.server.module("Bots", ["Wire", "Mixing", "Platform", logging, subprocess]),
     Layer.server.module(
       "Imports", ["Emojis", "Folding", "Moderation", "Relay", "Wire", "Platform", "CZlib"]),
@@ -193,9 +195,8 @@ let package = Package(
     command(
       "RelayCommand", folder: Layer.commands.folder("RelayCommand"),
       [
-        "CommandMain", "Imports", "Server", "RelayConfiguration", "Directories", "SQLiteLog",
-        "Relay",
-        "Accounts", "EventLoop",
+        "CommandMain", "Backups", "Imports", "Server", "RelayConfiguration", "Directories", "SQLiteLog",
+        "Relay", "Accounts", "EventLoop", "ObjectStorage",
         "Platform", "Terminal", "Wire", argumentParser, logging,
       ],
       excluding: ["relay.1"]),
@@ -299,6 +300,8 @@ let package = Package(
         "SQLiteLog", "PostgresLog", "Postgres", "Relay", "Wire", "Mixing", "CSQLite", "TestSupport",
       ]),
     tests("YAML", ["YAML"]),
+    tests("ObjectStorage", ["ObjectStorage", "TestSupport"]),
+    tests("Backups", ["Backups", "ObjectStorage", "Platform", "SQLite", "TestSupport"]),
     tests(
       "Directories", ["Directories", "Relay", "Wire", "Platform", "TestSupport"],
       excluding: ["directory.py"]),

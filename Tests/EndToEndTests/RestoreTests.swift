@@ -3,15 +3,26 @@ import Testing
 import Wire
 
 extension `End to end` {
-  /// A backup as docs/operations.md describes it: the folder of a stopped relay.
+  /// Backups as docs/operations.md describes them.
   @Suite struct `A restored backup` {
-    @Test func `from before the last start costs clients only what it does not have`() throws {
+    enum Way: CaseIterable, Sendable {
+      case copyOfStopped
+      case backupOfRunning
+    }
+
+    @Test(arguments: Way.allCases)
+    func `from before the last start costs clients only what it does not have`(way: Way) throws {
       let relay = try RelayProcess(RelayProcess.withoutLimits)
       for number in 1...3 {
         try RawClient(relay, user: "bo").say("kept \(number)", in: "general", id: "k\(number)")
       }
+      let place = relay.folder["backup"]
+      if way == .backupOfRunning {
+        let backup = try RelayProcess.command("backup", "--data", relay.dataFolder, "--to", place)
+        #expect(try backup.wait() == .exit(0), "\(backup.errors)")
+      }
       #expect(try relay.stop() == .exit(0))
-      try run("cp", "-a", relay.dataFolder, relay.folder["backup"])
+      if way == .copyOfStopped { try run("cp", "-a", relay.dataFolder, place) }
       try relay.start()
       for number in 1...2 {
         try RawClient(relay, user: "bo").say("lost \(number)", in: "general", id: "l\(number)")
@@ -22,7 +33,13 @@ extension `End to end` {
       #expect(try relay.stop() == .exit(0))
 
       try run("rm", "-r", relay.dataFolder)
-      try run("mv", relay.folder["backup"], relay.dataFolder)
+      switch way {
+      case .copyOfStopped: try run("mv", place, relay.dataFolder)
+      case .backupOfRunning:
+        let restore = try RelayProcess.command(
+          "restore", "--from", place, "--data", relay.dataFolder)
+        #expect(try restore.wait() == .exit(0), "\(restore.errors)")
+      }
       let verify = try RelayProcess.command("verify", "--data", relay.dataFolder)
       #expect(try verify.wait() == .exit(0), "\(verify.output)\(verify.errors)")
       try relay.start()

@@ -17,6 +17,7 @@ struct RelayCommand: ParsableCommand {
       ListRooms.self, Ban.self, Unban.self, Connections.self, Top.self, Trace.self,
       Verify.self, Export.self,
       Import.self, Migrate.self,
+      Backup.self, RestoreCommand.self,
     ])
 
   static func main() { runAsMain(outputFailure: ExitStatus.environment) }

@@ -1,3 +1,4 @@
+internal import TLS
 import Wire
 
 /// The name that a claim gives a user (`auth.user_claim`).

@@ -18,10 +18,10 @@ extension Database {
     // All zeros: the file was extended, and a loss of power kept its first sector from being written.
     guard unsafe fread(&header, header.count, 1, file) == 1, header.contains(where: { $0 != 0 })
     else { return false }
-    let pageBytes = Int(word(header, 8))
+    let pageBytes = Int(LogSum.word(header, 8))
     var sum = LogSum(isBigEndian: header[3] & 1 == 1)
     sum.add(header[..<24])
-    guard word(header, 0) | 1 == 0x377F_0683, (512...65_536).contains(pageBytes),
+    guard LogSum.word(header, 0) | 1 == 0x377F_0683, (512...65_536).contains(pageBytes),
       sum.isStored(in: header, at: 24)
     else { return true }
 
@@ -31,7 +31,7 @@ extension Database {
     while unsafe fread(&frame, frame.count, 1, file) == 1 {
       // Others are of the time before the log was rewound.
       let isOfLog = frame[8..<16].elementsEqual(header[16..<24])
-      let isCommit = word(frame, 4) != 0
+      let isCommit = LogSum.word(frame, 4) != 0
       sum.add(frame[..<8])
       sum.add(frame[24...])
       if isOfLog, sum.isStored(in: frame, at: 16) {
@@ -46,41 +46,5 @@ extension Database {
       sum.resume(from: frame, at: 16)
     }
     return false
-  }
-
-  fileprivate static func word(_ bytes: [UInt8], _ place: Int) -> UInt32 {
-    bytes[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
-  }
-}
-
-/// The sum that the frames of a write-ahead log have, each of all before it.
-private struct LogSum {
-  let isBigEndian: Bool
-  private var first: UInt32 = 0
-  private var second: UInt32 = 0
-
-  init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
-
-  mutating func add(_ bytes: ArraySlice<UInt8>) {
-    unsafe bytes.withUnsafeBytes { bytes in
-      for place in stride(from: 0, to: bytes.count & ~7, by: 8) {
-        first = unsafe first &+ word(bytes, place) &+ second
-        second = unsafe second &+ word(bytes, place + 4) &+ first
-      }
-    }
-  }
-
-  private func word(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> UInt32 {
-    let word = unsafe bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)
-    return isBigEndian ? UInt32(bigEndian: word) : UInt32(littleEndian: word)
-  }
-
-  func isStored(in bytes: [UInt8], at place: Int) -> Bool {
-    first == Database.word(bytes, place) && second == Database.word(bytes, place + 4)
-  }
-
-  /// Continues with a stored sum.
-  mutating func resume(from bytes: [UInt8], at place: Int) {
-    (first, second) = (Database.word(bytes, place), Database.word(bytes, place + 4))
   }
 }

@@ -38,7 +38,8 @@ package enum PageFileSystem {
         let methods = unsafe file.pointee.pMethods
       else { return code }
       let tail = unsafe FileTail.of(file, base)
-      unsafe tail.initialize(to: FileTail(original: methods, methods: methods.pointee))
+      unsafe tail.initialize(
+        to: FileTail(original: methods, path: path, methods: methods.pointee))
       // Without xFetch: mapped memory would not be checked.
       unsafe tail.pointee.methods.iVersion = min(2, methods.pointee.iVersion)
       unsafe tail.pointee.methods.xRead = { file, content, count, offset in
@@ -67,6 +68,8 @@ package enum PageFileSystem {
   /// The part of an open database file's state that follows the system VFS's own part.
   @unsafe private struct FileTail {
     let original: UnsafePointer<sqlite3_io_methods>
+    /// The file's path, which SQLite keeps as long as the file is open.
+    let path: UnsafePointer<CChar>?
     /// The same methods, except for reading and writing.
     var methods: sqlite3_io_methods
     /// Whether the pages have checksums, as far as is known.
@@ -130,15 +133,26 @@ package enum PageFileSystem {
     if offset == 0, page.count >= 100 {
       unsafe tail.pointee.hasChecksums = PageChecksum.isDeclared(by: page)
     }
-    let hasChecksum = unsafe tail.pointee.hasChecksums && PageChecksum.isPage(page, at: offset)
-    let gap = unsafe gap(in: page)
-    guard hasChecksum || gap != nil else { return unsafe plain(file, content, count, offset) }
+    let isPage = unsafe PageChecksum.isPage(page, at: offset)
+    if isPage, let path = unsafe tail.pointee.path {
+      let code = unsafe PageTimes.record(offset / Int64(page.count) + 1, of: path)
+      guard code == SQLITE_OK else { return code }
+    }
+    let hasChecksum = unsafe tail.pointee.hasChecksums && isPage
+    guard unsafe hasChecksum || gap(in: page) != nil else {
+      return unsafe plain(file, content, count, offset)
+    }
     return unsafe withUnsafeTemporaryAllocation(byteCount: page.count, alignment: 16) { copy in
       unsafe copy.copyMemory(from: page)
-      for index in gap ?? 0..<0 { unsafe copy[index] = 0 }
-      if hasChecksum { unsafe PageChecksum.stamp(copy, at: offset) }
+      unsafe finish(copy, hasChecksum: hasChecksum, at: offset)
       return unsafe plain(file, copy.baseAddress, count, offset)
     }
+  }
+
+  /// Makes of a page's content what a database file has of it.
+  static func finish(_ page: UnsafeMutableRawBufferPointer, hasChecksum: Bool, at offset: Int64) {
+    for index in unsafe gap(in: UnsafeRawBufferPointer(page)) ?? 0..<0 { unsafe page[index] = 0 }
+    if hasChecksum { unsafe PageChecksum.stamp(page, at: offset) }
   }
 
   /// Returns the gap in a leaf page of a table or an index, according to its header

@@ -1,6 +1,7 @@
 import Accounts
 internal import CQRCode
 import Glibc
+internal import TLS
 
 extension AccountEnvironment {
   /// Returns the environment of this machine: hashes by OpenSSL, random bytes of the system, QR codes by

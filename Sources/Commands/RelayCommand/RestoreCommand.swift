@@ -1,0 +1,104 @@
+import ArgumentParser
+internal import Backups
+import Glibc
+import Platform
+import Relay
+import SQLiteLog
+import Server
+
+/// The subcommand `restore`: makes a data folder of a backup.
+struct RestoreCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore",
+    abstract: "Make a data folder of what relay backup has stored.",
+    discussion: """
+      Checks every object, and the store as relay verify does, before the files are put in their place. Exits with 3 \
+      if something is damaged or missing, and names it.
+      """)
+
+  @Option(help: ArgumentHelp("Where the backup is.", valueName: "dir"))
+  var from: StoragePlace
+
+  @Option(
+    help: ArgumentHelp("The new data folder, which has to be empty.", valueName: "dir"),
+    completion: .directory)
+  var data: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The last point that is not later, such as 2026-11-27T22:30:00Z, or the number of a point.",
+      valueName: "time"))
+  var at: PointSelection?
+
+  @Flag(help: "Print the points that can be restored: number and time.")
+  var list = false
+
+  func validate() throws {
+    guard list != (data != nil) else {
+      throw ValidationError("Give either --data, the folder to restore into, or --list.")
+    }
+  }
+
+  func run() throws {
+    try StoreOptions.explaining {
+      try Backup.explaining {
+        let restore = try Restore(from: try from.open())
+        guard let data else {
+          for point in restore.points {
+            StandardOutput.write("\(point.number)\t\(PointSelection.text(point.time))\n")
+          }
+          return
+        }
+        var summary = ""
+        let point = try restore.run(at?.selection ?? .last, into: data) { folder in
+          let verification = try StorePlace.sqlite(folder: folder).verify()
+          for place in verification.breaks { StandardError.write("\(place)\n") }
+          guard verification.breakCount == 0 else {
+            throw StoreError(
+              .broken,
+              "The backup holds a damaged store; nothing was restored. Restore an earlier point (--at)."
+            )
+          }
+          summary = "\(verification.count)"
+        }
+        StandardOutput.write(
+          "Point \(point.number) of \(PointSelection.text(point.time)) is restored: \(summary)\n")
+      }
+    }
+  }
+}
+
+/// A point to restore: a time in UTC, or a number.
+struct PointSelection: ExpressibleByArgument {
+  var selection: Restore.Selection
+
+  private static let format = "%Y-%m-%dT%H:%M:%SZ"
+
+  init?(argument: String) {
+    if let number = Int(argument), number > 0 {
+      selection = .number(number)
+      return
+    }
+    let fields = argument.split { "-T:Z".contains($0) }.compactMap { Int32($0) }
+    guard fields.count == 6 else { return nil }
+    var parts = unsafe tm()
+    unsafe (parts.tm_year, parts.tm_mon, parts.tm_mday) = (
+      fields[0] - 1900, fields[1] - 1, fields[2]
+    )
+    unsafe (parts.tm_hour, parts.tm_min, parts.tm_sec) = (fields[3], fields[4], fields[5])
+    let milliseconds = Int64(unsafe timegm(&parts)) * 1000
+    guard Self.text(milliseconds) == argument else { return nil }
+    // Points of that second count.
+    selection = .time(milliseconds + 999)
+  }
+
+  /// Returns a time in the form in which it is read.
+  static func text(_ milliseconds: Int64) -> String {
+    var time = time_t(milliseconds / 1000)
+    var parts = unsafe tm()
+    _ = unsafe gmtime_r(&time, &parts)
+    var text = [CChar](repeating: 0, count: 32)
+    let length = unsafe strftime(&text, text.count, format, &parts)
+    return String(decoding: text.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}

@@ -1,0 +1,334 @@
+"""The backup of a relay that works, and what is restored from it: `python3 -B backup.py CASE RELAY`."""
+import json
+import os
+import pathlib
+import re
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+
+from relay import MORTAL, PATIENCE_S, WITHOUT_LIMITS, Relay, wait
+
+PART_BYTES = 8 << 20
+LAG_S = 10
+
+
+class Load:
+    """Users that send texts until it is stopped, through kills of the relay; `acked` has what was acknowledged."""
+
+    def __init__(self, relay, users=4, pause_s=0):
+        self.relay, self.acked, self.is_over, self.pause_s = relay, [], False, pause_s
+        self.threads = [threading.Thread(target=self.run, args=[f"user{number}"], daemon=True)
+                        for number in range(users)]
+        for thread in self.threads:
+            thread.start()
+
+    def run(self, user):
+        number = 0
+        while not self.is_over:
+            room = f"room{number % 3}"
+            sends = [{"type": "send", "room": room, "id": f"{user}-{number}-{place}", "text": f"{number} " + "x" * 500}
+                     for place in range(20)]
+            number += 1
+            try:
+                answers = self.relay.request(user, sends)
+            except (OSError, AssertionError):
+                time.sleep(0.05)
+                continue
+            self.acked += [(room, send["id"], answer["seq"]) for send, answer in zip(sends, answers)]
+            time.sleep(self.pause_s)
+
+    def stop(self):
+        self.is_over = True
+        for thread in self.threads:
+            thread.join(PATIENCE_S)
+
+
+class Case:
+    def __init__(self, program, folder, configuration=""):
+        self.program, self.folder = program, pathlib.Path(folder)
+        self.relay = Relay(program, folder, f"{WITHOUT_LIMITS}\n{configuration}")
+        self.place, self.restored = self.folder / "backup", 0
+
+    def command(self, *arguments, status=0):
+        done = subprocess.run([self.program, *map(str, arguments)], capture_output=True, text=True)
+        assert done.returncode == status, f"{arguments}: {done.returncode} {done.stdout}{done.stderr}"
+        return done
+
+    def start(self, *arguments):
+        return subprocess.Popen(
+            [*MORTAL, self.program, "backup", "--data", self.relay.data, "--to", self.place, *arguments],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def backup(self, *arguments, status=0):
+        return self.command("backup", "--data", self.relay.data, "--to", self.place, *arguments, status=status)
+
+    def restore(self, *arguments, status=0, into=None):
+        """Restores into a new folder, and returns it."""
+        self.restored += 1
+        into = into or self.folder / f"restored{self.restored}"
+        self.said = self.command("restore", "--from", self.place, "--data", into, *arguments, status=status)
+        if status == 0:
+            self.command("verify", "--data", into)
+        return into
+
+    def entries(self, data):
+        """The entries of a store, as (room, id, seq)."""
+        lines = map(json.loads, self.command("export", "--data", data).stdout.splitlines())
+        return {(line["room"], line["id"], line["seq"]): line for line in lines if line["type"] == "message"}
+
+    def objects(self):
+        names = [path.name for path in self.place.iterdir()] if self.place.exists() else []
+        return sorted(name for name in names if not name.endswith(".new"))
+
+    def points(self):
+        """Numbers and times of the points."""
+        lines = self.command("restore", "--from", self.place, "--list").stdout.splitlines()
+        return [(int(line.split("\t")[0]), line.split("\t")[1]) for line in lines]
+
+    def last_point_ms(self):
+        return max([int(name.split(".")[1]) for name in self.objects() if ".point-" in name], default=0)
+
+    def fill(self, mebibytes):
+        texts = ["0123456789abcdef" * 500] * 7  # as many as a request may have
+        for _ in range(mebibytes * 18):
+            self.relay.send("ada", "ballast", *texts)
+
+
+def gapless(entries):
+    """Whether each room has every number from 1."""
+    rooms = {}
+    for room, _, seq in entries:
+        rooms.setdefault(room, []).append(seq)
+    return all(sorted(seqs) == list(range(1, len(seqs) + 1)) for seqs in rooms.values())
+
+
+def under_load(case):
+    """What was acknowledged before a backup began is in it, and nothing that was not sent."""
+    load = Load(case.relay)
+    for count in range(3):
+        wait(lambda: len(load.acked) > 500 * (count + 1), "there is no load")
+        before = list(load.acked)
+        case.backup()
+        found = case.entries(case.restore())
+        assert set(before) <= set(found), f"{len(set(before) - set(found))} of {len(before)} are missing"
+        assert gapless(found)
+    load.stop()
+    case.backup()
+    assert case.entries(case.restore()).keys() == set(load.acked) == case.entries(case.relay.data).keys()
+    # Every point is sound, not only the last.
+    assert len(case.points()) == 4
+    for number, _ in case.points():
+        assert gapless(case.entries(case.restore("--at", number)))
+
+
+def killed(case):
+    """A backup that was killed goes on where it was, also if the relay was killed as well."""
+    case.fill(40)
+    load = Load(case.relay, users=1)
+    total = 0
+    for kill in (case.relay.kill, lambda: None):
+        process = case.start("--rate", "8MB")
+        count = len(case.objects())
+        wait(lambda: len(case.objects()) >= count + 2, "nothing is stored")
+        process.kill()
+        process.wait()
+        kill()
+        if kill == case.relay.kill:
+            case.relay.start()
+    load.stop()
+    assert case.points() == [], "nothing is complete yet"
+    case.restore(status=1)
+    assert "no complete backup" in case.said.stderr
+    stored = sum((case.place / name).stat().st_size for name in case.objects())
+    new = int(re.search(r"(\d+) bytes were new", case.backup().stdout)[1])
+    total = (case.relay.data / "relay.db").stat().st_size
+    assert stored > 2 * PART_BYTES and new < total - stored + PART_BYTES, f"{new} of {total} after {stored}"
+    assert not list(case.place.glob("*.new"))
+    assert case.entries(case.restore()).keys() == case.entries(case.relay.data).keys()
+
+
+def follow(case):
+    """What is acknowledged is stored within ten seconds, through kills of both sides and deletions."""
+    load = Load(case.relay, users=1, pause_s=0.2)
+    worst = 0
+    for turn in range(3):
+        process = case.start("--follow", "--interval", "1s")
+        for _ in range(2):
+            seq, = case.relay.send("ada", "marked", "a mark")
+            acked = time.time()
+            # A point is read before it is stored, which its time is of.
+            wait(lambda: case.last_point_ms() > acked * 1000 + 500, "there is no point")
+            worst = max(worst, time.time() - acked)
+            found = [seq for room, _, seq in case.entries(case.restore()) if room == "marked"]
+            assert seq in found, f"{seq} is not in {found}"
+        # Each makes the relay begin its write-ahead log anew.
+        for target in case.relay.send("ada", "marked", *["a mistake"] * 5):
+            case.relay.request("ada", [
+                {"type": "send", "room": "marked", "id": f"delete-{target}", "kind": "delete", "target": target}])
+            time.sleep(0.1)
+        if turn == 1:
+            case.relay.kill()
+            case.relay.start()
+        process.kill()
+        process.wait()
+        case.relay.send("ada", "marked", "between two runs")
+    load.stop()
+    case.backup()
+    assert worst <= LAG_S, f"{worst} s"
+    found = case.entries(case.restore())
+    assert set(load.acked) <= set(found)
+    assert found.keys() == case.entries(case.relay.data).keys()
+    for number, _ in case.points()[::5]:
+        assert gapless(case.entries(case.restore("--at", number)))
+
+
+def deleted(case):
+    """A deleted text is in no object after its points were given up."""
+    secret = "do not keep this"
+    seq, = case.relay.send("ada", "general", secret)
+
+    def holders():
+        return [name for name in case.objects() if secret.encode() in (case.place / name).read_bytes()]
+    case.backup()
+    assert holders(), "the text is not stored as it is"
+    case.relay.request("ada", [
+        {"type": "send", "room": "general", "id": "d", "kind": "delete", "target": seq}])
+    wait(lambda: secret.encode() not in (case.relay.data / "relay.db-wal").read_bytes(), "not erased")
+    case.backup("--full-every", "1s", "--keep", "1s")
+    time.sleep(2.1)
+    for _ in range(2):
+        case.backup("--full-every", "1s", "--keep", "1s")
+        time.sleep(1.1)
+    assert holders() == []
+    data = case.restore()
+    assert all(secret not in json.dumps(line) for line in case.entries(data).values())
+
+
+def damaged(case):
+    """A damaged, replaced or missing object is named, and earlier points are not affected."""
+    case.relay.send("ada", "general", "one")
+    case.backup()
+    case.relay.send("ada", "general", "two")
+    case.backup()
+    case.relay.send("ada", "general", "three")
+    case.backup()
+    first, second, third = case.objects()
+
+    def refused(status, *words):
+        target = case.restore(status=status)
+        assert all(word in case.said.stderr for word in words), case.said.stderr
+        assert not (target / "relay.db").exists()
+    path = case.place / second
+    whole = path.read_bytes()
+    for place in (5, 100, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1:])
+        refused(3, second, "damaged")
+    path.write_bytes(whole[:-100])
+    refused(3, second, "damaged")
+    path.write_bytes((case.place / first).read_bytes())
+    refused(3, second, "damaged")
+    path.unlink()
+    refused(3, third, "missing")
+    assert len(case.entries(case.restore("--at", 1))) == 1
+    # The next backup begins anew, and says so.
+    assert third in case.backup().stderr
+    assert len(case.entries(case.restore())) == 3
+    # Another store, a folder that is not empty, a place that does not exist, no such point.
+    other = pathlib.Path(tempfile.mkdtemp(dir=case.folder))
+    relay = Relay(case.program, other)
+    assert "another store" in case.command(
+        "backup", "--data", relay.data, "--to", case.place, status=1).stderr
+    relay.stop()
+    case.restore(into=other / "data", status=1)
+    assert "empty" in case.said.stderr
+    assert "Check the path" in case.command("restore", "--from", other / "none", "--list", status=1).stderr
+    case.restore("--at", "2001-01-01T00:00:00Z", status=1)
+    assert "no such point" in case.said.stderr
+    case.command("backup", "--data", other / "none", "--to", case.place, status=1)
+
+
+def damaged_store(case):
+    """A damaged page is not stored."""
+    case.fill(2)
+    case.backup()
+    case.relay.stop()
+    database = case.relay.data / "relay.db"
+    content = bytearray(database.read_bytes())
+    content[len(content) // 2] ^= 1
+    database.write_bytes(content)
+    assert "relay verify" in case.backup(status=3).stderr
+    assert len(case.entries(case.restore())) == 2 * 18 * 7
+
+
+def rate(case):
+    """A rate is held."""
+    case.fill(20)
+    case.relay.stop()
+    size = (case.relay.data / "relay.db").stat().st_size
+    began = time.monotonic()
+    case.backup("--rate", "8MB")
+    took = time.monotonic() - began
+    assert took > size / 8e6 - 0.5, f"{size} bytes in {took} s"
+    assert case.entries(case.restore()).keys() == case.entries(case.relay.data).keys()
+
+
+def at(case):
+    """A point is selected by its number or by a time."""
+    for number in range(3):
+        case.relay.send("ada", "general", f"text {number}")
+        case.backup()
+        time.sleep(1.1)
+    points = case.points()
+    assert [number for number, _ in points] == [1, 2, 3]
+    for count, (number, moment) in enumerate(points, 1):
+        assert len(case.entries(case.restore("--at", number))) == count
+        assert len(case.entries(case.restore("--at", moment))) == count
+    for wrong in ("0", "yesterday", "2026-11-27", "2026-13-27T00:00:00Z"):
+        case.restore("--at", wrong, status=2)
+
+
+def accounts(case):
+    """Accounts and their sessions come back, and all files are their owner's only."""
+    link = wait(lambda: re.search(r"/join/(\S+)", (case.folder / "relay.log").read_text()), "there is no link")
+
+    def post(path, content, token=None):
+        request = urllib.request.Request(
+            case.relay.url + path, json.dumps(content).encode(),
+            {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})})
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            return json.load(answer)
+    code = re.match(r"[A-Za-z0-9_-]+", link[1])[0]
+    token = post(f"/v1/invites/{code}", {"user": "ada"})["token"]
+    post("/v1/requests", [{"type": "send", "room": "general", "id": "1", "text": "hello"}], token)
+    case.backup()
+    data = case.restore()
+    assert {path.name for path in data.iterdir()} >= {"accounts.db", "directory.json", "relay.db"}
+    for path in [data, *data.iterdir(), case.place, *case.place.iterdir()]:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        assert mode == (0o700 if path.is_dir() else 0o600), f"{path}: {mode:o}"
+    case.relay.kill()
+    os.rename(case.relay.data, case.folder / "lost")
+    os.rename(data, case.relay.data)
+    case.relay.start()
+    assert post("/v1/requests", [{"type": "send", "room": "general", "id": "1", "text": "hello"}], token)[0]["duplicate"]
+
+
+CASES = {function.__name__: function for function in (
+    under_load, killed, follow, deleted, damaged, damaged_store, rate, at, accounts)}
+
+if __name__ == "__main__":
+    name, program = sys.argv[1:3]
+    with tempfile.TemporaryDirectory() as folder:
+        case = Case(program, folder, "auth: { mode: accounts }" if name == "accounts" else "")
+        try:
+            CASES[name](case)
+        finally:
+            case.relay.process.kill()
+    print("good")
