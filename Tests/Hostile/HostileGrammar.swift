@@ -6,7 +6,7 @@ public struct HostileGrammar: Sendable {
   static let types = [
     "send", "history", "people", "rooms", "join", "send", "leave", "received", "read", "typing",
     "presence", "ping", "auth", "block", "block", "blocks", "accept", "report", "reports", "ban",
-    "delete_room",
+    "delete_room", "erase",
   ]
   /// Numbers that may overflow, be truncated, or be taken for another type.
   public static let extremes = [
@@ -124,6 +124,7 @@ public struct HostileGrammar: Sendable {
     case "accept", "delete_room": return [("room", .room)]
     case "report": return [("room", .room), ("seq", .seq), ("reason", .text)]
     case "reports": return optional([("room", .room)])
+    case "erase": return [("user", .user)] + optional([("room", .room), ("seq", .seq)])
     case "ban": return [("user", .user), ("on", .flag)] + optional([("until", .time)])
     case "send" where chooser.once(in: 12):
       // Settings would make a room that nobody has used yet its own: no other user could use it.

@@ -464,6 +464,5 @@ extension `Blocks, requests and reports` {
 }
 
 extension ServerMessage {
-  fileprivate var code: ErrorCode? { if case .error(let error) = self { error.code } else { nil } }
   fileprivate var isError: Bool { code != nil }
 }

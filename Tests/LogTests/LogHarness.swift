@@ -241,3 +241,8 @@ extension [LogAnswer] {
     compactMap { if case .refused(_, let error) = $0 { error } else { nil } }
   }
 }
+
+extension ServerMessage {
+  /// That of an error; `nil` for any other message.
+  var code: ErrorCode? { if case .error(let error) = self { error.code } else { nil } }
+}

@@ -16,7 +16,7 @@ import Testing
 
   @Test func `every type of message is in the reference`() throws {
     let reference = try Article("Protocol")
-    let ofOperators: [RequestName] = [.ban, .deleteRoom]
+    let ofOperators: [RequestName] = [.ban, .deleteRoom, .erase]
     let fromClients = RequestName.allCases.filter { $0 != .trace && !ofOperators.contains($0) }
       .map(\.rawValue)
     #expect(reference.lacks(ofOperators.map { "\n| `\($0.rawValue)` |" }) == [])

@@ -37,6 +37,13 @@ import Wire
     #expect(try ClientMessage(#"{"type":"auth","token":"a.b.c"}"#) == .auth(token: "a.b.c"))
   }
 
+  @Test func `an erased entry has a room`() throws {
+    let refusal = ClientMessage.refusal(of: #"{"type":"erase","user":"bo","seq":7}"#)
+    #expect(refusal?.code == .badField)
+    #expect(refusal?.field == "room")
+    #expect(ClientMessage.refusal(of: #"{"type":"erase","room":"r"}"#)?.field == "user")
+  }
+
   @Test func `a ping keeps any JSON byte for byte`() throws {
     #expect(try ClientMessage(#"{"type":"ping"}"#) == .ping(t: nil))
     for t in ["null", "1.50", #"{ "a" : [ 1 ] }"#, #""\u00e9""#] {
@@ -299,6 +306,8 @@ import Wire
     .send(.init(room: "r", id: "1", delete: 7)),
     .send(.init(room: "r", id: "1", react: 7, emoji: "👩‍👩‍👧‍👦", isOn: true)),
     .send(.init(room: "r", id: "1", react: 7, emoji: "+1", isOn: false)),
+    .erase(user: "bo", room: nil, seq: nil), .erase(user: "bo", room: "r", seq: nil),
+    .erase(user: "bo", room: "dm:a:bo", seq: 7),
   ]
 
   @Test(arguments: messages)

@@ -180,6 +180,10 @@ public struct RoomRules: Equatable, Sendable {
     settings.apply(change)
   }
 
+  /// Stops counting a user, who is `Standing.unnamed` then. A room without an owner belongs to the operators of
+  /// the relay.
+  public mutating func forget(_ standing: Standing) { counts.count(standing, -1) }
+
   /// Applies a `member` entry, if its sender may send it.
   /// - Parameters:
   ///   - target: the standing of the user that it names: that of `actor`, if they name themselves.

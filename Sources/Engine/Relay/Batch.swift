@@ -135,6 +135,8 @@ package struct Batch {
   var bans: [BanChange] = []
   /// Rooms of which all standings are removed.
   var cleared: Set<Int> = []
+  /// Users whose last visit the store forgets.
+  var erasedUsers: [String] = []
   /// Whether the send that is being appended is what only an operator may do.
   var isAct = false
   var audienceRooms: Set<Int> = []
@@ -176,7 +178,8 @@ package struct Batch {
 
   /// Whether there is anything that nearly all batches have none of: each would cost them a step.
   var hasRareChanges: Bool {
-    !(directs.isEmpty && blocks.isEmpty && reports.isEmpty && bans.isEmpty && cleared.isEmpty)
+    !(directs.isEmpty && blocks.isEmpty && reports.isEmpty && bans.isEmpty && cleared.isEmpty
+      && erasedUsers.isEmpty)
   }
 
   /// Returns the index of the entry of this batch that the user has sent to the room with this id.

@@ -171,7 +171,8 @@ extension LogRequest {
     case .trace(let trace): trace.user
     case .block(let block): block.user
     case .report(let report): report.user
-    case .ban(_, let order), .deleteRoom(_, let order), .act(_, let order): order.user
+    case .ban(_, let order), .deleteRoom(_, let order), .act(_, let order), .erase(_, let order):
+      order.user
     case .accept(_, let user, _): user
     case .presence: nil
     }

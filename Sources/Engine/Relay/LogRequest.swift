@@ -37,6 +37,9 @@ public enum LogRequest: Sendable {
   case deleteRoom(String, Order)
   /// An operator has changed what is not in the log. The origin is answered `ok` once that is recorded.
   case act(Act, Order)
+  /// An operator removes a part of what a user has said, or is. Its origin is answered `ok` once that is
+  /// stored.
+  case erase(Erasure, Order)
   /// A user reports an entry. Its origin is answered `ok` once that is stored.
   case report(Report)
 
@@ -51,6 +54,21 @@ public enum LogRequest: Sendable {
       self.user = user
       self.origin = origin
       self.receivedAt = receivedAt
+    }
+  }
+
+  /// A part of the erasure of a user.
+  public struct Erasure: Equatable, Sendable {
+    public var user: String
+    /// `nil` = what is in no room.
+    public var room: String?
+    /// An entry of the room; `nil` = all but its entries.
+    public var seq: Int64?
+
+    public init(user: String, room: String? = nil, seq: Int64? = nil) {
+      self.user = user
+      self.room = room
+      self.seq = seq
     }
   }
 

@@ -288,6 +288,7 @@ public struct MemoryStore: EntryStore, EntryReader {
       }
     }
     for (user, at, _) in changes.seen { seen[user] = at }
+    for user in changes.erasedUsers { seen[user] = nil }
     for (number, user) in changes.formerMembers {
       rooms[number]?.members[user] = nil
       roomsByMember[user]?.remove(number)

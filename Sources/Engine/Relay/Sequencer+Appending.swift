@@ -231,6 +231,25 @@ extension Sequencer {
     batch.recordChange(of: target, room: room)
   }
 
+  /// Appends an entry that the relay has decided on by itself.
+  @discardableResult
+  mutating func appendUnasked(
+    _ append: LogRequest.Append, to room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> (seq: Int64, at: Int64) {
+    let number = try makeStorable(room, &batch, &store)
+    let (seq, at) = advance(room, by: append, &batch)
+    let entry = StoreChanges.NewEntry(
+      room: number,
+      identity: EntryIdentity(
+        room: number, sender: append.user, id: append.id, key: store.identityKey),
+      entry: Entry(
+        room: append.room, seq: seq, id: append.id, from: append.user, at: at, kind: append.kind,
+        body: append.body),
+      last: rooms[room].last)
+    addEntry(entry, of: append, to: room, &batch)
+    return (seq, at)
+  }
+
   /// Adds the users of a direct room. A peer who has reached the limit of rooms receives the entries
   /// but does not become a member; the next entry tries again.
   private mutating func addPeers(

@@ -19,9 +19,18 @@ extension Sequencer {
       batch.answers.append((loop, .answer(change.origin, .error(refusal))))
       return
     }
+    setBlock(of: user, blocked, on: change.on, in: room, &batch)
+    batch.promises.append((loop, change.origin, room: nil))
+  }
+
+  /// Begins a block that there is not, or ends one that there is.
+  /// - Parameter room: the direct room of the two.
+  mutating func setBlock(
+    of user: String, _ blocked: String, on: Bool, in room: Int, _ batch: inout Batch
+  ) {
     // A room that is not stored has nothing to hide: its first entry asks the table.
     if rooms[room].number != nil {
-      if change.on {
+      if on {
         if blocks.separation(of: user, blocked) == nil { standStill(room, of: [user, blocked]) }
         rooms[room].direct.beginHiding(blocked, after: rooms[room].head)
       } else {
@@ -33,10 +42,9 @@ extension Sequencer {
     batch.audienceRooms.insert(room)
     batch.undoneBlocks.append(
       BlockChange(user: user, blocked: blocked, at: blocks.since(user, blocked: blocked)))
-    let begun = BlockChange(user: user, blocked: blocked, at: change.on ? batch.now : nil)
+    let begun = BlockChange(user: user, blocked: blocked, at: on ? batch.now : nil)
     blocks.apply(begun)
     batch.blocks.append(begun)
-    batch.promises.append((loop, change.origin, room: nil))
   }
 
   /// Keeps how far two users have got in their direct room, before they are separated.

@@ -55,6 +55,7 @@ extension Sequencer {
     changes.blocks = batch.blocks
     changes.reports = batch.reports
     changes.bans = batch.bans
+    changes.erasedUsers = batch.erasedUsers
     changes.cleared = batch.cleared.compactMap { rooms[$0].number }
   }
 

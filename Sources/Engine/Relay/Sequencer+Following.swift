@@ -123,6 +123,7 @@ extension Sequencer {
       case .accept(let room, _, _): names.insert(room)
       case .ban, .act: names.insert(RoomName.audit)
       case .deleteRoom(let room, _): names.formUnion([room, RoomName.audit])
+      case .erase(let erasure, _): names.insert(erasure.room ?? RoomName.audit)
       case .report(let report): names.formUnion([report.room, RoomName.reports])
       case .block(let block): names.insert(RoomName.direct(block.user, block.blocked))
       case .unsubscribe, .presence, .memberships, .trace: break

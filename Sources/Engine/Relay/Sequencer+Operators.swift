@@ -41,17 +41,7 @@ extension Sequencer {
       session: order.origin.session, room: name, user: user, id: "delete-\(rooms[room].head + 1)",
       kind: .settings, body: change.body, reference: .settings(change), mayCreate: true,
       receivedAt: order.receivedAt)
-    let entry = advance(room, by: append, &batch)
-    addEntry(
-      StoreChanges.NewEntry(
-        room: number,
-        identity: EntryIdentity(
-          room: number, sender: user, id: append.id, key: store.identityKey),
-        entry: Entry(
-          room: name, seq: entry.seq, id: append.id, from: user, at: entry.at, kind: .settings,
-          body: append.body),
-        last: rooms[room].last),
-      of: append, to: room, &batch)
+    let entry = try appendUnasked(append, to: room, &batch, &store)
     batch.verdict = Verdict(
       rules: RoomRules(closed, RoomRules.Counts()), closes: true, outsiders: members.sorted())
     applyRules(append, entry, in: room, &batch)
@@ -74,7 +64,7 @@ extension Sequencer {
     batch.promises.append((loop, order.origin, room: nil))
   }
 
-  private mutating func record(
+  mutating func record(
     _ act: Act, _ order: LogRequest.Order, _ batch: inout Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) {
     // Each act is one of its own: its place in the log makes it so.

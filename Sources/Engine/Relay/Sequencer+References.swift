@@ -165,19 +165,23 @@ extension Sequencer {
   mutating func content(
     _ seq: Int64, in room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Entry? {
+    guard let entry = try kept(seq, in: room, &batch, &store), entry.kind.isContent,
+      !entry.hasDeletedBody
+    else { return nil }
+    return entry
+  }
+
+  /// Returns an entry of any kind; `nil` if it does not exist, is no longer kept, or was redacted in this
+  /// batch.
+  mutating func kept(
+    _ seq: Int64, in room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> Entry? {
     guard let number = rooms[room].number, seq >= rooms[room].first, seq <= rooms[room].head else {
       return nil
     }
-    var entry: Entry?
-    if let index = batch.index(ofRoom: room, seq: seq) {
-      entry = batch.entries[index].entry
-    } else if batch.redactions.contains(where: { $0.room == room && $0.seq == seq }) {
-      return nil
-    } else {
-      entry = try store.entry(seq, ofRoom: number, named: rooms[room].name)
-    }
-    guard let entry, entry.kind.isContent, !entry.hasDeletedBody else { return nil }
-    return entry
+    if let index = batch.index(ofRoom: room, seq: seq) { return batch.entries[index].entry }
+    if batch.redactions.contains(where: { $0.room == room && $0.seq == seq }) { return nil }
+    return try store.entry(seq, ofRoom: number, named: rooms[room].name)
   }
 
   /// Returns the text of an entry after its last edit that is shown to a user.
@@ -203,7 +207,7 @@ extension Sequencer {
   /// Redacts an entry and all of its edits. The store finds the edits that it has: of these only
   /// the last one is read here, however many there are.
   /// - Parameter moderator: who deletes it, unless that is its sender.
-  private mutating func redact(
+  mutating func redact(
     _ entry: Entry, by moderator: String?, in room: Int, _ batch: inout Batch,
     _ store: inout some EntryLookup
   ) throws(StoreFailure) {

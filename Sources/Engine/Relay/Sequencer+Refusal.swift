@@ -225,6 +225,8 @@ extension Sequencer {
     case .accept(let name, _, let origin?): refuseOrigin(origin, room: name, from: loop, &batch)
     case .deleteRoom(let room, let order):
       refuseOrigin(order.origin, room: room, from: loop, &batch)
+    case .erase(let erasure, let order):
+      refuseOrigin(order.origin, room: erasure.room, from: loop, &batch)
     case .ban(_, let order), .act(_, let order):
       refuseOrigin(order.origin, room: nil, from: loop, &batch)
     case .report(let report):

@@ -182,14 +182,6 @@ extension Sequencer {
     let append = LogRequest.Append(
       session: SessionID(slot: Slot(0), generation: 0), room: name, user: UserName.relay, id: id,
       kind: .data, body: body, mayCreate: true, receivedAt: receivedAt)
-    let (seq, at) = advance(room, by: append, &batch)
-    addEntry(
-      StoreChanges.NewEntry(
-        room: number, identity: identity,
-        entry: Entry(
-          room: name, seq: seq, id: id, from: UserName.relay, at: at, kind: .data, body: body),
-        last: rooms[room].last),
-      of: append, to: room, &batch)
-    return seq
+    return try appendUnasked(append, to: room, &batch, &store).seq
   }
 }

@@ -60,6 +60,8 @@ extension Sequencer {
       case .act(let act, let order): try recordAct(act, order, from: loop, &batch, &store)
       case .deleteRoom(let room, let order):
         try deleteRoom(room, order, from: loop, &batch, &store)
+      case .erase(let erasure, let order):
+        try erase(erasure, order, from: loop, &batch, &store)
       case .report(let request): try report(request, from: loop, &batch, &store)
       case .block(let request): try block(request, from: loop, &batch, &store)
       case .accept(let name, let user, let origin):

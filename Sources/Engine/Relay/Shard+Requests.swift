@@ -62,6 +62,14 @@ extension Shard {
       }
     case .deleteRoom(let room):
       actAsOperator(.deleteRoom, ref: ref, session, now) { .deleteRoom(room, $0) }
+    case .erase(let user, let room, let seq):
+      actAsOperator(.erase, ref: ref, session, now) { order throws(WireError) in
+        // Its entries are the records of what others have done.
+        guard user != UserName.relay else {
+          throw WireError(.badField, "\(user) is no person.", re: .erase, room: room, field: "user")
+        }
+        return .erase(LogRequest.Erasure(user: user, room: room, seq: seq), order)
+      }
     }
   }
 

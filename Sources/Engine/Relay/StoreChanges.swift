@@ -86,6 +86,8 @@ public struct StoreChanges: Sendable {
   public var reports: [ReportChange] = []
   /// The oldest record of a report that is kept, if that changes.
   public var firstReport: Int64?
+  /// Users whose last visit is forgotten, after `seen` is written.
+  public var erasedUsers: [String] = []
   /// Users who came or went, and the time in milliseconds since 1970.
   public var seen: [(user: String, at: Int64, isOnline: Bool)] = []
 
@@ -94,13 +96,13 @@ public struct StoreChanges: Sendable {
   /// Whether there is anything that nearly all batches have none of.
   public var hasRareChanges: Bool {
     !(directs.isEmpty && blocks.isEmpty && reports.isEmpty && bans.isEmpty && cleared.isEmpty
-      && firstReport == nil)
+      && erasedUsers.isEmpty && firstReport == nil)
   }
 
   public var isEmpty: Bool {
     newRooms.isEmpty && entries.isEmpty && members.isEmpty && formerMembers.isEmpty
       && trims.isEmpty && redactions.isEmpty && rules.isEmpty && standings.isEmpty
       && directs.isEmpty && blocks.isEmpty && reports.isEmpty && bans.isEmpty && cleared.isEmpty
-      && seen.isEmpty
+      && erasedUsers.isEmpty && seen.isEmpty
   }
 }

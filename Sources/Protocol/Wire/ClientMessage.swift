@@ -29,6 +29,9 @@ public enum ClientMessage: Equatable, Sendable {
   case ban(user: String, on: Bool, until: Int64?)
   /// For operators: removes the entries and the members of a room.
   case deleteRoom(room: String)
+  /// For operators: removes what a user has said or is: an entry, all but the entries of a room, or what is
+  /// in no room. An entry has a room.
+  case erase(user: String, room: String?, seq: Int64?)
 
   /// The maximum number of characters of a report's reason.
   public static let reasonLimit = MemberChange.reasonLimit
@@ -230,6 +233,7 @@ public enum ClientMessage: Equatable, Sendable {
     case .reports: .reports
     case .ban: .ban
     case .deleteRoom: .deleteRoom
+    case .erase: .erase
     }
   }
 }
@@ -320,6 +324,10 @@ extension ClientMessage {
       json.append(on ? ",\"on\":true" : ",\"on\":false")
       if let until { json.append(member: ",\"until\":", until) }
     case .deleteRoom(let room): json.append(member: ",\"room\":", room)
+    case .erase(let user, let room, let seq):
+      json.append(member: ",\"user\":", user)
+      if let room { json.append(member: ",\"room\":", room) }
+      if let seq { json.append(member: ",\"seq\":", seq) }
     }
     json.append(UInt8(ascii: "}"))
   }

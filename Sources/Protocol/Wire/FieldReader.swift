@@ -59,14 +59,26 @@ struct FieldReader {
       guard until == nil || on else { throw bad(.until, "absent if \"on\" is false", json) }
       return .ban(user: user, on: on, until: until)
     case .deleteRoom: return .deleteRoom(room: try room(json))
+    case .erase:
+      let (user, seq) = (try user(json), try optionalSequence(.seq, json))
+      guard seq == nil || !fields[.room].isAbsent else {
+        throw bad(.room, "the room of the entry", json)
+      }
+      return .erase(
+        user: user, room: fields[.room].isAbsent ? nil : try room(json), seq: seq)
     case .send, .trace, nil: throw named(WireError(.unknownType, "Unknown message type."), json)
     }
   }
 
-  private func userAndFlag(_ json: Span<UInt8>) throws(WireError) -> (String, Bool) {
+  private func user(_ json: Span<UInt8>) throws(WireError) -> String {
     guard let user = valid(.user, UserName.isValid, json) else {
       throw bad(.user, "the name of a user", json)
     }
+    return user
+  }
+
+  private func userAndFlag(_ json: Span<UInt8>) throws(WireError) -> (String, Bool) {
+    let user = try user(json)
     guard let on = try flag(.on, json) else { throw bad(.on, "true or false", json) }
     return (user, on)
   }

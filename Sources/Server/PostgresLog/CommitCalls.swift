@@ -43,6 +43,9 @@ struct CommitCalls {
       calls.append(
         Statements.insertSeen(.texts(changes.seen.map(\.user)), .ints(changes.seen.map(\.at))))
     }
+    if !changes.erasedUsers.isEmpty {
+      calls.append(Statements.deleteSeen(.texts(changes.erasedUsers)))
+    }
   }
 
   /// In the first epoch only new rooms begin one; afterwards each room may.

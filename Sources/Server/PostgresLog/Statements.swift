@@ -442,4 +442,6 @@ enum Statements {
     INSERT INTO users (name, seen) SELECT * FROM unnest($1::text[], $2::bigint[])
     ON CONFLICT (name) DO UPDATE SET seen = EXCLUDED.seen
     """)
+  static let deleteSeen = PostgresStatement(
+    "delete_seen", "DELETE FROM users WHERE name = ANY($1::text[])")
 }

@@ -11,6 +11,7 @@ struct BlockStatements: ~Copyable {
   private var insertBan: Statement
   private var deleteBan: Statement
   private var deleteStandings: Statement
+  private var deleteUser: Statement
   private var insertReport: Statement
   private var updateReport: Statement
   private var deleteReports: Statement
@@ -33,6 +34,7 @@ struct BlockStatements: ~Copyable {
         "INSERT OR REPLACE INTO bans (user, until) VALUES (?1, ?2)", on: database),
       deleteBan: try Statement("DELETE FROM bans WHERE user = ?1", on: database),
       deleteStandings: try Statement("DELETE FROM standings WHERE room = ?1", on: database),
+      deleteUser: try Statement("DELETE FROM users WHERE name = ?1", on: database),
       insertReport: try Statement(
         "INSERT INTO reports (report, room, seq, at, copied) VALUES (?1, ?2, ?3, ?4, 1)",
         on: database),
@@ -56,6 +58,10 @@ struct BlockStatements: ~Copyable {
     for change in changes.blocks { try store(change) }
     for change in changes.reports { try store(change) }
     if let first = changes.firstReport { try forgetReports(before: first) }
+    for user in changes.erasedUsers {
+      try deleteUser.bind(1, user)
+      try deleteUser.run()
+    }
   }
 
   mutating func store(_ state: DirectState, ofRoom number: Int64) throws(SQLiteError) {

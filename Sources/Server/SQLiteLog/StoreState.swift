@@ -256,7 +256,7 @@ struct StoreState: ~Copyable {
       throw error
     }
     unstoredEpoch = nil
-    if !changes.redactions.isEmpty { hasDeleted = true }
+    if !changes.redactions.isEmpty || !changes.erasedUsers.isEmpty { hasDeleted = true }
     if !changes.trims.isEmpty { tail.recordTrim() }
     // Only after the commit: entries must not be found before they are stored.
     for room in changes.newRooms { nextRoom = max(nextRoom, room.number + 1) }

@@ -7,8 +7,8 @@ import Wire
 /// A request has one answer, except for a `join` of several rooms, which is taken apart into one for
 /// each room. Each gets a `ref` of the relay's own, by which its answer is found; the answer carries
 /// the client's.
-struct RequestBatch {
-  static let requestsLimit = 100
+package struct RequestBatch {
+  package static let requestsLimit = 100
   /// When the answers have this length, no further request is carried out: so all of them together
   /// are hardly longer than what waits for a WebSocket that does not read.
   static let answersLimitBytes = 131_072
@@ -177,7 +177,7 @@ struct RequestBatch {
     case .send(let send):
       error.room = send.room
       error.id = send.id
-    case .reports(let room): error.room = room
+    case .reports(let room), .erase(_, let room, _): error.room = room
     case .auth, .joinRooms, .rooms, .people, .presence, .ping, .block, .blocks, .ban: break
     }
     return error

@@ -60,8 +60,10 @@ extension OpenRequests.Request {
     case .blocks: type == .blocks
     case .reports: type == .reports
     case .ok:
-      [.leave, .received, .read, .typing, .presence, .block, .accept, .report, .ban, .deleteRoom]
-        .contains(type)
+      [
+        .leave, .received, .read, .typing, .presence, .block, .accept, .report, .ban, .deleteRoom,
+        .erase,
+      ].contains(type)
     case .error(let error):
       error.re == type && error.id == id && (error.room.map(rooms.contains) ?? rooms.isEmpty)
     default: false
@@ -79,7 +81,7 @@ extension ClientMessage {
     case .send(let send): [send.room]
     case .history(let request): [request.room]
     case .accept(let room), .report(let room, _, _), .deleteRoom(let room): [room]
-    case .reports(let room): room.map { [$0] } ?? []
+    case .reports(let room), .erase(_, let room, _): room.map { [$0] } ?? []
     case .auth, .presence, .rooms, .people, .ping, .block, .blocks, .ban: []
     }
   }

@@ -90,7 +90,7 @@ final class Witness {
       asksForPeople = true
     case .read(let room, let seq): referee.ledger.recordReadAsked(seq, of: user, in: room)
     case .auth, .received, .typing, .presence, .ping, .block, .blocks, .accept, .report, .reports,
-      .ban, .deleteRoom:
+      .ban, .deleteRoom, .erase:
       break
     }
   }
