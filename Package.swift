@@ -322,8 +322,9 @@ let package = Package(
     tests(
       "Server",
       [
-        "Server", "RelayConfiguration", "Gateway", "Accounts", "Relay", "Wire", "WebSocket",
-        "Platform", "TLS", "YAML", "Mixing", "CJWT", "TestSupport", logging,
+        "Server", "RelayConfiguration", "Gateway", "Accounts", "AccountStores", "SQLiteLog",
+        "Relay", "Wire", "WebSocket", "Platform", "TLS", "YAML", "Mixing", "CJWT", "TestSupport",
+        logging,
       ]),
     tests(
       "Client",

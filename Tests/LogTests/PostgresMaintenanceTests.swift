@@ -111,6 +111,28 @@ import Wire
       PostgresStatement(once: sql)())
   }
 
+  @Test func `has the same of a person as SQLite`() async throws {
+    _ = try await fill()
+    _ = try bring(try exportSQLite("data"))
+    for user in ["ada", "bo", "cy", "mallory"] {
+      // When they were seen is not moved.
+      func lines(_ read: ((PersonRecord) throws -> Void) throws -> Void) throws -> [String] {
+        var lines: [String] = []
+        try read { record in
+          if case .seen = record { return }
+          lines += record.line(of: user).map { [String(decoding: $0, as: UTF8.self)] } ?? []
+        }
+        return lines.sorted()
+      }
+      let stored = try lines { try Store.person(user, folder: folder["data"], $0) }
+      let moved = try lines {
+        try Maintenance.person(user, url: server.url, options: options, $0)
+      }
+      #expect(!stored.isEmpty)
+      #expect(moved == stored)
+    }
+  }
+
   @Test func `moves every entry and mark from SQLite, and back`() async throws {
     let epochs = try await fill()
     let lines = try exportSQLite("data")

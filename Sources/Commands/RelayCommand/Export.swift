@@ -8,13 +8,23 @@ struct Export: ParsableCommand {
     abstract: "Write the entries as JSON, one per line, in the order in which they were stored.",
     discussion: """
       The members of the rooms follow, with their marks. May run beside a relay that has the store \
-      open.
+      open. With --user, all that the store has of one person: what they have said, what they are in rooms, \
+      their blocks and reports, and their account with its devices.
       """)
 
   @OptionGroup var store: StoreOptions
 
   @Option(help: "Only this room.")
   var room: String?
+
+  @Option(help: ArgumentHelp("Only what there is of this user.", valueName: "u"))
+  var user: String?
+
+  func validate() throws {
+    guard user == nil || room == nil else {
+      throw ValidationError("--user and --room cannot be combined.")
+    }
+  }
 
   private static let flushBytes = 64 << 10
 
@@ -26,11 +36,13 @@ struct Export: ParsableCommand {
       bytes.removeAll(keepingCapacity: true)
       if StandardOutput.failure != nil { throw ExitCode.environment }
     }
-    let count = try store.use {
-      try $0.export(room: room) { line in
-        bytes += line
-        if bytes.count >= Self.flushBytes { try flush() }
-      }
+    func write(_ line: [UInt8]) throws {
+      bytes += line
+      if bytes.count >= Self.flushBytes { try flush() }
+    }
+    let count = try store.use { place in
+      if let user { return "\(try place.export(person: user, write: write)) lines" }
+      return "\(try place.export(room: room, write: write))"
     }
     try flush()
     StandardError.write("\(count)\n")

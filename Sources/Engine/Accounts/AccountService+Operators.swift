@@ -86,7 +86,7 @@ extension AccountProblem {
     Self(404, .noSuchEntry, "There is no account \(user).")
   }
 
-  fileprivate static func lastOperator(_ user: String) -> Self {
+  static func lastOperator(_ user: String) -> Self {
     .forbidden("\(user) is the last operator. Make another account an operator first.")
   }
 }

@@ -27,6 +27,10 @@ public protocol AccountStore: AnyObject {
   func operatorCount() throws(AccountError) -> Int
   /// Adds or replaces an account.
   func put(_ account: Account) throws(AccountError)
+  /// Removes an account, with the codes that it has confirmed and its token of a provider.
+  func removeAccount(_ user: String) throws(AccountError)
+  /// Removes what a log of the store still has of what was removed. To be called between transactions.
+  func eraseLog() throws(AccountError)
 
   // MARK: Sessions
 

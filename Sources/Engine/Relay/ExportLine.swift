@@ -38,6 +38,14 @@ package struct ExportLine: Equatable {
     bytes += Array("}\n".utf8)
   }
 
+  /// Appends the `message` object of an entry as one line.
+  static func append(_ entry: Entry, to bytes: inout [UInt8]) {
+    var flat = entry
+    flat.body = flattened(entry.body)
+    flat.append(to: &bytes)
+    bytes.append(UInt8(ascii: "\n"))
+  }
+
   package init(entry: Entry, epoch: String) {
     self.entry = entry
     self.epoch = epoch

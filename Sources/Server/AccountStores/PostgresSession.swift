@@ -90,6 +90,9 @@ final class PostgresSession: SQLSession {
     }
   }
 
+  /// Old rows are the server's: a vacuum removes them.
+  func eraseLog() {}
+
   /// The lock orders the transactions of all relays, so that changes are numbered without gaps.
   func transaction<Result>(
     _ body: () throws(AccountError) -> Result

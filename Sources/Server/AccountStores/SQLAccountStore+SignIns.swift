@@ -158,6 +158,20 @@ extension SQLAccountStore {
     _ = try run(Self.deleteToken, .text(user))
   }
 
+  // MARK: - The end of an account
+
+  private static let removals = [
+    "DELETE FROM account_device_codes WHERE decision = $1::text",
+    "DELETE FROM account_provider_tokens WHERE username = $1::text",
+    "DELETE FROM accounts WHERE username = $1::text",
+  ].map { SQLStatement($0) }
+
+  package func removeAccount(_ user: String) throws(AccountError) {
+    for statement in Self.removals { _ = try run(statement, .text(user)) }
+  }
+
+  package func eraseLog() throws(AccountError) { try session.eraseLog() }
+
   // MARK: - What a user has promised others
 
   private static let deleteInvitations = SQLStatement(

@@ -12,6 +12,8 @@ protocol SQLSession: AnyObject {
   func transaction<Result>(
     _ body: () throws(AccountError) -> Result
   ) throws(AccountError) -> Result
+  /// Removes what the write-ahead log has, if it is a file beside the database.
+  func eraseLog() throws(AccountError)
 }
 
 enum SQLColumn { case int, text, bytes }

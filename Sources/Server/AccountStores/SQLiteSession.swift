@@ -81,6 +81,18 @@ final class SQLiteSession: SQLSession {
     }
   }
 
+  func eraseLog() throws(AccountError) {
+    let isHeldUp: Bool
+    do throws(SQLiteError) { isHeldUp = try database.checkpoint(.truncate).isHeldUp } catch {
+      throw Self.failure(error)
+    }
+    guard !isHeldUp else {
+      throw .unavailable(
+        "The write-ahead log of the file of accounts is in use, and still has what was removed. Try again."
+      )
+    }
+  }
+
   private static func failure(_ error: SQLiteError) -> AccountError {
     .unavailable("The file of accounts failed: \(error).")
   }

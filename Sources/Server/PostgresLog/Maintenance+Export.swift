@@ -155,7 +155,7 @@ extension Maintenance {
       SELECT username, until FROM bans ORDER BY username
       """)
 
-  private static func forEachRow(
+  static func forEachRow(
     of cursor: String, on connection: PostgresConnection,
     _ body: (PostgresRows, Int) throws -> Void
   ) throws {

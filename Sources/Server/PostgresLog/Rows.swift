@@ -77,12 +77,13 @@ extension PostgresRows {
 
   /// Returns what a user is in a room, from `Statements.selectStanding`.
   /// - Throws: if it is invalid.
-  func standing() throws(StoreFailure) -> Standing {
-    if isEmpty { return .unnamed }
+  func standing() throws(StoreFailure) -> Standing { isEmpty ? .unnamed : try standing(0) }
+
+  func standing(_ row: Int) throws(StoreFailure) -> Standing {
     guard
       let standing = Standing(
-        role: text(0, 0), ban: int(0, 1), mute: int(0, 2), since: int(0, 3),
-        inviter: text(0, 4))
+        role: text(row, 0), ban: int(row, 1), mute: int(row, 2), since: int(row, 3),
+        inviter: text(row, 4))
     else {
       throw StoreFailure("the role of a user is invalid; run `relay verify` for details")
     }

@@ -45,13 +45,8 @@ extension Server {
     case .fsync: durability = .fsync
     case .os: durability = .os
     }
-    var options = SQLiteLog.Options()
+    var options = SQLiteLog.Options(configuration)
     options.durability = durability
-    options.keepEntriesPerRoom = Int64(configuration.log.keepEntriesPerRoom)
-    options.minimumFreeBytes = configuration.log.minimumFreeBytes
-    options.roomsPerUser = configuration.limits.roomsPerUser
-    options.limits = configuration.limits.entry
-    options.commitDelayMilliseconds = configuration.debug.commitDelayMilliseconds
     do {
       return try SQLiteLog(folder: configuration.dataFolder, options: options) {
         logger.error("\($0)")
@@ -108,5 +103,16 @@ extension Server {
     ]
     if let entries = statistics.entriesAtStart { fields["entries"] = .stringConvertible(entries) }
     return fields
+  }
+}
+
+extension SQLiteLog.Options {
+  init(_ configuration: Configuration) {
+    self.init()
+    keepEntriesPerRoom = Int64(configuration.log.keepEntriesPerRoom)
+    minimumFreeBytes = configuration.log.minimumFreeBytes
+    roomsPerUser = configuration.limits.roomsPerUser
+    limits = configuration.limits.entry
+    commitDelayMilliseconds = configuration.debug.commitDelayMilliseconds
   }
 }

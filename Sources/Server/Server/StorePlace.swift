@@ -147,7 +147,7 @@ public enum StorePlace: Sendable {
 
   /// Opens the accounts beside the log.
   /// - Parameter creating: whether they are created if there are none; otherwise the result is `nil`.
-  private func accounts(creating: Bool) throws(AccountError) -> SQLAccountStore? {
+  func accounts(creating: Bool) throws(AccountError) -> SQLAccountStore? {
     switch self {
     case .sqlite(let folder):
       guard creating || Configuration.hasAccountsFile(in: folder) else { return nil }
@@ -174,7 +174,7 @@ public enum StorePlace: Sendable {
     }
   }
 
-  private static func explaining<Result>(_ body: () throws -> Result) throws -> Result {
+  static func explaining<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
     } catch let error as AccountError {

@@ -16,8 +16,10 @@ final class BatchExchange: SessionExchange {
     } catch {
       return finish(HTTPProblem(error).response)
     }
-    if let problem = loop.charge(
-      sends: batch.sends, requests: batch.requests, bytes: content.count, to: identity.user)
+    // The operator's socket is for users of this machine, who could stop the relay as well.
+    if !identity.isRelay,
+      let problem = loop.charge(
+        sends: batch.sends, requests: batch.requests, bytes: content.count, to: identity.user)
     {
       return finish(problem.response)
     }

@@ -1,0 +1,64 @@
+import AccountStores
+import Accounts
+import Platform
+import PostgresLog
+import Relay
+import RelayConfiguration
+import SQLiteLog
+
+/// What a relay has of one person.
+extension StorePlace {
+  /// See `Store.person`.
+  /// - Parameter samples: receives pieces of the texts, if they are in files.
+  func person(
+    _ user: String, samples: ContentSamples? = nil, _ body: (PersonRecord) throws -> Void
+  ) throws {
+    switch self {
+    case .sqlite(let folder):
+      try Store.person(user, folder: folder, samples: samples, body)
+    case .postgresql(let configuration):
+      try Self.explaining {
+        try Maintenance.person(
+          user, url: configuration.log.url, options: .init(configuration), body)
+      }
+    }
+  }
+
+  /// Exports all that the relay has of a person as JSON lines: what they have said, what they are in rooms, their
+  /// blocks and reports, and their account with its devices. Works while the relay runs.
+  /// - Parameter write: receives one line with its line break; an error that it throws ends the export.
+  /// - Returns: the number of lines.
+  public func export(person user: String, write: ([UInt8]) throws -> Void) throws -> Int {
+    var count = 0
+    try person(user) { record in
+      guard let line = record.line(of: user) else { return }
+      try write(line)
+      count += 1
+    }
+    let lines = try Self.explaining { try accounts(creating: false)?.lines(of: user) ?? [] }
+    for line in lines { try write(line) }
+    count += lines.count
+    if count == 0 { throw Self.unknown(user) }
+    return count
+  }
+
+  static func unknown(_ user: String) -> StoreError {
+    StoreError(
+      .configuration,
+      "There is nothing of \(user). A user's name is what messages have as \"from\"; relay users lists those "
+        + "of accounts.")
+  }
+
+  /// Removes the account of a person; see `AccountStore.erase`.
+  func eraseAccount(of user: String) throws -> (sessions: Int, invitations: Int)? {
+    do throws(AccountError) {
+      return try accounts(creating: false)?.erase(user, now: WallClock.milliseconds)
+    } catch {
+      throw StoreError(.configuration, error.explanation)
+    }
+  }
+
+  func hasAccount(_ user: String) throws -> Bool {
+    try Self.explaining { try accounts(creating: false)?.account(user) != nil }
+  }
+}
