@@ -130,6 +130,9 @@ extension `End to end` {
       defer { server.stop() }
       try folder.write(
         "log: { engine: postgresql, url: \"\(server.url)\", durability: os }\n", to: "log.yaml")
+      let early = try convert("--dry-run", "--config", folder["log.yaml"])
+      #expect(try early.wait() == .exit(1))
+      #expect(early.errors.contains("relay migrate creates one"), "\(early.errors)")
       let migrated = try RelayProcess.command("migrate", "--config", folder["log.yaml"])
       #expect(try migrated.wait() == .exit(0), "\(migrated.errors)")
       for count in ["3 rooms, 8 entries\n", "0 rooms, 0 entries\n"] {

@@ -31,11 +31,12 @@ import Testing
   }
 
   @Test func `of a table come first, and no other person gets them`() {
-    var people = PeopleNames(table: ["Zoë": "zoe", "U7": "gil"])
+    var people = PeopleNames(table: ["Zoë": "zoe", "U7": "gil", "Zo": "zo"])
     #expect(people.user("U1", named: "zoe") == "zoe-2")
     #expect(people.user("U2", named: "Zoë") == "zoe")
     #expect(people.user("U7", named: "Gilbert") == "gil")
     #expect(people.user("U1") == "zoe-2")
     #expect(people.renamed.map(\.user) == ["zoe-2", "zoe", "gil"])
+    #expect(people.unused == ["Zo"])
   }
 }

@@ -24,6 +24,11 @@ import Testing
     #expect(error?.line == 2)
   }
 
+  @Test func `a table beyond the limit is refused`() throws {
+    try run("truncate", "--size=\(ImportLimits.tableBytes + 1)", folder["people"])
+    #expect(throws: UnreadableExport.self) { try PeopleTable(file: folder["people"]) }
+  }
+
   @Test func `a name that is there twice is refused`() {
     #expect(
       throws: UnreadableExport(folder["people"], line: 2, "names ada again; leave one of the lines")

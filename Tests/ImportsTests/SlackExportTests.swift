@@ -1,5 +1,6 @@
 import Moderation
 import Relay
+import TestSupport
 import Testing
 import Wire
 
@@ -145,6 +146,34 @@ import Wire
     #expect(converted.report.contains("nowhere: the export has no such room"))
     #expect(throws: UnreadableExport.self) { try RoomSelection(["a=dm:ada:bo"]) }
     #expect(throws: UnreadableExport.self) { try RoomSelection(["a=B c"]) }
+  }
+
+  @Test func `a table names people by their names or ids, and what it names in vain is told`()
+    throws
+  {
+    var export = export
+    try export.folder.write("Bo K. bob\nU1 countess\nbo bob\n", to: "people")
+    export.chat.people = try PeopleTable(file: export.folder["people"])
+    try say(
+      #"{"user":"U1","text":"hi <@U2>","ts":"1577880001.000000"}"#,
+      #"{"user":"U2","text":"yes","ts":"1577880002.000000"}"#, in: "general")
+    let converted = try export.convert(.slack)
+    #expect(converted.senders(in: "general") == ["countess", "bob"])
+    #expect(converted.texts(in: "general")[0] == "hi @bob")
+    #expect(
+      converted.report.contains("Names of the table that the export does not have: 1\n  bo\n"))
+  }
+
+  @Test func `more rooms than the limit are refused, and the report stays short`() throws {
+    func list(_ count: Int) -> String {
+      "[" + (0..<count).map { #"{"id":"C\#($0)","name":"r\#($0)"}"# }.joined(separator: ",") + "]"
+    }
+    try export.write(list(ImportLimits.rooms), to: "channels.json")
+    #expect(export.failure(.slack)?.reason.contains("or \(ImportLimits.rooms) rooms") == true)
+    try export.write(list(2 * ImportLimits.reportLines), to: "channels.json")
+    let report = try export.convert(.slack).report
+    #expect(report.split(separator: "\n").count < ImportLimits.reportLines + 100)
+    #expect(report.contains("  and 1002 more"), "\(report.suffix(100))")
   }
 
   @Test func `two rooms of one name stay two`() throws {

@@ -106,6 +106,25 @@ import Testing
     #expect(export.failure(.slack, path) == nil)
   }
 
+  @Test func `a file that is read whole is not larger than the limit`() throws {
+    let path = try export.archive("z.writestr('a', 'x' * 11)")
+    let files = try ExportFiles(path)
+    #expect(try files.open("a").all(limitBytes: 11).count == 11)
+    let error = #expect(throws: UnreadableExport.self) {
+      try files.open("a").all(limitBytes: 10)
+    }
+    #expect(error?.reason == "is larger than 10 bytes")
+  }
+
+  @Test func `a folder is not too deep, and a pipe is no file`() throws {
+    let deep = (0...ImportLimits.folderDepth).map { "\($0)/" }.joined()
+    try export.write("", to: "\(deep)x.log")
+    #expect(throws: UnreadableExport.self) { try ExportFiles(export.path) }
+    try run("mkfifo", export.folder["pipe"])
+    let error = #expect(throws: UnreadableExport.self) { try ExportFiles(export.folder["pipe"]) }
+    #expect(error?.reason == "is no file")
+  }
+
   @Test func `a folder may have links, which are not followed`() throws {
     try export.write("[]", to: "channels.json")
     try run("ln", "-s", "/etc/passwd", "\(export.path)/groups.json")

@@ -253,6 +253,7 @@ struct Conversion<Source: ForeignExport> {
   private mutating func finishReport() {
     report.renamed = names.renamed
     report.people = names.count
+    report.unusedNames = names.unused.sorted()
     report.omissions.merge(source.omissions) { $0 + $1 }
     report.missing = selection.names.filter { !report.foreignNames.contains($0) }
   }

@@ -14,6 +14,8 @@ public struct ImportReport: Sendable {
   var people = 0
   /// Those whose users are called otherwise than there.
   var renamed: [(name: String, user: String)] = []
+  /// Names of the table of people that the export does not have.
+  var unusedNames: [String] = []
   /// Messages that were left out, by reason.
   var omissions: [String: Int] = [:]
   /// Rooms that the operator has named and that the export does not have.
@@ -47,6 +49,10 @@ public struct ImportReport: Sendable {
     }
     lines.append("People: \(people), under another name: \(renamed.count)")
     lines += list(renamed) { "\($0.name) as \($0.user)" }
+    if !unusedNames.isEmpty {
+      lines.append("Names of the table that the export does not have: \(unusedNames.count)")
+      lines += list(unusedNames) { $0 }
+    }
     if !leftOut.isEmpty || !missing.isEmpty {
       lines.append("Rooms that are left out: \(leftOut.count + missing.count)")
       lines += list(leftOut) { "\($0.room): \($0.reason)" }

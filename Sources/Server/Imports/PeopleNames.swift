@@ -7,10 +7,13 @@ struct PeopleNames {
   private var users: [String: String] = [:]
   /// Those whose users are called otherwise, in the order in which they appeared.
   private(set) var renamed: [(name: String, user: String)] = []
+  /// Names of the table that no person has had.
+  private(set) var unused: Set<String>
 
   /// - Parameter table: users by the names or the keys of people.
   init(table: [String: String] = [:]) {
     self.table = table
+    unused = Set(table.keys)
     names = .users(taken: Set(table.values).union([UserName.relay]))
   }
 
@@ -23,6 +26,7 @@ struct PeopleNames {
     let name = name ?? key
     let user = table[name] ?? table[key] ?? names.add(name)
     users[key] = user
+    unused.subtract([name, key])
     if user != name { renamed.append((name, user)) }
     return user
   }

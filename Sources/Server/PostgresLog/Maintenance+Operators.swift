@@ -16,7 +16,7 @@ extension Maintenance {
     url: String, options: PostgresLog.Options
   ) throws(StoreFailure) -> [RoomListing] {
     try attempt("list rooms") { () throws(PostgresError) in
-      let rows = try Connector(url: url, schema: options.schema).connect("rooms")
+      let rows = try connect(Connector(url: url, schema: options.schema), "rooms")
         .run(selectListed())[0]
       return (0..<rows.count).map {
         RoomListing(

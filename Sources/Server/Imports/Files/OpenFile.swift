@@ -9,7 +9,9 @@ final class OpenFile {
 
   /// Opens a file; does not follow a link in its last part if `isListed`: such a name comes from a folder.
   init(_ path: String, isListed: Bool = false) throws(UnreadableExport) {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | (isListed ? O_NOFOLLOW : 0))
+    // A pipe without a writer is not waited for: it is no file.
+    let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (isListed ? O_NOFOLLOW : 0)
+    let descriptor = unsafe open(path, flags)
     guard descriptor >= 0 else {
       throw UnreadableExport(path, "cannot be opened: \(SystemError.last("open").reason)")
     }

@@ -151,7 +151,7 @@ struct IRCLogs: ForeignExport {
     messageCount += 1
     // Case tells no nicks apart.
     let key = nick.lowercased()
-    _ = names.user(key, named: key)
+    _ = names.user(key, named: nick)
     return ForeignMessage(
       key: messageCount, id: "irc-\(messageCount)", sender: key,
       at: Self.milliseconds(day, time), text: text)
