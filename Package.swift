@@ -155,7 +155,7 @@ let package = Package(
     Layer.system.module("SQLite", ["Platform", "CSQLite"]),
     Layer.system.module("Postgres", ["CPostgres"]),
     Layer.system.module("YAML", ["CYAML"]),
-    Layer.system.module("ObjectStorage", ["Platform"]),
+    Layer.system.module("ObjectStorage", ["CCurl", "Platform", "TLS"]),
 
     Layer.server.module(
       "SQLiteLog",

@@ -51,6 +51,11 @@ extension `End to end` {
       try play("accounts")
     }
 
+    @Test func `a bucket of S3 takes the place of a folder, also if it fails now and then`() throws
+    {
+      try play("s3")
+    }
+
     @Test(.enabled(if: SmallDisk.isPossible, "mounting a file system of its own takes root"))
     func `a target that is full is named, and the next backup goes on there`() throws {
       let relay = try RelayProcess(RelayProcess.withoutLimits)
@@ -94,6 +99,21 @@ extension `End to end` {
       first.signal(SIGKILL)
       try first.wait()
       #expect(try relay.stop() == .exit(0))
+    }
+
+    @Test func `a backup that follows ends if the store is replaced`() throws {
+      let relay = try RelayProcess(RelayProcess.withoutLimits)
+      let backup = try ChildProcess(
+        [
+          Programs.relay, "backup", "--data", relay.dataFolder, "--to", relay.folder["backup"],
+          "--follow", "--interval", "1s",
+        ], input: "")
+      try backup.waitForErrors { $0.contains("All pages are stored") }
+      #expect(try relay.stop() == .exit(0))
+      try run("cp", "-a", relay.dataFolder, relay.folder["copy"])
+      try run("mv", relay.folder["copy/relay.db"], relay.dataFolder)
+      #expect(try backup.wait() == .exit(4))
+      #expect(backup.errors.contains("was replaced while it was being backed up"))
     }
 
     @Test func `a log in PostgreSQL is left to the programs for that`() throws {

@@ -7,7 +7,7 @@ import Server
 /// The subcommand `backup`: copies a data folder, once or continuously.
 struct Backup: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Copy the data folder to another folder, once or continuously.",
+    abstract: "Copy the data folder to another folder or to S3, once or continuously.",
     discussion: """
       May run beside the relay or without it. Stores only what has changed since the last backup in the same \
       place, and goes on where an interrupted one has ended. relay restore reads it.
@@ -15,8 +15,11 @@ struct Backup: ParsableCommand {
 
   @OptionGroup var store: StoreOptions
 
-  @Option(help: ArgumentHelp("Where to store it.", valueName: "dir"))
+  @Option(
+    help: ArgumentHelp("Where to store it: a folder, or s3://bucket/prefix.", valueName: "place"))
   var to: StoragePlace
+
+  @OptionGroup var storage: StorageOptions
 
   @Flag(help: "Go on until the process ends, and store what changes.")
   var follow = false
@@ -51,7 +54,8 @@ struct Backup: ParsableCommand {
       options.follows = follow
       options.intervalMilliseconds = interval.seconds * 1000
       try Self.explaining {
-        let backup = try BackupRun(folder: folder, storage: try to.open(), options: options) {
+        let storage = try to.open(storage)
+        let backup = try BackupRun(folder: folder, storage: storage, options: options) {
           StandardError.write("\($0)\n")
         }
         try backup.run()

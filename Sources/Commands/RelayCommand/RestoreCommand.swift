@@ -16,8 +16,11 @@ struct RestoreCommand: ParsableCommand {
       if something is damaged or missing, and names it.
       """)
 
-  @Option(help: ArgumentHelp("Where the backup is.", valueName: "dir"))
+  @Option(
+    help: ArgumentHelp("Where the backup is: a folder, or s3://bucket/prefix.", valueName: "place"))
   var from: StoragePlace
+
+  @OptionGroup var storage: StorageOptions
 
   @Option(
     help: ArgumentHelp("The new data folder, which has to be empty.", valueName: "dir"),
@@ -42,7 +45,7 @@ struct RestoreCommand: ParsableCommand {
   func run() throws {
     try StoreOptions.explaining {
       try Backup.explaining {
-        let restore = try Restore(from: try from.open())
+        let restore = try Restore(from: try from.open(storage))
         guard let data else {
           for point in restore.points {
             StandardOutput.write("\(point.number)\t\(PointSelection.text(point.time))\n")

@@ -1,14 +1,82 @@
 import ArgumentParser
 internal import ObjectStorage
+import Platform
 
-/// Where a backup is: a folder.
+/// Where a backup is: a folder, or a bucket of S3 and what the names of its objects begin with.
 struct StoragePlace: ExpressibleByArgument {
-  private let path: String
+  private enum Kind {
+    case folder(String)
+    case bucket(String, prefix: String)
+  }
+  private let kind: Kind
+
+  private static let scheme = "s3://"
 
   init?(argument: String) {
-    guard !argument.isEmpty, !argument.contains("://") else { return nil }
-    path = argument
+    guard argument.hasPrefix(Self.scheme) else {
+      guard !argument.isEmpty, !argument.contains("://") else { return nil }
+      kind = .folder(argument)
+      return
+    }
+    let parts = argument.dropFirst(Self.scheme.count).split(separator: "/")
+    guard let bucket = parts.first else { return nil }
+    let isName = bucket.utf8.allSatisfy { byte in
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "-.".utf8.contains(byte)
+    }
+    guard isName else { return nil }
+    kind = .bucket(String(bucket), prefix: parts.dropFirst().map { "\($0)/" }.joined())
   }
 
-  func open() throws -> any ObjectStorage { FolderStorage(path) }
+  func open(_ options: StorageOptions) throws -> any ObjectStorage {
+    switch kind {
+    case .folder(let path): return FolderStorage(path)
+    case .bucket(let bucket, let prefix):
+      let environment = Environment.variables
+      guard let credentials = S3Credentials(environment) else {
+        StandardError.write(
+          "There are no credentials for the bucket. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the "
+            + "environment.\n")
+        throw ExitCode.configuration
+      }
+      let endpoint =
+        options.endpoint?.origin ?? environment["AWS_ENDPOINT_URL_S3"]
+        ?? environment["AWS_ENDPOINT_URL"]
+      let region =
+        options.region ?? environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"]
+        ?? "us-east-1"
+      return S3Storage(
+        .init(
+          bucket: bucket, prefix: prefix, region: region,
+          endpoint: endpoint.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }), credentials)
+    }
+  }
+}
+
+/// `--endpoint` and `--region`, of places in S3.
+struct StorageOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The URL of a service like S3 (default: AWS_ENDPOINT_URL, or Amazon's).", valueName: "url"))
+  var endpoint: Endpoint?
+
+  @Option(
+    help: ArgumentHelp(
+      "The region of the bucket (default: AWS_REGION, or us-east-1).", valueName: "name"))
+  var region: String?
+
+  /// The URL of a service, without a path.
+  struct Endpoint: ExpressibleByArgument {
+    let origin: String
+
+    init?(argument: String) {
+      guard let scheme = ["http://", "https://"].first(where: argument.hasPrefix) else {
+        return nil
+      }
+      origin = argument.hasSuffix("/") ? String(argument.dropLast()) : argument
+      guard !origin.dropFirst(scheme.count).isEmpty,
+        !origin.dropFirst(scheme.count).contains("/")
+      else { return nil }
+    }
+  }
 }

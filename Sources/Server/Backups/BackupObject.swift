@@ -52,7 +52,8 @@ struct BackupObject {
 
   /// - Parameter contents: of the pages, in their order.
   func encoded(_ contents: [UInt8]) -> [UInt8] {
-    var text = "\(Self.format)\nname \(name.text)\nprevious \(Self.hex(previous))\nstore \(store)\n"
+    var text =
+      "\(Self.format)\nname \(name.text)\nprevious \(previous.isEmpty ? "-" : SHA256Digest.hex(previous))\nstore \(store)\n"
     for file in files { text += "file \(file.pageBytes) \(file.bytes) \(file.name)\n" }
     text += "pages \(pages.count)\n\n"
     var bytes = Array(text.utf8)
@@ -152,11 +153,6 @@ struct BackupObject {
           + "another backup.")
     }
     return read
-  }
-
-  private static func hex(_ bytes: [UInt8]) -> String {
-    if bytes.isEmpty { return "-" }
-    return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
   private static func digest(ofHex text: Substring) -> [UInt8]? {

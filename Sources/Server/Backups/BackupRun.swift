@@ -185,15 +185,17 @@ public final class BackupRun {
   /// - Parameter endsScan: whether all pages were read since the scan began.
   private func makePoint(endsScan: Bool) throws {
     try source.update()
-    stored.keep(source.files.map(\.name))
-    for file in source.files { try approach(file) }
-    let isFull = endsScan && scan?.isFull == true
+    // During a full scan also pages that have changed back, which the scan may not have met.
+    let isFull = scan?.isFull == true
+    for file in source.files { try approach(file, evenUnchanged: isFull) }
     var files: [BackupObject.File] = []
     for file in source.files {
       files.append(
         file.database == nil
-          ? try copyWhole(file, evenUnchanged: isFull) : try copyChanges(of: file))
+          ? try copyWhole(file, evenUnchanged: isFull && endsScan)
+          : try copyChanges(of: file, evenUnchanged: isFull))
     }
+    stored.keep(files)
     if endsScan, let scan {
       if isFull || scan.start.number == base.number {
         if isFull { base = scan.start }
@@ -216,7 +218,7 @@ public final class BackupRun {
   }
 
   /// Copies changes outside of the point's transaction, if there are many.
-  private func approach(_ file: DataFiles.File) throws {
+  private func approach(_ file: DataFiles.File, evenUnchanged: Bool) throws {
     guard let database = file.database else { return }
     for _ in 0..<Self.approaches {
       guard let mark = file.mark else { return }
@@ -227,7 +229,7 @@ public final class BackupRun {
       var rest = changed[...]
       while !rest.isEmpty {
         let slice = rest.prefix(max(1, pacer.sliceBytes / database.pageBytes))
-        try copy(file) { _ in slice }
+        try copy(file, evenUnchanged: evenUnchanged) { _ in slice }
         rest = rest.dropFirst(slice.count)
         pacer.wait()
       }
@@ -235,9 +237,11 @@ public final class BackupRun {
     }
   }
 
-  private func copyChanges(of file: DataFiles.File) throws -> BackupObject.File {
+  private func copyChanges(
+    of file: DataFiles.File, evenUnchanged: Bool
+  ) throws -> BackupObject.File {
     var next: DatabasePages.Mark?
-    let pageCount = try copy(file) { moment in
+    let pageCount = try copy(file, evenUnchanged: evenUnchanged) { moment in
       next = moment.mark
       guard let mark = file.mark else { return Array(1..<Int(moment.pageCount) + 1) }
       return try moment.pages(changedSince: mark).map(Int.init)

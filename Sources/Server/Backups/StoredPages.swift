@@ -44,8 +44,13 @@ struct StoredPages {
     return true
   }
 
-  /// Removes a file that is not in the folder any more.
-  mutating func keep(_ files: [String]) {
-    hashes = hashes.filter { files.contains($0.key) }
+  /// Forgets pages that a point does not have. They are stored again when they are back: what was read of them
+  /// before may have been dropped.
+  mutating func keep(_ files: [BackupObject.File]) {
+    hashes = hashes.filter { name, _ in files.contains { $0.name == name } }
+    for file in files {
+      let count = (hashes[file.name]?.count ?? 0) - file.pageCount
+      if count > 0 { hashes[file.name]?.removeLast(count) }
+    }
   }
 }

@@ -1,0 +1,117 @@
+"""A service like S3 in memory, on a free port of loopback, which it prints. It compares each signature with that of
+botocore, Amazon's library, and the content with its digest.
+
+A bucket has its behaviour by its name: `flaky` fails each request twice before it carries it out, `down` always,
+`elsewhere` is in another region; `absent` does not exist.
+"""
+import hashlib
+import http.server
+import re
+import sys
+import urllib.parse
+from xml.sax.saxutils import escape
+
+from botocore.auth import S3SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+
+KEY_ID, SECRET, REGION = "AKIDOFTESTS", "the/secret+of=tests", "eu-test-1"
+PAGE = 3
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, body=b"", **headers):
+        self.send_response(status)
+        for name, value in {"Content-Length": len(body), **headers}.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def refuse(self, status, code):
+        self.answer(status, f"<?xml version='1.0'?><Error><Code>{code}</Code></Error>".encode())
+
+    def is_signed(self, content):
+        """Whether botocore signs the request in the same way."""
+        found = re.fullmatch(
+            r"AWS4-HMAC-SHA256 Credential=([^/]+)/([^,]+), SignedHeaders=([^,]+), Signature=([0-9a-f]{64})",
+            self.headers["Authorization"] or "")
+        if not found or found[1] != KEY_ID:
+            return False
+        names = found[3].split(";")
+        assert {"host", "x-amz-content-sha256", "x-amz-date"} <= set(names), names
+        assert self.headers["X-Amz-Content-Sha256"] == hashlib.sha256(content).hexdigest()
+        request = AWSRequest(
+            self.command, f"http://{self.headers['Host']}{self.path}",
+            {name: self.headers[name] for name in names}, content)
+        request.context["timestamp"] = self.headers["X-Amz-Date"]
+        auth = S3SigV4Auth(
+            Credentials(KEY_ID, SECRET, self.headers["X-Amz-Security-Token"]), "s3", REGION)
+        text = auth.string_to_sign(request, auth.canonical_request(request))
+        return found[2] == "/".join([self.headers["X-Amz-Date"][:8], REGION, "s3", "aws4_request"]) \
+            and found[4] == auth.signature(text, request)
+
+    def serve(self):
+        content = self.rfile.read(int(self.headers["Content-Length"] or 0))
+        url = urllib.parse.urlsplit(self.path)
+        _, bucket, key = urllib.parse.unquote(url.path).split("/", 2)
+        tries = self.server.tries
+        tries[self.command, self.path] = tries.get((self.command, self.path), 0) + 1
+        if bucket == "down" or bucket == "flaky" and tries[self.command, self.path] % 3 == 1:
+            return self.refuse(503, "SlowDown")
+        if bucket == "flaky" and tries[self.command, self.path] % 3 == 2:
+            self.close_connection = True
+            return None
+        if not self.is_signed(content):
+            return self.refuse(403, "SignatureDoesNotMatch")
+        if bucket == "elsewhere":
+            return self.refuse(301, "PermanentRedirect")
+        if bucket == "absent":
+            return self.refuse(404, "NoSuchBucket")
+        objects = self.server.objects.setdefault(bucket, {})
+        if not key:
+            return self.list(objects, dict(urllib.parse.parse_qsl(url.query, keep_blank_values=True)))
+        if self.command == "PUT":
+            objects[key] = content
+            return self.answer(200)
+        if self.command == "DELETE":
+            objects.pop(key, None)
+            return self.answer(204)
+        if key not in objects:
+            return self.refuse(404, "NoSuchKey")
+        if not (part := re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers["Range"] or "")):
+            return self.answer(200, objects[key])
+        if int(part[1]) >= len(objects[key]):
+            return self.refuse(416, "InvalidRange")
+        return self.answer(206, objects[key][int(part[1]):int(part[2]) + 1])
+
+    do_GET = do_PUT = do_DELETE = serve
+
+    def list(self, objects, query):
+        assert query["list-type"] == "2"
+        prefix, token = query["prefix"], query.get("continuation-token", "")
+        keys = sorted(key for key in objects if key.startswith(prefix) and key > token)
+        keys = [key for key in keys if query["delimiter"] not in key[len(prefix):]]
+        more = f"<NextContinuationToken>{escape(keys[PAGE - 1])}</NextContinuationToken>" if len(keys) > PAGE else ""
+        contents = "".join(f"<Contents><Key>{escape(key)}</Key></Contents>" for key in keys[:PAGE])
+        self.answer(200, f"<?xml version='1.0'?><ListBucketResult>{more}{contents}</ListBucketResult>".encode())
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.objects, self.tries = {}, {}
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+
+if __name__ == "__main__":
+    server = Server()
+    print(server.url, flush=True)
+    sys.stdout.close()
+    server.serve_forever()
