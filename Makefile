@@ -237,7 +237,7 @@ test-asan:
 	@$(SWIFT_LIBRARIES)/../../bin/clang -O1 -fPIC -Wall -Wextra -Werror -c -o $@ $<
 
 # A scenario that does not end with 0 is a failure. Takes five minutes.
-FAULTS := kills pause full-disk power-loss
+FAULTS := kills pause full-disk power-loss backup-under-load
 faults: build
 	@for scenario in $(FAULTS); do \
 	  .build/release/swarm run LoadTests/scenarios/$$scenario.yaml --quiet || exit $$?; done

@@ -30,6 +30,9 @@ final class RelayFolder {
 
   var configuration: String { "\(path)/relay.yaml" }
   var data: String { "\(path)/data" }
+  /// The backup of the data, and what the program for it has written.
+  var backup: String { "\(path)/backup" }
+  var backupLog: String { "\(path)/backup.log" }
   /// The relay's standard output and standard error.
   var log: String { "\(path)/relay.log" }
 

@@ -17,6 +17,13 @@ extension Run {
     case .restart:
       restart(index, "\(name) killed and restarted", after: "restart")
     case .powerLoss: losePower()
+    case .backup:
+      do {
+        try cluster.relays[index].backUp()
+        mark("\(name) is backed up from now on")
+      } catch {
+        mark("cannot back up the relay: \(error)")
+      }
     case .pause(let milliseconds):
       cluster.relays[index].pause()
       mark("\(name) paused for \(milliseconds) ms")
@@ -98,6 +105,10 @@ extension Run {
   func takeNoteOfEnd() {
     guard let cluster else { return }
     for (index, relay) in cluster.relays.enumerated() {
+      if let end = relay.takeEndOfBackup() {
+        outcome.exits += 1
+        mark("the backup of \(name(ofRelay: index)) ended by itself: \(end)")
+      }
       guard let end = relay.takeUnexpectedEnd() else { continue }
       outcome.exits += 1
       mark(

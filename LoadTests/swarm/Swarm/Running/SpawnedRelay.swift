@@ -8,6 +8,7 @@ final class SpawnedRelay {
   private let binary: String
   private let folder: RelayFolder
   private var id: pid_t?
+  private var backupID: pid_t?
   /// The durable state of its disk, if power losses are simulated.
   private(set) var disk: RecordedDisk?
   /// Added to its environment.
@@ -59,7 +60,7 @@ final class SpawnedRelay {
     url = "ws://127.0.0.1:\(port)/ws"
   }
 
-  deinit { if let id { Self.end(id) } }
+  deinit { for id in [id, backupID] { if let id { Self.end(id) } } }
 
   /// Kills the relay (SIGKILL), and waits for its end. Unsynced data is lost, connections are not
   /// closed.
@@ -75,6 +76,27 @@ final class SpawnedRelay {
     kill()
     id = try Self.start(
       binary, in: folder, port: port, environment: environment + (disk?.environment ?? []))
+  }
+
+  /// Starts a backup that follows; kills the one that runs.
+  func backUp() throws {
+    if let backupID { Self.end(backupID) }
+    backupID = nil
+    backupID = try ChildProgram.start(
+      [
+        binary, "backup", "--data", folder.data, "--to", folder.backup, "--follow", "--interval",
+        "1s",
+      ], bond: .kill, output: folder.backupLog)
+  }
+
+  /// Returns how the backup has ended, once; `nil` if it has not.
+  func takeEndOfBackup() -> String? {
+    guard let id = backupID else { return nil }
+    var status: Int32 = 0
+    guard unsafe waitpid(id, &status, WNOHANG) == id else { return nil }
+    backupID = nil
+    let output = String(decoding: (try? TextFile.read(folder.backupLog)) ?? [], as: UTF8.self)
+    return "\(ChildProgram.Outcome(status: status)), \(output)"
   }
 
   /// Replaces the recorded disk by its state after a power loss.

@@ -11,6 +11,7 @@ extension Scenario.ChaosStep {
   private static let verbs: [(verb: String, details: [Detail])] = [
     ("kill", [.relay]), ("restart", [.relay]), ("power_loss", []),
     ("pause", [.milliseconds, .relay]), ("fill_disk", [.milliseconds]), ("cut", [.share]),
+    ("backup", []),
     ("kill_database", [.milliseconds]), ("stop_database", [.milliseconds]),
     ("restart_database", []),
     ("promote", [.milliseconds]), ("promote_cancelled", [.milliseconds]),
@@ -24,6 +25,7 @@ extension Scenario.ChaosStep {
     case "kill": .kill
     case "restart": .restart
     case "power_loss": .powerLoss
+    case "backup": .backup
     case "pause": .pause(milliseconds: milliseconds)
     case "fill_disk": .fillDisk(milliseconds: milliseconds)
     case "kill_database": .database(.kill(milliseconds: milliseconds))

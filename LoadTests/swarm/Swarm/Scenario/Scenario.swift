@@ -170,6 +170,8 @@ public struct Scenario: Equatable, Sendable {
       case fillDisk(milliseconds: Int)
       /// SIGKILL, with a random part of the unsynced data lost; then restarted.
       case powerLoss
+      /// `relay backup --follow` beside it, until the end; one that runs is killed before.
+      case backup
       /// This share of the connected clients lose their connections simultaneously, by a reset.
       case cut(share: Double)
       /// Something happens to PostgreSQL.
