@@ -31,6 +31,7 @@ extension `End to end` {
       _ = try bo.ack()
       try bo.send(.send(.init(room: "dm:ada:bo", id: "4", text: "a direct <secret>")))
       _ = try bo.ack()
+      let lurker = try RawClient(relay, user: "cy")
       let exported = try run(relay, "export", "--user", "bo")
       #expect(exported.errors.hasSuffix(" lines\n"))
       #expect(exported.output.contains("the <secret> of bo"))
@@ -67,7 +68,15 @@ extension `End to end` {
       #expect(kept.code == .forbidden)
       let audit = try run(relay, "export", "--room", "sys:audit").output
       #expect(audit.contains(#""data":{"by":"sys","verb":"erase","user":"bo"}"#))
+      let rest = try run(relay, "export", "--user", "bo").output
+      for type in ["marks", "seen"] { #expect(!rest.contains("\"type\":\"\(type)\"")) }
       #expect(try run(relay, "verify").errors == "")
+      // One who has said nothing was seen all the same.
+      _ = try lurker.join("tea")
+      #expect(try run(relay, "export", "--user", "cy").output.contains(#""type":"seen""#))
+      #expect(try run(relay, "erase", "--user", "cy").output.hasPrefix("tea\t1 membership\n"))
+      #expect(
+        try run(relay, "export", "--user", "cy").output == "{\"type\":\"ban\",\"user\":\"cy\"}\n")
       let unknown = try run(relay, "erase", "--user", "bob")
       #expect(try unknown.wait() == .exit(1))
       #expect(unknown.errors.hasPrefix("There is nothing of bob."))

@@ -12,6 +12,9 @@ public struct Erasure {
   /// How often the store is read again. The first time finds nearly all; the second one, what took reactions
   /// back; further ones, what arrived meanwhile.
   private static let readsLimit = 10
+  /// How long a relay may take to store that a user went, and how often it is waited for.
+  private static let departureMicroseconds: UInt32 = 500_000
+  private static let departuresLimit = 10
   /// How long a running relay may take to remove deleted content from its files.
   private static let searchMilliseconds = 15_000
 
@@ -23,7 +26,6 @@ public struct Erasure {
     /// The rooms in which the person is, or is kept out, or has blocked someone.
     var memberships: Set<String> = []
     var isBanned = false
-    var wasSeen = false
     /// Whether there is anything of the person, erased or not.
     var isKnown = false
 
@@ -52,7 +54,6 @@ public struct Erasure {
     guard try survey.isKnown || place.hasAccount(user) else { throw StorePlace.unknown(user) }
     // First of all, since the last operator is refused.
     report.account = try place.eraseAccount(of: user)
-    if report.account == nil, survey.isEmpty, survey.isBanned, !survey.wasSeen { return }
     if !survey.isBanned { try perform([.ban(user: user, on: true, until: nil)]) }
     var reads = 1
     while !survey.isEmpty {
@@ -66,7 +67,16 @@ public struct Erasure {
       survey = try self.survey()
       reads += 1
     }
-    try perform([.erase(user: user, room: nil, seq: nil)])
+    var tries = 0
+    repeat {
+      guard tries < Self.departuresLimit else {
+        throw StoreError(.environment, "\(user) is still online. Run relay erase again.")
+      }
+      try perform([.erase(user: user, room: nil, seq: nil)])
+      // The ban has ended their connections, and a relay stores when a user went.
+      usleep(Self.departureMicroseconds)
+      tries += 1
+    } while try place.knows(user)
   }
 
   /// Searches the files of a data folder for pieces of what `run` has removed, until there is none or a running
@@ -92,11 +102,7 @@ public struct Erasure {
     var report = report
     try place.person(user, samples: samples) { record in
       survey.isKnown = true
-      switch record {
-      case .ban(let ban): survey.isBanned = ban.change.until == nil
-      case .seen: survey.wasSeen = true
-      default: break
-      }
+      if case .ban(let ban) = record { survey.isBanned = ban.change.until == nil }
       guard let part = record.erasure(of: user), let room = part.room else { return }
       report.count(record, in: room)
       guard let seq = part.seq else {

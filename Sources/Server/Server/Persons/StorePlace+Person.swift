@@ -24,6 +24,18 @@ extension StorePlace {
     }
   }
 
+  /// Whether a user has come online, or belongs to a room; see `Store.knows`.
+  func knows(_ user: String) throws -> Bool {
+    switch self {
+    case .sqlite(let folder): try Store.knows(user, folder: folder)
+    case .postgresql(let configuration):
+      try Self.explaining {
+        try Maintenance.knows(
+          user, url: configuration.log.url, options: .init(configuration))
+      }
+    }
+  }
+
   /// Exports all that the relay has of a person as JSON lines: what they have said, what they are in rooms, their
   /// blocks and reports, and their account with its devices. Works while the relay runs.
   /// - Parameter write: receives one line with its line break; an error that it throws ends the export.
