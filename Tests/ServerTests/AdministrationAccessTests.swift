@@ -19,7 +19,8 @@ import WebSocket
   @Test func `are these, and each one is tested`() {
     #expect(
       Set(Self.administrative.map { "\($0.methods[0]) /\($0.pattern.joined(separator: "/"))" }) == [
-        "GET /v1/connections", "DELETE /v1/connections/{connection}", "GET /v1/accounts",
+        "GET /v1/connections", "GET /v1/samples", "DELETE /v1/connections/{connection}",
+        "GET /v1/accounts",
         "PATCH /v1/accounts/{user}", "DELETE /v1/accounts/{user}/sessions",
         "DELETE /v1/accounts/{user}/sessions/{id}", "GET /v1/traces/{trace}",
       ])

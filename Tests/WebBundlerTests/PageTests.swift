@@ -7,6 +7,9 @@ import Testing
     "index.html": "<script src={root}web/{version}/app.js>", "style.css": "a { }\n",
     "app.js": "import \"./relay-client/room.js\";\nimport(\"./menu.js\");\n",
     "menu.js": "menu(\"{version}\");\n", "relay-room.js": "",
+    "admin.html": "<script src={root}web/{version}/admin.js>",
+    "admin.js": "import(\"./admin/now.js\");\n",
+    "admin/now.js": "now();\n", "admin/admin.css": "c { }\n",
     "service-worker.js": "const files = \"{files}\";\n",
     "embed.js": "// The element.\nexport * from \"./web/{version}/relay-room.js\";\n",
     "relay-client/room.js": "room();\n", "relay-client/package.json": "{}",
@@ -29,6 +32,7 @@ import Testing
     #expect(files["/"]?.text == "<script src=web/\(version)/app.js>")
     // For addresses in a folder.
     #expect(files["/join/"]?.text == "<script src=../web/\(version)/app.js>")
+    #expect(files["/admin"]?.text == "<script src=web/\(version)/admin.js>")
     #expect(files["/embed.js"]?.text == "export*from\"./web/\(version)/relay-room.js\";\n")
     #expect(
       files["/service-worker.js"]?.text
@@ -37,7 +41,7 @@ import Testing
     #expect(files["/web/\(version)/menu.js"]?.text == "menu(\"{version}\");\n")
     #expect(files["/web/\(version)/accounts/accounts.css"]?.text == "b{}")
     for (path, file) in files { #expect(file.isImmutable == path.hasPrefix("/web/")) }
-    #expect(files.count == 12)
+    #expect(files.count == 17)
   }
 
   @Test func `every change of what is served changes the version`() throws {

@@ -32,6 +32,8 @@ extension ConnectionLoop {
     package var compressesFromBytes: Int
     /// The maximum duration of a shutdown.
     package var drainSeconds: Int
+    /// The interval of the samples of `GET /v1/samples`; 0 = none are taken.
+    package var sampleMilliseconds: Int64 = 0
 
     package init(
       limits: ConnectionLimits, shard: Shard.Configuration, router: RequestRouter,

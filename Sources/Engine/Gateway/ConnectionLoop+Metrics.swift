@@ -13,6 +13,22 @@ extension ConnectionLoop {
     }
   }
 
+  /// Keeps the figures of all loops, if it is time to.
+  func takeSample() {
+    // One loop does it for all.
+    guard index == 0, context.sampleMilliseconds > 0, !isShuttingDown,
+      now.monotonic - sampledAt >= context.sampleMilliseconds
+    else { return }
+    sampledAt = now.monotonic
+    // No request waits for it.
+    survey(for: ExchangeID(loop: index, stream: 0, serial: 0)) {
+      $0.snapshot()
+    } answer: { loop, snapshots in
+      loop.world.keepSample(of: snapshots.reduce(into: LoopSnapshot()) { $0 += $1 })
+      return nil
+    }
+  }
+
   private func snapshot() -> LoopSnapshot {
     var snapshot = LoopSnapshot()
     snapshot.counts = counts

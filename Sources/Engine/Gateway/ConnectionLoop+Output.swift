@@ -167,6 +167,7 @@ extension ConnectionLoop {
     grantStalledTime()
     releaseHeld()
     reportDevices()
+    takeSample()
     let limits = context.limits
     let heartbeat = Int64(limits.heartbeatSeconds) * 1000
     let idle = Int64(limits.idleTimeoutSeconds) * 1000

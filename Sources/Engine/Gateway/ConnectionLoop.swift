@@ -45,6 +45,8 @@ import Wire
   /// When memory is returned a second time, in milliseconds of the monotonic clock; 0 = never.
   var giveBackAt: Int64 = 0
   var devicesReportedAt: Int64 = 0
+  /// When the last sample was taken, in milliseconds of the monotonic clock.
+  var sampledAt: Int64 = 0
   var botConnections: [ObjectIdentifier: ServerConnection] = [:]
   let readBuffer: UnsafeMutableBufferPointer<UInt8>
   /// The buffer for frames of the WebSocket layer itself.

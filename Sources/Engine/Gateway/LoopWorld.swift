@@ -66,6 +66,11 @@ package protocol LoopWorld: AnyObject {
   func ask(_ call: AccountCall, for exchange: ExchangeID)
   /// Returns the response to `GET /metrics`.
   func metrics(of loops: LoopSnapshot, openMetrics: Bool) -> HTTPResponse
+  /// Keeps the figures of this moment.
+  func keepSample(of loops: LoopSnapshot)
+  /// Returns the response to `GET /v1/samples`.
+  /// - Parameter time: only later ones, in milliseconds since 1970.
+  func samples(after time: Int64) -> HTTPResponse
   /// Returns unused memory to the system after a peak of connections, including that of streams at
   /// indices from `places` on.
   func releaseMemory(keepingPlaces places: Int)
@@ -78,6 +83,10 @@ extension LoopWorld {
     preconditionFailure("only a relay that answers later is asked to verify")
   }
   package func use(_ devices: [String]) {}
+  package func keepSample(of loops: LoopSnapshot) {}
+  package func samples(after time: Int64) -> HTTPResponse {
+    HTTPResponse(status: 200, json: Array("{\"samples\":[]}".utf8))
+  }
   package func ask(_ call: AccountCall, for exchange: ExchangeID) {
     preconditionFailure("only a relay with accounts is asked about them")
   }

@@ -56,6 +56,36 @@ public struct BucketHistogram: Sendable, Equatable {
     bounds.firstIndex { value <= $0 } ?? bounds.count
   }
 
+  /// Returns how many values up to each bound were recorded since the histogram was as another one.
+  public func cumulative(since former: Self) -> [(bound: Double, count: Double)] {
+    precondition(bounds == former.bounds, "the histograms have different bounds")
+    var count = 0
+    return counts.indices.map { index in
+      count += counts[index] - former.counts[index]
+      return (index < bounds.count ? bounds[index] : .infinity, Double(count))
+    }
+  }
+
+  /// Returns a quantile, interpolated within its bucket, as Prometheus does (`histogram_quantile`); `nil` if
+  /// nothing was recorded.
+  /// - Parameter counts: how many values are at most each bound; the last one is infinite.
+  public static func quantile(
+    _ quantile: Double, of counts: [(bound: Double, count: Double)]
+  ) -> Double? {
+    var below = (bound: 0.0, count: 0.0)
+    guard let total = counts.last?.count, total > 0 else { return nil }
+    for (bound, count) in counts {
+      if count >= quantile * total {
+        // Nothing is known of what is above the last bound.
+        guard bound.isFinite, count > below.count else { return below.bound }
+        let share = (quantile * total - below.count) / (count - below.count)
+        return below.bound + (bound - below.bound) * share
+      }
+      below = (bound, count)
+    }
+    return nil
+  }
+
   /// Adds a histogram with the same bounds.
   public static func += (a: inout Self, b: Self) {
     precondition(a.bounds == b.bounds, "the histograms have different bounds")

@@ -18,20 +18,23 @@ struct Metrics {
   /// Milliseconds since 1970.
   var now: Int64
 
-  /// Returns a function that builds the metrics response; this call defines the start time.
-  static func describer(
+  /// Returns a function that reads the metrics; this call defines the start time.
+  static func reader(
     _ context: ConnectionLoop.Context, _ log: any Log, bots: Int
-  ) -> @Sendable (LoopSnapshot, _ openMetrics: Bool) -> HTTPResponse {
+  ) -> @Sendable (LoopSnapshot) -> Metrics {
     let startedAt = Double(WallClock.milliseconds) / 1000
-    return { loops, openMetrics in
-      let metrics = Metrics(
+    return { loops in
+      Metrics(
         loops: loops, admission: context.admission, violations: context.violations,
         log: log.statistics(), node: (log as? PostgresLog)?.nodeStatistics(),
         process: ProcessStatistics(startedAt: startedAt),
         configuredBots: bots, now: WallClock.milliseconds)
-      let text = metrics.text(openMetrics ? .openMetrics : .prometheus)
-      return HTTPResponse(status: 200, contentType: text.format.contentType, body: text.bytes)
     }
+  }
+
+  func response(openMetrics: Bool) -> HTTPResponse {
+    let text = text(openMetrics ? .openMetrics : .prometheus)
+    return HTTPResponse(status: 200, contentType: text.format.contentType, body: text.bytes)
   }
 
   func text(_ format: MetricsText.Format) -> MetricsText {

@@ -145,12 +145,13 @@ public final class Server: Sendable {
         compressesFromBytes: configuration.compression.minimumBytes,
         drainSeconds: configuration.drainSeconds)
       context.proxies = proxies.chain
+      context.sampleMilliseconds = SampleRing.intervalMilliseconds
       let shared = SocketWorld.Shared(
         log: log, mailboxes: mailboxes, heartbeats: heartbeats, avatars: avatars,
         accounts: accounts,
         authority: authority, credentials: credentials,
         proxies: proxies, logger: logger,
-        metrics: Metrics.describer(context, log, bots: configuration.bots.count))
+        metrics: Metrics.reader(context, log, bots: configuration.bots.count))
       try log.start(loops: loops, framing: .webSocket) { [mailboxes] loop, delivery in
         mailboxes[loop].post(.log(delivery))
       }

@@ -27,8 +27,9 @@ import WebSocket
     var credentials: TLSCredentials?
     var proxies: TrustedProxies
     var logger: Logger
-    /// Builds the metrics response from the counters of the loops.
-    var metrics: @Sendable (LoopSnapshot, _ openMetrics: Bool) -> HTTPResponse
+    /// Reads the metrics, with the counters of the loops.
+    var metrics: @Sendable (LoopSnapshot) -> Metrics
+    let samples = SampleRing()
   }
 
   /// One accepted connection.
@@ -203,7 +204,14 @@ import WebSocket
   }
 
   func metrics(of loops: LoopSnapshot, openMetrics: Bool) -> HTTPResponse {
-    shared.metrics(loops, openMetrics)
+    shared.metrics(loops).response(openMetrics: openMetrics)
+  }
+
+  func keepSample(of loops: LoopSnapshot) { shared.samples.append(shared.metrics(loops)) }
+
+  func samples(after time: Int64) -> HTTPResponse {
+    HTTPResponse(
+      status: 200, contentType: "application/json", body: shared.samples.json(after: time))
   }
 
   func releaseMemory(keepingPlaces places: Int) {

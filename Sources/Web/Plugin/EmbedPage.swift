@@ -13,7 +13,8 @@ struct EmbedPage: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
     let sources = context.package.directoryURL.appending(path: "Sources")
     let folders = [
-      "Web/page", "Web/page/accounts", "Web/page/rooms", "JavaScript/relay-client",
+      "Web/page", "Web/page/accounts", "Web/page/admin", "Web/page/rooms",
+      "JavaScript/relay-client",
     ]
     let files = try folders.flatMap { folder in
       try FileManager.default.contentsOfDirectory(

@@ -16,7 +16,7 @@ import jsonschema
 import websockets
 import yaml
 
-from relay import WITHOUT_LIMITS, Relay
+from relay import WITHOUT_LIMITS, Relay, wait
 
 PROGRAM = sys.argv[1]
 PROJECT = pathlib.Path(__file__).resolve().parents[3]
@@ -290,6 +290,10 @@ def over_http(relay):
         if name in FOR_OPERATORS:
             method, path, answer = FOR_OPERATORS[name]
             check(as_operator(relay, method, path), answer)
+            continue
+        if name == "getSamples":  # the second look is the first sample
+            check(wait(lambda: (found := as_operator(relay, "GET", "/v1/samples?after=0"))["samples"] and found, "a sample"), "samples")
+            check(as_operator(relay, "GET", "/v1/samples?after=x"), "problem")
             continue
         address = target(operation["channel"]["$ref"])["address"].replace("{room}", "general").replace("{entry}", "1")
         binding, replies = operation["bindings"]["http"], operation["reply"]["messages"]

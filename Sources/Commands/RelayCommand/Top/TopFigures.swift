@@ -1,4 +1,5 @@
 import Platform
+internal import Relay
 
 /// What has happened between two samples of a relay's metrics.
 struct TopFigures {
@@ -33,25 +34,14 @@ struct TopFigures {
     .filter { $0.1 > 0 }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
   }
 
-  /// Returns a quantile of what a histogram has recorded in between, interpolated within its bucket, as
-  /// Prometheus does (`histogram_quantile`); `nil` if that is nothing.
+  /// Returns a quantile of what a histogram has recorded in between; `nil` if that is nothing.
   func quantile(_ quantile: Double, of name: String) -> Double? {
-    var below = (bound: 0.0, count: 0.0)
+    guard let before else { return nil }
     let bucket = "\(name)_bucket"
     let counts = sample[bucket].map { label, count in
-      (bound: Double(label) ?? .infinity, count: count - (before?.value(bucket, label) ?? 0))
+      (bound: Double(label) ?? .infinity, count: count - (before.value(bucket, label) ?? 0))
     }
-    guard before != nil, let total = counts.last?.count, total > 0 else { return nil }
-    for (bound, count) in counts {
-      if count >= quantile * total {
-        // Nothing is known of what is above the last bound.
-        guard bound.isFinite, count > below.count else { return below.bound }
-        let share = (quantile * total - below.count) / (count - below.count)
-        return below.bound + (bound - below.bound) * share
-      }
-      below = (bound, count)
-    }
-    return nil
+    return BucketHistogram.quantile(quantile, of: counts)
   }
 
   /// How long the relay has run.

@@ -88,6 +88,8 @@ struct HTTPCall {
     case metrics(openMetrics: Bool)
     /// Who is connected; a user = only their connections.
     case connections(of: String?)
+    /// The relay's figures over the last hour, after a time in milliseconds since 1970.
+    case samples(after: Int64)
     /// Ends a connection, by its name.
     case endConnection(String)
     /// A file of the web page.

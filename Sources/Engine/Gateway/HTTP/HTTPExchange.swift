@@ -94,6 +94,7 @@ class HTTPExchange {
     switch call.target {
     case .liveness: finish(HTTPResponse(status: 200, text: "ok\n"))
     case .readiness: loop.askWhetherReady(self)
+    case .samples(let time): sendSamples(after: time)
     case .metrics(let openMetrics): loop.surveyMetrics(openMetrics: openMetrics, for: self)
     case .connections(let user): loop.surveyConnections(of: user, for: self)
     case .file(let file): finish(file)

@@ -66,6 +66,13 @@ extension RequestRouter {
     Resource("GET", "/v1/connections", for: .operators) { request, _ in
       .connections(of: request.query("of"))
     },
+    Resource("GET", "/v1/samples", for: .operators) { (request, _) throws(HTTPProblem) in
+      guard let time = Int64(request.query("after") ?? "0") else {
+        throw HTTPProblem(
+          400, "after must be a time in milliseconds since 1970.", code: .badField, field: "after")
+      }
+      return .samples(after: time)
+    },
     Resource("DELETE", "/v1/connections/{connection}", for: .operators) { .endConnection($1[0]) },
     Resource("GET", "/v1/rooms/{room}/messages") { .relay(.history(of: $1[0], $0)) },
     Resource("POST", "/v1/rooms/{room}/messages") {
@@ -130,7 +137,7 @@ extension RequestRouter {
     case .everyone: break
     case .metrics:
       try checkOrigin(of: request)
-      if !presents(metricsToken, request) {
+      if peer != .operator, !presents(metricsToken, request) {
         let needed = "The metrics need the token in metrics.token, or an operator of the relay."
         try checkOperator(needed, isOperator, of: &call) { () throws(HTTPProblem) in
           try identity(of: request, peer, identify)
