@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandMain
 import Glibc
 import Platform
+import Relay
 import SQLiteLog
 
 /// The command `append-bench`: measures the log by itself, its rate, its cost and the CPU time of
@@ -95,7 +96,7 @@ import SQLiteLog
   private func open(_ folder: String) throws -> SQLiteLog {
     var options = SQLiteLog.Options()
     options.durability = unsynced ? .os : .fsync
-    options.keepEntriesPerRoom = keep
+    options.retention = .keeping(keep)
     if commitOnly { options.segmentEntries = .max }
     return try SQLiteLog(folder: folder, options: options) { StandardError.write("\($0)\n") }
   }

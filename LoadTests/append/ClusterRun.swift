@@ -1,5 +1,6 @@
 import Platform
 import PostgresLog
+import Relay
 import Synchronization
 
 /// Several logs that share a PostgreSQL, each under its part of the load.
@@ -17,7 +18,7 @@ struct ClusterRun {
   func measure() throws {
     var options = PostgresLog.Options()
     options.schema = "append_bench"
-    options.keepEntriesPerRoom = command.keep
+    options.retention = .keeping(command.keep)
     options.requiresSync = !command.unsynced
     var logs: [PostgresLog] = []
     defer { for log in logs { log.stop() } }

@@ -46,7 +46,7 @@ import Wire
 
 /// A room of the relay's own log, in memory, in which users act at random.
 private final class RelayRoom: @unchecked Sendable {
-  private let log = MemoryLog(epoch: "e1", keepEntriesPerRoom: 0, clock: { 1_000 })
+  private let log = MemoryLog(epoch: "e1", retention: Retention(), clock: { 1_000 })
   private let delivered = Mutex<[LogDelivery]>([])
   private var count = 0
   private(set) var head: Int64 = 0

@@ -22,7 +22,7 @@ private struct Harness {
     parameter = authenticator.takesTokens ? "token" : "user"
     let inbox = Inbox()
     let log = MemoryLog(
-      epoch: "first", keepEntriesPerRoom: 0, clock: { 1_763_650_000_000 },
+      epoch: "first", retention: Retention(), clock: { 1_763_650_000_000 },
       microseconds: { 1_000_400 })
     log.start(loops: 1, framing: .webSocket) { _, delivery in
       inbox.deliveries.withLock { $0.append(delivery) }

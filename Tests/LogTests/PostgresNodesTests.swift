@@ -257,7 +257,7 @@ struct Nodes: ~Copyable {
     var options = PostgresLog.Options()
     options.schema = server.newSchema()
     options.requiresSync = false
-    options.keepEntriesPerRoom = keepEntriesPerRoom
+    options.retention = .keeping(keepEntriesPerRoom)
     let notes = mayFail ? Notes() : nil
     var started: [LogHarness] = []
     for _ in 0..<count { started.append(try Self.start(server, options, notes)) }

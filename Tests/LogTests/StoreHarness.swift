@@ -21,7 +21,7 @@ final class StoreHarness {
     indexer = try Indexer(store.shared)
     reader = try SQLiteReader(store.shared, lineage: store.lineage)
     sequencer = Sequencer(
-      lineage: store.lineage, keepEntriesPerRoom: keep, limits: limits, loops: 1)
+      lineage: store.lineage, retention: .keeping(keep), limits: limits, loops: 1)
   }
 
   func submit(_ requests: [LogRequest]) -> [LogAnswer] {

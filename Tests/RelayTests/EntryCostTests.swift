@@ -13,7 +13,7 @@ private let session = SessionID(index: 1, generation: 0)
   private struct Harness {
     var store = countingStore()
     var sequencer = Sequencer(
-      lineage: Lineage([.init(number: 1, name: "new")]), keepEntriesPerRoom: 0,
+      lineage: Lineage([.init(number: 1, name: "new")]), retention: Retention(),
       limits: EntryLimits(editsPerEntry: 0, reactionsPerEntry: 0), loops: 1)
 
     mutating func submit(_ sends: [(Send, from: String)]) -> Sequencer.Outcome {
@@ -174,7 +174,7 @@ private let session = SessionID(index: 1, generation: 0)
   @Test func `a limit that only a refused batch reached does not refuse later entries`() {
     var harness = Harness()
     harness.sequencer = Sequencer(
-      lineage: Lineage([.init(number: 1, name: "new")]), keepEntriesPerRoom: 0,
+      lineage: Lineage([.init(number: 1, name: "new")]), retention: Retention(),
       limits: EntryLimits(editsPerEntry: 1), loops: 1)
     _ = harness.submit([Self.text("1")])
     harness.store.failsCommits = true

@@ -16,7 +16,7 @@ private struct Log {
   init(keep: Int64 = 0, epoch: String = "e1") {
     self.keep = keep
     sequencer = Sequencer(
-      lineage: Lineage([.init(number: 1, name: epoch)]), keepEntriesPerRoom: keep, loops: 1)
+      lineage: Lineage([.init(number: 1, name: epoch)]), retention: .keeping(keep), loops: 1)
     start(epoch)
   }
 
@@ -29,7 +29,7 @@ private struct Log {
 
   /// Reads the rooms from the store again.
   mutating func forgetRooms() {
-    sequencer = Sequencer(lineage: Lineage(epochs), keepEntriesPerRoom: keep, loops: 1)
+    sequencer = Sequencer(lineage: Lineage(epochs), retention: .keeping(keep), loops: 1)
   }
 
   @discardableResult

@@ -20,7 +20,7 @@ struct SequencerHarness {
         .init(number: 0, name: "oldest"), .init(number: 1, name: "old"),
         .init(number: 2, name: "new"),
       ]),
-      keepEntriesPerRoom: keepEntriesPerRoom, loops: 1)
+      retention: .keeping(keepEntriesPerRoom), loops: 1)
   }
 
   @discardableResult
@@ -35,9 +35,9 @@ struct SequencerHarness {
   }
 
   @discardableResult
-  mutating func submit(trimming rooms: [String]) -> Sequencer.Outcome {
+  mutating func submit(trimming trims: [RoomTrim]) -> Sequencer.Outcome {
     sequencer.process(
-      [], trimming: rooms, store: &store, now: now, framing: SimulatedSocket.framing)
+      [], trimming: trims, store: &store, now: now, framing: SimulatedSocket.framing)
   }
 
   mutating func memberships(of user: String) -> [String] { slice(of: user, limit: 256).rooms }

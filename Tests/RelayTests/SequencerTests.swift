@@ -95,7 +95,7 @@ import Wire
     #expect(harness.submit(.append("r0", "ada", "2")).acks.map(\.seq) == [2])
   }
 
-  @Test func `a room without new entries is trimmed to exactly the number of entries to keep`() {
+  @Test func `a room without new entries is trimmed as retention has found`() {
     var harness = SequencerHarness()
     for id in 1...30 {
       harness.submit(.append("r", "ada", "\(id)"), .append("s", "ada", "\(id)"))
@@ -105,12 +105,13 @@ import Wire
     harness.store = store
     harness.submit()
     #expect(harness.store.commits.last?.trims.isEmpty == true)
-    harness.submit(trimming: ["r", "none"])
+    let trims = ["r", "none"].map { RoomTrim(room: $0, first: 21, head: 30) }
+    harness.submit(trimming: trims)
     #expect(harness.store.commits.last?.trims.map(\.first) == [21])
     #expect(harness.submit(.subscribe("r", "bo", after: 0)).joined.map(\.first) == [21])
     // A room that needs no trimming costs no commit.
     let commits = harness.store.commits.count
-    harness.submit(trimming: ["r"])
+    harness.submit(trimming: trims)
     #expect(harness.store.commits.count == commits)
   }
 
@@ -141,7 +142,7 @@ import Wire
 
   @Test func `of two sends with one id in one batch the second is compared with the first`() {
     var sequencer = Sequencer(
-      lineage: Lineage([.init(number: 1, name: "new")]), keepEntriesPerRoom: 0, loops: 2)
+      lineage: Lineage([.init(number: 1, name: "new")]), retention: Retention(), loops: 2)
     var store = MemoryStore()
     let outcome = sequencer.process(
       [

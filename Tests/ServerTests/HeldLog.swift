@@ -8,7 +8,7 @@ final class HeldLog: Log {
     var requests: [(requests: [LogRequest], loop: Int)] = []
   }
 
-  private let log = MemoryLog(epoch: "0123456789abcdef", keepEntriesPerRoom: 0, clock: { 0 })
+  private let log = MemoryLog(epoch: "0123456789abcdef", retention: Retention(), clock: { 0 })
   private let state = Mutex(State())
 
   var epoch: String { log.epoch }

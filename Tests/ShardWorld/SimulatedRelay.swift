@@ -201,9 +201,9 @@ public final class SimulatedRelay {
 
   /// Passes everything that was submitted to the log, as one batch.
   @discardableResult
-  public func process() -> Sequencer.Outcome {
+  public func process(trimming trims: [RoomTrim] = []) -> Sequencer.Outcome {
     let submitters = Set(submitted.map(\.loop))
-    let outcome = log.process(submitted, now: now.wall)
+    let outcome = log.process(submitted, trimming: trims, now: now.wall)
     submitted = []
     for (loop, delivery) in outcome.deliveries(completing: submitters) {
       inboxes[loop].append(delivery)

@@ -21,15 +21,15 @@ public final class SteppedLog<Store: EntryStore> {
     self.lineage = lineage
     self.framing = framing
     sequencer = Sequencer(
-      lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, roomsPerUser: roomsPerUser,
+      lineage: lineage, retention: .keeping(keepEntriesPerRoom), roomsPerUser: roomsPerUser,
       limits: limits, blocks: (try? self.store.blocks()) ?? BlockTable(), loops: loops)
   }
 
   /// Does the work of the writing thread for these batches.
   public func process(
-    _ batches: [(loop: Int, requests: [LogRequest])], now: Int64
+    _ batches: [(loop: Int, requests: [LogRequest])], trimming trims: [RoomTrim] = [], now: Int64
   ) -> Sequencer.Outcome {
-    sequencer.process(batches, store: &store, now: now, framing: framing)
+    sequencer.process(batches, trimming: trims, store: &store, now: now, framing: framing)
   }
 
   /// Does the work of the reading thread for a request.

@@ -15,8 +15,7 @@ struct RelayCommand: ParsableCommand {
       Init.self,
       Serve.self, CheckConfig.self, IssueToken.self, Invite.self, Users.self,
       ListRooms.self, Ban.self, Unban.self, Connections.self, Top.self, Trace.self,
-      Erase.self,
-      Verify.self, Export.self,
+      Erase.self, RetentionCommand.self, Verify.self, Export.self,
       Import.self, Migrate.self,
       Backup.self, RestoreCommand.self,
     ])

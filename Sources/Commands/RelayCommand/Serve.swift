@@ -13,8 +13,9 @@ struct Serve: ParsableCommand {
     discussion: """
       On SIGTERM and SIGINT the relay stores and acknowledges what it has accepted, tells clients \
       when to reconnect, and exits. On SIGHUP it reloads the log's level and format, the \
-      certificate and its key, the keys and conditions of tokens, auth.banned and auth.operators. A \
-      socket that the service manager passes (LISTEN_FDS) takes precedence over the address.
+      certificate and its key, the keys and conditions of tokens, auth.banned, auth.operators, \
+      retention and log.keep_entries_per_room. A socket that the service manager passes \
+      (LISTEN_FDS) takes precedence over the address.
       """)
 
   @OptionGroup var options: ConfigurationOptions

@@ -12,6 +12,11 @@ package enum NodeTask: Sendable {
   case beat
   /// The other nodes may have taken this one for dead.
   case introduce
+  /// Retention has found entries that are no longer kept. `done` is called when they have been removed,
+  /// or not.
+  case trim([RoomTrim], done: @Sendable () -> Void)
+  /// The rules of retention are others.
+  case retain(Retention)
 }
 
 /// One of several nodes that share a log: what its writing thread does with its tasks. The store does
@@ -73,6 +78,9 @@ package struct LogNode<Store: NodeStore> {
     var changes: [(loop: Int, requests: [LogRequest])] = []
     var questions: [(loop: Int, requests: [LogRequest])] = []
     var spending: [Spending] = []
+    var trims: [RoomTrim] = []
+    var trimmed: [() -> Void] = []
+    defer { for done in trimmed { done() } }
     var isBeat = false
     for task in tasks {
       switch task {
@@ -84,18 +92,23 @@ package struct LogNode<Store: NodeStore> {
       case .follow: break
       case .beat: isBeat = true
       case .introduce: presences.tellAll()
+      case .trim(let found, let done):
+        trims += found
+        trimmed.append(done)
+      case .retain(let retention): sequencer.retention = retention
       }
     }
     startAgainIfNecessary(&result)
     let batchesBefore = store.state.batches
     let needsCommit =
-      presences.hasNews || !spending.isEmpty || changes.contains { !$0.requests.isEmpty }
+      presences.hasNews || !spending.isEmpty || !trims.isEmpty
+      || changes.contains { !$0.requests.isEmpty }
     let asking = Set(questions.map(\.loop))
     let others = Set(changes.map(\.loop)).subtracting(asking)
     // Whatever transaction comes first finds out which nodes have ended.
     checksNodes = checksNodes || isBeat
     if needsCommit {
-      process(changes, telling: spending, in: .commit, completing: others, &result)
+      process(changes, trimming: trims, telling: spending, in: .commit, completing: others, &result)
     }
     // What only asks is answered in a snapshot, after the rest: no other node waits for it.
     if !questions.isEmpty || !needsCommit {
@@ -111,8 +124,9 @@ package struct LogNode<Store: NodeStore> {
   /// Follows the other nodes, and processes requests on top.
   /// - Parameter submitters: the loops that may submit again afterwards.
   private mutating func process(
-    _ batches: [(loop: Int, requests: [LogRequest])], telling spending: [Spending] = [],
-    in purpose: NodeState.Purpose, completing submitters: Set<Int>, _ result: inout Result
+    _ batches: [(loop: Int, requests: [LogRequest])], trimming trims: [RoomTrim] = [],
+    telling spending: [Spending] = [], in purpose: NodeState.Purpose,
+    completing submitters: Set<Int>, _ result: inout Result
   ) {
     let began = clock()
     var store = store
@@ -122,7 +136,7 @@ package struct LogNode<Store: NodeStore> {
         purpose, lookingUp: sequencer.identities(of: batches, key: store.identityKey),
         checksNodes: checksNodes)
       now = beginning.now
-      let commit = try follow(beginning, before: batches)
+      let commit = try follow(beginning, before: batches, trims)
       result.spending += beginning.batches.filter { !$0.news.spending.isEmpty }
         .map { NodeSpending(node: $0.node, spending: $0.news.spending) }
       if let commit { publish(commit) }
@@ -137,7 +151,7 @@ package struct LogNode<Store: NodeStore> {
     let batchesBefore = store.state.batches
     let outcome =
       purpose == .commit
-      ? commit(batches, telling: spending, now)
+      ? commit(batches, trimming: trims, telling: spending, now)
       : sequencer.answer(batches, store: &store, now: now, framing: framing)
     let stored = store.state.batches > batchesBefore
     if purpose == .commit {
@@ -160,12 +174,14 @@ package struct LogNode<Store: NodeStore> {
   /// - Parameter batches: what is processed afterwards.
   /// - Returns: what is to be published; `nil` if there is nothing.
   private mutating func follow(
-    _ beginning: NodeBeginning, before batches: [(loop: Int, requests: [LogRequest])]
+    _ beginning: NodeBeginning, before batches: [(loop: Int, requests: [LogRequest])],
+    _ trims: [RoomTrim]
   ) throws(StoreFailure) -> Commit? {
     let followed = beginning.batches
     let sequenced = followed.map(\.sequenced)
     var store = store
-    try store.lookUp(rooms: sequencer.unknownRooms(of: sequenced, batches))
+    try store.lookUp(
+      rooms: sequencer.unknownRooms(of: sequenced, batches, trimming: trims))
     var presences = presences
     let shifts =
       followed.flatMap { presences.apply($0.news, of: $0.node) }
@@ -180,13 +196,14 @@ package struct LogNode<Store: NodeStore> {
 
   /// Commits a batch, with what the other nodes have to be told.
   private mutating func commit(
-    _ batches: [(loop: Int, requests: [LogRequest])], telling spending: [Spending], _ now: Int64
+    _ batches: [(loop: Int, requests: [LogRequest])], trimming trims: [RoomTrim],
+    telling spending: [Spending], _ now: Int64
   ) -> Sequencer.Outcome {
     for case .presence(let user, let from, let to) in batches.lazy.flatMap(\.requests) {
       presences.shift(user, from: from, to: to)
     }
     var store = store
-    var batch = sequencer.prepare(batches, store: &store, now: now)
+    var batch = sequencer.prepare(batches, trimming: trims, store: &store, now: now)
     var failure = batch.failure
     if failure == nil {
       let sequenced = sequencer.sequenced(&batch)

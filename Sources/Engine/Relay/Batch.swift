@@ -142,6 +142,8 @@ package struct Batch {
   var audienceRooms: Set<Int> = []
   var audiences: [Commit.AudienceChange] = []
   var trimmed: [Int] = []
+  /// The number of entries that retention has removed.
+  var trimmedEntries = 0
   /// Deletions of entries that earlier batches have stored.
   var redactions: [Redaction] = []
   /// The emoji given to entries, filled on demand. Those that this batch removes stay in the sets:

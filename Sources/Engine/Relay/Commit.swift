@@ -97,6 +97,12 @@ public final class Commit: Sendable {
     }
   }
 
+  /// The earlier entries of a room are no longer kept.
+  public struct Trim: Sendable {
+    public var room: String
+    public var first: Int64
+  }
+
   /// A user's presence changed.
   public struct PresenceChange: Sendable {
     public var user: String
@@ -120,6 +126,7 @@ public final class Commit: Sendable {
   public let audiences: [AudienceChange]
   public let presences: [PresenceChange]
   public let redactions: [Redaction]
+  public let trims: [Trim]
   /// The indices of those `frames` that are changes of earlier entries without content of their
   /// own, ascending.
   private let changes: [Int]
@@ -151,8 +158,9 @@ public final class Commit: Sendable {
     _ entries: SpannedEntries = SpannedEntries(), marks: [MarkChange] = [],
     membershipChanges: [MembershipChange] = [], departures: [Departure] = [],
     typing: [TypingChange] = [], audiences: [AudienceChange], presences: [PresenceChange],
-    redactions: [Redaction] = [], blocks: [BlockChange] = [], renewal: Renewal? = nil,
-    requests: [RequestChange] = [], bans: [BanChange] = [], trace: CommitTrace? = nil
+    redactions: [Redaction] = [], trims: [Trim] = [], blocks: [BlockChange] = [],
+    renewal: Renewal? = nil, requests: [RequestChange] = [], bans: [BanChange] = [],
+    trace: CommitTrace? = nil
   ) {
     spans = entries.spans
     frames = entries.frames
@@ -169,6 +177,7 @@ public final class Commit: Sendable {
       !(blocks.isEmpty && renewal == nil && requests.isEmpty && bans.isEmpty)
     self.presences = presences
     self.redactions = redactions
+    self.trims = trims
     self.marks = marks
     self.membershipChanges = membershipChanges
     self.departures = departures

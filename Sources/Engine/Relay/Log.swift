@@ -48,6 +48,9 @@ public protocol Log: AnyObject, Sendable {
   /// Requests entries from storage; answered in any order relative to commits.
   func read(_ request: ReadRequest, from loop: Int)
 
+  /// Replaces the rules of retention, which a log applies by itself.
+  func apply(_ retention: Retention)
+
   /// Commits and publishes what was submitted, and closes. Returns when that is done.
   func stop()
 
@@ -61,6 +64,9 @@ extension Log {
 
   /// Returns none.
   public var bans: [BanChange] { [] }
+
+  /// Does nothing, for a log that keeps everything.
+  public func apply(_ retention: Retention) {}
 
   /// Returns zeros, for a log that does not count.
   public func statistics() -> LogStatistics { LogStatistics() }

@@ -13,6 +13,11 @@ package final class LogMeter: Sendable {
 
   package var statistics: LogStatistics { state.withLock { $0 } }
 
+  /// Records that a pass of retention has ended; see `LogStatistics.retainedAtMilliseconds`.
+  package func recordPass(beganAt milliseconds: Int64) {
+    state.withLock { $0.retainedAtMilliseconds = milliseconds }
+  }
+
   /// - Parameters:
   ///   - nanoseconds: the duration of the whole batch.
   ///   - syncNanoseconds: how much of that the sync took; `nil` if nothing was stored.

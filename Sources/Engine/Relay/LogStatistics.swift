@@ -12,6 +12,11 @@ public struct LogStatistics: Sendable {
   public var batchSeconds = BucketHistogram.latency
   /// The part of that time for making it durable, in seconds.
   public var syncSeconds = BucketHistogram.latency
+  /// Entries that retention has removed.
+  public var trimmedEntries = 0
+  /// When the last pass of retention began after which no entry was beyond its rule, or else when the log
+  /// started, in milliseconds of the monotonic clock; `nil` = no pass is made here.
+  public var retainedAtMilliseconds: Int64?
   /// Rooms that have had an entry.
   public var rooms = 0
   /// Entries that the log had stored when it started, with those that it no longer keeps; `nil` =
@@ -42,6 +47,7 @@ public struct LogStatistics: Sendable {
       failures += 1
       return
     }
+    trimmedEntries += outcome.trimmedEntries
     guard let commit = outcome.commit else { return }
     commits += 1
     guard commit.frames.count > 0 else { return }

@@ -9,13 +9,14 @@ public final class MemoryLog: Log {
     var loops: Int
     var framing: Framing
     var publish: @Sendable (Int, LogDelivery) -> Void
+    var tracker: RetentionTracker
     var statistics = LogStatistics()
   }
 
   /// The name of the epoch of this run.
   public let epoch: String
   private let lineage: Lineage
-  private let keepEntriesPerRoom: Int64
+  private let retention: Retention
   private let roomsPerUser: Int
   private let limits: EntryLimits
   private let identityKey: EntryIdentity.Key
@@ -25,13 +26,12 @@ public final class MemoryLog: Log {
 
   /// - Parameters:
   ///   - epoch: at least 64 random bits.
-  ///   - keepEntriesPerRoom: 0 = all.
   ///   - roomsPerUser: 0 = no limit.
   ///   - identityKey: as in `MemoryStore`.
   ///   - clock: milliseconds since 1970.
   ///   - microseconds: of the monotonic clock; without it there are no traces.
   public init(
-    epoch: String, keepEntriesPerRoom: Int64, roomsPerUser: Int = 0,
+    epoch: String, retention: Retention, roomsPerUser: Int = 0,
     limits: EntryLimits = EntryLimits(), identityKey: EntryIdentity.Key = .none,
     clock: @escaping @Sendable () -> Int64, microseconds: (@Sendable () -> Int64)? = nil
   ) {
@@ -39,7 +39,7 @@ public final class MemoryLog: Log {
     self.epoch = epoch
     self.roomsPerUser = roomsPerUser
     self.lineage = Lineage([Lineage.Epoch(number: 1, name: epoch)])
-    self.keepEntriesPerRoom = keepEntriesPerRoom
+    self.retention = retention
     self.limits = limits
     self.clock = clock
     self.microseconds = microseconds
@@ -52,10 +52,10 @@ public final class MemoryLog: Log {
     state.withLock {
       $0 = State(
         sequencer: Sequencer(
-          lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, roomsPerUser: roomsPerUser,
+          lineage: lineage, retention: retention, roomsPerUser: roomsPerUser,
           limits: limits, loops: loops),
         store: MemoryStore(identityKey: identityKey), loops: loops, framing: framing,
-        publish: publish)
+        publish: publish, tracker: RetentionTracker(retention))
     }
   }
 
@@ -67,14 +67,7 @@ public final class MemoryLog: Log {
       let began = microseconds?()
       let outcome = state.sequencer.process(
         [(loop, requests)], store: &state.store, now: clock(), framing: state.framing)
-      state.statistics.count(outcome)
-      for index in 0..<state.loops where outcome.commit != nil || index == loop {
-        state.publish(
-          index,
-          LogDelivery(
-            commit: outcome.commit, answers: outcome.answers[index],
-            completesSubmit: index == loop))
-      }
+      Self.publish(outcome, completing: [loop], &state)
       if let began {
         state.sequencer.record(
           CommitStages(batched: began, committed: began, synced: began), of: outcome)
@@ -84,6 +77,45 @@ public final class MemoryLog: Log {
           loop, LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
       }
       $0 = state
+    }
+  }
+
+  private static func publish(
+    _ outcome: Sequencer.Outcome, completing submitters: Set<Int>, _ state: inout State
+  ) {
+    state.statistics.count(outcome)
+    for (loop, delivery) in outcome.deliveries(completing: submitters) {
+      state.publish(loop, delivery)
+    }
+  }
+
+  public func apply(_ retention: Retention) {
+    state.withLock {
+      $0?.sequencer.retention = retention
+      $0?.tracker.replace(by: retention)
+    }
+  }
+
+  /// Removes the entries that are no longer kept. To be called several times a minute: only a batch
+  /// with entries of a room does so by itself, by their number.
+  /// - Parameter monotonic: milliseconds of the monotonic clock.
+  public func retain(monotonic: Int64) {
+    state.withLock { shared in
+      guard var state = shared.take() else { return }
+      defer { shared = state }
+      let wall = clock()
+      do throws(StoreFailure) {
+        let isDue = try state.tracker.beginPass(
+          version: state.statistics.entries, wall: wall, monotonic: monotonic, &state.store)
+        while isDue, let trims = try state.tracker.step(&state.store) {
+          let outcome = state.sequencer.process(
+            [], trimming: trims, store: &state.store, now: wall, framing: state.framing)
+          Self.publish(outcome, completing: [], &state)
+        }
+        state.statistics.retainedAtMilliseconds = monotonic
+      } catch {
+        assertionFailure("nothing of a store in memory fails: \(error)")
+      }
     }
   }
 

@@ -33,6 +33,8 @@ struct SequencedRoom {
   var subscribers = Subscribers()
   /// Whether the stored state has to be read again before use.
   var isStale = true
+  /// The number of entries that the room keeps, by the rules of a version.
+  var retention: (version: Int, entries: Int64?) = (0, nil)
   /// The number of the last batch that changed the stored state.
   var touchedIn = 0
   /// The last batch that had entries of this room, and the index of their span in it.

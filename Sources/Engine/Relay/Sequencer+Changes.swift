@@ -58,49 +58,4 @@ extension Sequencer {
     changes.erasedUsers = batch.erasedUsers
     changes.cleared = batch.cleared.compactMap { rooms[$0].number }
   }
-
-  /// Moves `first` up in rooms that exceed their limit by more than a tenth. The slack makes trims
-  /// rare, because a trim costs the same for one entry as for many.
-  /// - Parameter names: rooms that are trimmed to exactly their limit.
-  mutating func trimRooms(
-    _ batch: inout Batch, exactly names: [String], _ store: inout some EntryLookup
-  ) {
-    var exact: Set<Int> = []
-    for name in names {
-      // A room that cannot be read now is trimmed by a later batch.
-      guard let room = try? room(name, &store), rooms[room].number != nil else { continue }
-      touch(room, &batch)
-      exact.insert(room)
-    }
-    for index in batch.touched {
-      let name = rooms[index].isReserved ? rooms[index].name : nil
-      guard let limit = entriesLimit(reserved: name) else { continue }
-      let kept = rooms[index].head - rooms[index].first + 1
-      if kept > limit + (exact.contains(index) ? 0 : limit / 10) {
-        let trimmed = rooms[index].first...rooms[index].head - limit
-        rooms[index].first = trimmed.upperBound + 1
-        batch.trimmed.append(index)
-        // If they cannot be read now, the copies are removed with their age.
-        try? removeCopies(ofEntries: trimmed, in: index, &batch, &store)
-      }
-    }
-  }
-
-  /// The number of entries that a room keeps; `nil` = all.
-  private func entriesLimit(reserved name: String?) -> Int64? {
-    Self.entriesLimit(reserved: name, keepEntriesPerRoom: keepEntriesPerRoom)
-  }
-
-  /// The number of entries that a room keeps; `nil` = all.
-  /// - Parameter name: that of a room of the relay's own; `nil` = it is none.
-  package static func entriesLimit(reserved name: String?, keepEntriesPerRoom: Int64) -> Int64? {
-    let limit =
-      switch name {
-      case nil: keepEntriesPerRoom
-      case RoomName.audit: Int64(0)
-      case RoomName.reports: reportsLimit
-      default: reservedEntriesLimit
-      }
-    return limit > 0 ? limit : nil
-  }
 }

@@ -111,9 +111,10 @@ extension Sequencer {
 
   /// Returns the rooms that are read from the store for these batches.
   package func unknownRooms(
-    of followed: [SequencedBatch], _ submissions: [(loop: Int, requests: [LogRequest])]
+    of followed: [SequencedBatch], _ submissions: [(loop: Int, requests: [LogRequest])],
+    trimming trims: [RoomTrim] = []
   ) -> [String] {
-    var names = followed.reduce(into: Set()) { $0.formUnion($1.roomNames) }
+    var names = followed.reduce(into: Set(trims.map(\.room))) { $0.formUnion($1.roomNames) }
     for request in submissions.lazy.flatMap(\.requests) {
       switch request {
       case .append(let append): if !append.room.isEmpty { names.insert(append.room) }
@@ -232,6 +233,7 @@ extension Sequencer {
     batch.bans += changes.bans
     for (number, first) in changes.trims {
       if let room = index(of: number) { rooms[room].first = max(rooms[room].first, first) }
+      if let room = followed.rooms[number].flatMap({ indices[$0] }) { batch.trimmed.append(room) }
     }
     for redaction in followed.redactions {
       guard let room = indices[redaction.room] else { continue }

@@ -17,17 +17,19 @@ public struct Sequencer {
     public var failure: StoreFailure?
     /// Why a part of the store could not be read, so that a request was refused; for the operator.
     public var damage: StoreFailure?
+    /// The number of entries that retention has removed.
+    public var trimmedEntries = 0
   }
 
-  /// The number of entries that each of the relay's own rooms keeps, but for those that operators read.
-  static let reservedEntriesLimit: Int64 = 16
-  /// The number of reports that are kept.
-  static let reportsLimit: Int64 = 10_000
   /// The number of rooms without subscribers that are kept in memory.
   static let idleRoomLimit = 65_536
 
   package internal(set) var lineage: Lineage
-  let keepEntriesPerRoom: Int64
+  /// May change between batches.
+  package var retention: Retention {
+    didSet { retentionVersion += 1 }
+  }
+  private(set) var retentionVersion = 1
   /// The maximum number of rooms that a user may belong to; 0 = no limit.
   let roomsPerUser: Int
   let limits: EntryLimits
@@ -84,16 +86,15 @@ public struct Sequencer {
   }
 
   /// - Parameters:
-  ///   - keepEntriesPerRoom: 0 = all.
   ///   - roomsPerUser: 0 = no limit.
   ///   - blocks: those of the store.
   public init(
-    lineage: Lineage, keepEntriesPerRoom: Int64, roomsPerUser: Int = 0,
+    lineage: Lineage, retention: Retention, roomsPerUser: Int = 0,
     limits: EntryLimits = EntryLimits(), blocks: BlockTable = BlockTable(), loops: Int
   ) {
     self.lineage = lineage
     self.blocks = blocks
-    self.keepEntriesPerRoom = keepEntriesPerRoom
+    self.retention = retention
     self.roomsPerUser = roomsPerUser
     self.limits = limits
     self.loops = loops
@@ -102,15 +103,15 @@ public struct Sequencer {
   /// Processes the requests of several loops as one batch, which is stored as a whole or not at
   /// all.
   /// - Parameters:
-  ///   - trimming: rooms that are trimmed to exactly their limit.
+  ///   - trims: rooms of which retention has found more than they keep.
   ///   - defersArrivals: whether the times at which users came may wait for a later batch, so that a
   ///     connection alone costs no commit; see `hasUnstoredSeen`.
   ///   - now: milliseconds since 1970.
   public mutating func process(
-    _ submissions: [(loop: Int, requests: [LogRequest])], trimming: [String] = [],
+    _ submissions: [(loop: Int, requests: [LogRequest])], trimming trims: [RoomTrim] = [],
     defersArrivals: Bool = false, store: inout some EntryStore, now: Int64, framing: Framing
   ) -> Outcome {
-    var batch = prepare(submissions, trimming: trimming, store: &store, now: now)
+    var batch = prepare(submissions, trimming: trims, store: &store, now: now)
     var failure = batch.failure
     if failure == nil {
       let changes = changes(of: &batch, defersArrivals: defersArrivals)
@@ -124,7 +125,7 @@ public struct Sequencer {
   /// Applies requests to the rooms in memory. Their changes are then to be committed, unless the batch
   /// has failed already, and `complete` is to be called before anything else.
   package mutating func prepare(
-    _ submissions: [(loop: Int, requests: [LogRequest])], trimming: [String] = [],
+    _ submissions: [(loop: Int, requests: [LogRequest])], trimming trims: [RoomTrim] = [],
     store: inout some EntryLookup, now: Int64
   ) -> Batch {
     forgetRooms()
@@ -138,7 +139,7 @@ public struct Sequencer {
     for (loop, requests) in submissions { batch.acks[loop].reserveCapacity(requests.count) }
     retryMembers(&batch, &store)
     for (loop, requests) in submissions { applyRequests(requests, from: loop, &batch, &store) }
-    trimRooms(&batch, exactly: trimming, &store)
+    trimRooms(&batch, trims, &store)
     removeOldCopies(&batch, &store)
     recordSeen(batch)
     return batch
@@ -188,7 +189,8 @@ public struct Sequencer {
       answers[question.loop].append(memberships(question, &store))
     }
     return Outcome(
-      commit: makeCommit(of: batch, &store, framing), answers: answers, damage: batch.damage)
+      commit: makeCommit(of: batch, &store, framing), answers: answers, damage: batch.damage,
+      trimmedEntries: batch.trimmedEntries)
   }
 
   /// Records that the stored state of a room changes.
@@ -233,7 +235,7 @@ public struct Sequencer {
     let departures = departures(of: batch, &store)
     if batch.entries.isEmpty, marks.isEmpty, batch.membershipChanges.isEmpty, batch.typing.isEmpty,
       batch.audiences.isEmpty, presences.isEmpty, batch.blocks.isEmpty, batch.requests.isEmpty,
-      batch.redactions.isEmpty, batch.bans.isEmpty, renewal == nil
+      batch.redactions.isEmpty, batch.trimmed.isEmpty, batch.bans.isEmpty, renewal == nil
     {
       return nil
     }
@@ -241,8 +243,9 @@ public struct Sequencer {
       spans(of: batch, framing), marks: marks,
       membershipChanges: membershipChanges(of: batch, runs: &runs, &store),
       departures: departures, typing: batch.typing, audiences: batch.audiences,
-      presences: presences, redactions: Self.redactions(batch, rooms), blocks: batch.blocks,
-      renewal: renewal, requests: batch.requests, bans: batch.bans,
+      presences: presences, redactions: Self.redactions(batch, rooms),
+      trims: batch.trimmed.map { Commit.Trim(room: rooms[$0].name, first: rooms[$0].first) },
+      blocks: batch.blocks, renewal: renewal, requests: batch.requests, bans: batch.bans,
       trace: batch.entries.isEmpty ? nil : CommitTrace(of: batch, key: store.identityKey))
   }
 

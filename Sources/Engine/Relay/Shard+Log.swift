@@ -83,6 +83,14 @@ extension Shard {
     rooms[room].last = []
   }
 
+  /// Removes entries from memory that are no longer kept.
+  mutating func forget(_ trim: Commit.Trim) {
+    guard let room = rooms.find(trim.room) else { return }
+    rooms[room].firstKept = max(rooms[room].firstKept, trim.first)
+    rooms[room].tail.removeAll(through: trim.first - 1)
+    if trim.first > rooms[room].head { rooms[room].last = [] }
+  }
+
   // MARK: - Answers
 
   mutating func applyAnswers(_ all: [LogAnswer], _ now: Moment) {

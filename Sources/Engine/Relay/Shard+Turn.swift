@@ -28,6 +28,7 @@ extension Shard {
       for change in commit.requests { roomLists.updateRequest(change, in: &self, now) }
     }
     for redaction in commit.redactions { forget(redaction) }
+    for trim in commit.trims { forget(trim) }
     applyEntries(commit, now)
     for departure in commit.departures { end(departure) }
     for change in commit.marks {

@@ -17,8 +17,6 @@ final class FeedListener: Sendable {
   static let feedSeconds = 60
   /// After this time its row is deleted, and it cannot come back.
   private static let memorySeconds = 3_600
-  /// How many entries that are no longer kept are deleted at once.
-  private static let deletedAtOnce: Int64 = 1_000
 
   private let connector: Connector
   private let node: Atomic<Int64>
@@ -29,18 +27,20 @@ final class FeedListener: Sendable {
   private let hasEnded = Atomic(false)
   private let spending: SpendingLedger
   private let meter: NodeMeter
+  private let cleaner: LogCleaner
   private let lead: @Sendable (Bool) -> Void
 
   /// - Parameter lead: see `PostgresLog`.
   init(
     _ connector: Connector, node: Int64, tasks: WorkQueue<NodeTask>, spending: SpendingLedger,
-    meter: NodeMeter, lead: @escaping @Sendable (Bool) -> Void
+    meter: NodeMeter, cleaner: consuming LogCleaner, lead: @escaping @Sendable (Bool) -> Void
   ) throws(SystemError) {
     self.connector = connector
     self.node = Atomic(node)
     self.tasks = tasks
     self.spending = spending
     self.meter = meter
+    self.cleaner = cleaner
     self.lead = lead
     ending = try EventDescriptor()
   }
@@ -78,20 +78,6 @@ final class FeedListener: Sendable {
     "delete_nodes",
     """
     DELETE FROM nodes WHERE seen_at < clock_timestamp() - make_interval(secs => $1::bigint)
-    """)
-  private static let deleteTrimmed = PostgresStatement(
-    "delete_trimmed",
-    """
-    WITH trimmed AS (
-      SELECT entries.room, entries.seq FROM rooms JOIN LATERAL (
-        SELECT room, seq FROM entries WHERE room = rooms.number AND seq < rooms.first
-        ORDER BY seq LIMIT $1::bigint) AS entries ON true
-      WHERE rooms.first > 1 LIMIT $1::bigint),
-    reactions AS (
-      DELETE FROM reactions USING trimmed
-      WHERE reactions.room = trimmed.room AND reactions.target = trimmed.seq)
-    DELETE FROM entries USING trimmed
-    WHERE entries.room = trimmed.room AND entries.seq = trimmed.seq
     """)
   /// The lock ends with the connection.
   private static let tryToLead = PostgresStatement(
@@ -147,8 +133,8 @@ final class FeedListener: Sendable {
     if cleans {
       try connection.run(
         Self.trimFeed(.int(Int64(Self.feedSeconds))),
-        Self.deleteNodes(.int(Int64(Self.memorySeconds))),
-        Self.deleteTrimmed(.int(Self.deletedAtOnce)))
+        Self.deleteNodes(.int(Int64(Self.memorySeconds))))
+      try cleaner.clean(connection)
     }
     let now = Instant.now().nanoseconds
     // Somewhat earlier than the others may have taken it for dead.

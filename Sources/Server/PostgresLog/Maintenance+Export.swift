@@ -24,7 +24,8 @@ extension Maintenance {
     let connection = try attempt("export") { () throws(PostgresError) in
       let connection = try connect(connector, "export")
       try connection.run(
-        Statements.beginSnapshot(), declareEntries(ofOneRoom: room != nil)(name), declareMembers(),
+        Statements.beginSnapshot(), declareEntries(ofOneRoom: room != nil)(name), declareEmpty(),
+        declareMembers(),
         declareRules(), declareStandings(), declareDirects(), declareBlocks(), declareBans(),
         Statements.commit())
       return connection
@@ -40,6 +41,14 @@ extension Maintenance {
       try write(line)
       rooms.insert(name)
       count.entries += 1
+    }
+    try forEachRow(of: "exported_empty", on: connection) { rows, row in
+      let line = TrimLine(room: rows.text(row, 0), first: rows.int(row, 1))
+      guard room.map({ $0 == line.room }) ?? !RoomName.isReserved(line.room) else { return }
+      var bytes: [UInt8] = []
+      line.append(to: &bytes)
+      try write(bytes)
+      rooms.insert(line.room)
     }
     if let room, rooms.isEmpty {
       throw StoreFailure("the log has no room \(room); omit --room to export all rooms")
@@ -112,6 +121,15 @@ extension Maintenance {
         ORDER BY epochs.number, at, entries.room, seq
         """)
   }
+
+  /// Rooms whose entries have all gone by their age; see `Exporter.emptyRooms`.
+  private static let declareEmpty = PostgresStatement(
+    once: """
+      DECLARE exported_empty NO SCROLL CURSOR WITH HOLD FOR
+      SELECT name, first FROM rooms WHERE first > 1 AND NOT EXISTS (
+        SELECT FROM entries WHERE room = rooms.number AND seq >= rooms.first)
+      ORDER BY name
+      """)
 
   private static let declareMembers = PostgresStatement(
     once: """

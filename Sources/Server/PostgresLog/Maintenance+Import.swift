@@ -119,15 +119,7 @@ private struct Importer {
       try flush()
       epoch = number
     }
-    if rooms[name] == nil {
-      guard !known.contains(name) else {
-        throw ExportLine.Malformed(reason: "the store already has a room \(name)")
-      }
-      let room = lastRoom + Int64(rooms.count) + 1
-      rooms[name] = ImportedRoom(number: room, first: line.entry.seq)
-      changes.newRooms.append((room, name))
-      if line.entry.seq > 1 { changes.trims.append((room, line.entry.seq)) }
-    }
+    if rooms[name] == nil { try makeRoom(name, first: line.entry.seq) }
     guard let new = try rooms[name]?.append(line, epoch: number, identityKey: identityKey)
     else { return }
     changes.entries.append(new)
@@ -135,12 +127,26 @@ private struct Importer {
     count.entries += 1
   }
 
+  private mutating func makeRoom(_ name: String, first: Int64) throws(ExportLine.Malformed) {
+    guard !known.contains(name) else {
+      throw ExportLine.Malformed(reason: "the store already has a room \(name)")
+    }
+    let room = lastRoom + Int64(rooms.count) + 1
+    rooms[name] = ImportedRoom(number: room, first: first)
+    changes.newRooms.append((room, name))
+    if first > 1 { changes.trims.append((room, first)) }
+  }
+
   mutating func add(_ line: BlockLine) { changes.blocks.append(line.change) }
 
   mutating func add(_ line: BanLine) { changes.bans.append(line.change) }
 
   mutating func trim(_ line: TrimLine) throws {
-    guard let room = rooms[line.room] else { return }
+    if RoomName.isReserved(line.room) { return }
+    guard let room = rooms[line.room] else {
+      // It has no entries any more.
+      return try makeRoom(line.room, first: line.first)
+    }
     try rooms[line.room]?.trim(line)
     // After the entries that it trims.
     try flush()

@@ -25,7 +25,9 @@ public final class PostgresLog: Log {
     /// The name of the node, for the operator.
     public var name = "relay"
     /// As in `SQLiteLog.Options`.
-    public var keepEntriesPerRoom: Int64 = 0
+    public var retention = Retention()
+    /// The interval of the passes of retention.
+    package var retentionMilliseconds = RetentionPass.intervalMilliseconds
     /// As in `SQLiteLog.Options`.
     public var roomsPerUser = 0
     /// As in `SQLiteLog.Options`.
@@ -60,6 +62,7 @@ public final class PostgresLog: Log {
   private let meter: LogMeter
   private let nodeMeter = NodeMeter()
   private let spending = SpendingLedger()
+  private let rules: RetentionRules
   /// The budgets of users, of which the nodes tell each other.
   public let budgets: Budgets<String>
   private let end: @Sendable (String) -> Void
@@ -107,6 +110,7 @@ public final class PostgresLog: Log {
     (blocks, bans) = (registration.blocks, registration.bans)
     meter = LogMeter(rooms: Int(registration.lastRoom))
     budgets = spending.budgets(options.budget)
+    rules = RetentionRules(options.retention)
     self.registration = Handover(registration)
   }
 
@@ -136,11 +140,16 @@ public final class PostgresLog: Log {
   ) throws(StoreFailure) {
     let publishers = (0..<loops).map { LoopPublisher(loop: $0, publish: publish) }
     let (options, connector, progress, report) = (options, connector, progress, report)
-    let nodeMeter = nodeMeter
+    let (nodeMeter, meter, rules) = (nodeMeter, meter, rules)
     var started: [WorkerThread] = []
     do {
       let listener = try FeedListener(
         connector, node: node, tasks: submissions, spending: spending, meter: nodeMeter,
+        cleaner: LogCleaner(
+          RetentionPass(
+            rules, store: "the log", check: "PostgreSQL and the network between", meter: meter,
+            report: report),
+          intervalMilliseconds: options.retentionMilliseconds, tasks: submissions),
         lead: { [lead] leads in
           nodeMeter.record { $0.leads = leads }
           lead(leads)
@@ -150,13 +159,13 @@ public final class PostgresLog: Log {
         publishers: publishers, listener: listener, progress: progress, budgets: budgets,
         spending: spending, report: report)
       started.append(
-        try WorkerThread(name: "log-write") { [registration, submissions, meter, end] in
+        try WorkerThread(name: "log-write") { [registration, submissions, end] in
           guard let registration = registration.take() else { return }
           let store = PostgresStore(
             connector, registration, options, meter: nodeMeter, isEnding: { submissions.isEnding },
             end: end)
           let sequencer = Sequencer(
-            lineage: store.state.lineage, keepEntriesPerRoom: options.keepEntriesPerRoom,
+            lineage: store.state.lineage, retention: options.retention,
             roomsPerUser: options.roomsPerUser, limits: options.limits,
             blocks: registration.blocks, loops: loops)
           let node = LogNode(
@@ -202,6 +211,11 @@ public final class PostgresLog: Log {
 
   public func read(_ request: ReadRequest, from loop: Int) {
     reads.append((loop, request))
+  }
+
+  public func apply(_ retention: Retention) {
+    rules.replace(by: retention)
+    submissions.append(.retain(retention))
   }
 
   public func statistics() -> LogStatistics { meter.statistics }

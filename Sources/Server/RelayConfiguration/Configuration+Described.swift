@@ -24,6 +24,8 @@ extension Configuration {
             ["room: \(YAMLText.written($0.room))", "title: \(YAMLText.written($0.title))"]
           },
           indent: indent)
+      case "retention":
+        yaml += Self.block(key.name, retention.map(\.described), indent: indent)
       case "auth.keys": yaml += Self.block(key.name, auth.keys.map(\.described), indent: indent)
       case "auth.not_before":
         let users = auth.notBefore.sorted { $0.key < $1.key }.map {

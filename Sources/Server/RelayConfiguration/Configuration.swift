@@ -29,8 +29,11 @@ public struct Configuration: Equatable, Sendable {
   public var pathPrefix = ""
   /// Whether the web page is served.
   public var web = true
-  /// Retention and durability of entries.
+  /// The storage of entries.
   public var log = Log()
+  /// Which entries are kept: the first rule that matches a room decides. `log.keepEntriesPerRoom` is for
+  /// the other rooms.
+  public var retention: [Retention.Rule] = []
   /// The certificate and its key.
   public var tls = TLS()
   /// Authentication and authorization.

@@ -109,7 +109,7 @@ extension Configuration.ScriptStep {
 }
 
 extension YAMLNode {
-  fileprivate func number(in range: ClosedRange<Double>) -> Double? {
+  func number(in range: ClosedRange<Double>) -> Double? {
     number.flatMap { range.contains($0) ? $0 : nil }
   }
 

@@ -84,6 +84,10 @@ extension ConfigurationKey {
     .integer("log.min_free_bytes", \.log.minimumFreeBytes, 0...1_125_899_906_842_624),
     .integer("log.tail_bytes", \.log.tailBytes, 0...1_099_511_627_776),
 
+    ConfigurationKey(
+      path: "retention", expected: "a list such as [{ rooms: \"logs:*\", days: 30 }]",
+      shape: .objects, differs: { $0.retention != $1.retention }),
+
     .optionalFile("tls.certificate", \.tls.certificate),
     .optionalFile("tls.key", \.tls.key),
 

@@ -1,3 +1,4 @@
+internal import Relay
 internal import YAML
 
 /// Builds a configuration from its sources, in ascending precedence, and collects all errors.
@@ -105,6 +106,7 @@ struct ConfigurationReader {
     }
     switch path {
     case "rooms.listed": readListedRooms(pair.value, at: path, in: file)
+    case "retention": readRetention(pair.value, at: path, in: file)
     case "auth.keys": readTokenKeys(pair.value, at: path, in: file)
     case "auth.not_before": readNotBefore(pair.value, at: path, in: file)
     case "bots": readBots(pair.value, at: path, in: file)
@@ -161,6 +163,18 @@ struct ConfigurationReader {
       guard let room else { continue }
       configuration.rooms.listed.append(
         Configuration.ListedRoom(room: room, title: title ?? room))
+    }
+  }
+
+  private mutating func readRetention(_ node: YAMLNode, at path: String, in file: String) {
+    guard let elements = elements(of: node, at: path, in: file, expected: "a list of rules")
+    else { return }
+    configuration.retention = []
+    for (index, element) in elements.enumerated() {
+      var fields = YAMLFields(element, at: "\(path)[\(index)]", known: Retention.Rule.keys)
+      let rule = Retention.Rule(reading: &fields)
+      report(fields.faults, in: file)
+      if let rule { configuration.retention.append(rule) }
     }
   }
 

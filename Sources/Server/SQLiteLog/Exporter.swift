@@ -102,6 +102,25 @@ struct Exporter: ~Copyable {
     return lines
   }
 
+  /// Returns a line for each room whose entries have all gone by their age: its numbers go on, and it
+  /// keeps its members and rules. To be called after the last entry.
+  mutating func emptyRooms() throws(SQLiteError) -> [[UInt8]] {
+    var select = try Statement(
+      "SELECT name, number, first FROM rooms WHERE first > 1 ORDER BY name", on: database)
+    var lines: [[UInt8]] = []
+    while try select.step() {
+      let name = select.text(0)
+      guard rooms[name] == nil, room.map({ $0 == name }) ?? !RoomName.isReserved(name) else {
+        continue
+      }
+      var line: [UInt8] = []
+      TrimLine(room: name, first: select.integer(2)).append(to: &line)
+      lines.append(line)
+      rooms[name] = Room(number: select.integer(1), seq: select.integer(2) - 1)
+    }
+    return lines
+  }
+
   /// Returns the deleted texts whose edits are not all overwritten yet.
   private mutating func redactions() throws(SQLiteError) -> [Int64: Set<Int64>] {
     defer { selectRedactions.reset() }

@@ -9,22 +9,6 @@ extension Indexer {
   /// How many entries are looked up at once.
   private static let garbageLimit = 1 << 16
 
-  /// Returns the rooms that hold more entries than they may.
-  /// - Parameters:
-  ///   - room: only rooms with a greater number are examined.
-  ///   - limit: how many rooms are examined.
-  /// - Returns: also the number of the last room examined; `nil` if there are no more.
-  package func excess(
-    afterRoom room: Int64, limit: Int, keepEntriesPerRoom: Int64
-  ) throws(StoreFailure) -> (rooms: [String], last: Int64?) {
-    do throws(SQLiteError) {
-      return try state.excess(
-        afterRoom: room, limit: limit, keepEntriesPerRoom: keepEntriesPerRoom, store.tail)
-    } catch {
-      throw failure(error)
-    }
-  }
-
   /// Returns indexed entries that are no longer kept, all or a part of them; `nil` if there are
   /// none.
   package func garbage() throws(StoreFailure) -> Garbage? {
@@ -51,36 +35,6 @@ extension Indexer {
 }
 
 extension Indexer.State {
-  fileprivate func excess(
-    afterRoom room: Int64, limit: Int, keepEntriesPerRoom: Int64, _ tail: Tail
-  ) throws(SQLiteError) -> (rooms: [String], last: Int64?) {
-    var selectRooms = try Statement(
-      "SELECT number, name, first FROM rooms WHERE number > ?1 ORDER BY number LIMIT ?2",
-      on: journal)
-    var selectHead = try Statement(
-      "SELECT last_seq FROM runs WHERE room = ?1 ORDER BY first_seq DESC LIMIT 1", on: database)
-    try selectRooms.bind(1, room)
-    try selectRooms.bind(2, Int64(limit))
-    var excess: [String] = []
-    var seen = 0
-    var last: Int64 = 0
-    while try selectRooms.step() {
-      seen += 1
-      last = selectRooms.integer(0)
-      let name = selectRooms.text(1)
-      guard
-        let kept = Sequencer.entriesLimit(
-          reserved: RoomName.isReserved(name) ? name : nil, keepEntriesPerRoom: keepEntriesPerRoom)
-      else { continue }
-      try selectHead.bind(1, last)
-      defer { selectHead.reset() }
-      var head = tail.head(of: last)?.seq ?? 0
-      if head == 0, try selectHead.step() { head = selectHead.integer(0) }
-      if head - selectRooms.integer(2) + 1 > kept { excess.append(name) }
-    }
-    return (excess, seen == limit ? last : nil)
-  }
-
   fileprivate mutating func garbage(limit: Int) throws(SQLiteError) -> Garbage {
     var garbage = Garbage()
     var selectRooms = try Statement(

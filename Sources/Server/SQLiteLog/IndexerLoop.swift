@@ -3,22 +3,18 @@ internal import Relay
 
 /// The loop of the log's indexing thread, until the log stops.
 ///
-/// It also deletes entries beyond retention. After rooms were trimmed, the open segment is indexed
-/// at the next tick, however short, so that its entries can be deleted. At startup, and after a
-/// tick without new entries, it examines all rooms, since the writer trims only the rooms that it
-/// writes to, and lets them exceed the limit by a tenth.
+/// It also applies retention: several times a minute it finds the entries that are no longer kept, and
+/// has the writer trim their rooms, in batches of bounded size. After that the open segment is indexed,
+/// however short, so that its entries can be deleted.
 struct IndexerLoop: Sendable {
   private static let retryAfterMilliseconds = 1000
-  /// The interval without a new entry after which all rooms are examined.
-  static let tickMilliseconds = 15_000
-  /// How many rooms are examined at once.
-  private static let roomsAtOnce = 1000
-  /// How many rooms the writer trims in one batch.
-  private static let trimsAtOnce = 64
 
   var store: OpenStore
-  var keepEntriesPerRoom: Int64
+  var rules: RetentionRules
   var tickMilliseconds: Int
+  /// Milliseconds since 1970.
+  var clock: @Sendable () -> Int64
+  var meter: LogMeter
   /// The writer's queue.
   var submissions: WorkQueue<LogWriter.Task>
   var report: @Sendable (String) -> Void
@@ -27,68 +23,60 @@ struct IndexerLoop: Sendable {
   private let answers = WorkQueue<Bool>()
 
   init(
-    store: OpenStore, keepEntriesPerRoom: Int64, tickMilliseconds: Int,
+    store: OpenStore, rules: RetentionRules, tickMilliseconds: Int,
+    clock: @escaping @Sendable () -> Int64, meter: LogMeter,
     submissions: WorkQueue<LogWriter.Task>, report: @escaping @Sendable (String) -> Void,
     end: @escaping @Sendable (UnsyncedCheckpoint) -> Never
   ) {
     self.store = store
-    self.keepEntriesPerRoom = keepEntriesPerRoom
+    self.rules = rules
     self.tickMilliseconds = tickMilliseconds
+    self.clock = clock
+    self.meter = meter
     self.submissions = submissions
     self.report = report
     self.end = end
   }
 
-  func run(_ requests: WorkQueue<Void>, _ indexer: Indexer) {
+  func run(
+    _ requests: WorkQueue<Void>, _ indexer: Indexer, _ reader: RetentionReader
+  ) {
     var outage = Outage(
       "Indexing", path: store.folder.indexPath,
       meanwhile: "No data is lost, but the relay uses more and more memory",
       report: report)
     // Startup may have read back whole segments.
     index(indexer, requests, &outage)
-    // The value of `appended` when all rooms were last examined; -1 makes startup examine them.
-    var looked = -1
-    var before = store.tail.appended
+    var pass = RetentionPass(
+      rules, store: store.folder.databasePath, meter: meter, report: report)
+    var reader = reader
+    meter.recordPass(beganAt: MonotonicClock.milliseconds)
+    var nextPass = MonotonicClock.milliseconds + Int64(tickMilliseconds)
     while let taken = requests.takeAll(
-      timeoutMilliseconds: outage.isFailing
-        ? min(Self.retryAfterMilliseconds, tickMilliseconds) : tickMilliseconds)
+      timeoutMilliseconds: min(
+        outage.isFailing ? Self.retryAfterMilliseconds : .max,
+        Int(max(0, nextPass - MonotonicClock.milliseconds))))
     {
-      if taken.isEmpty {
-        let appended = store.tail.appended
-        if looked != appended, looked < 0 || appended == before {
-          looked = trim(indexer, requests) ? appended : looked
+      var hasTrimmed = false
+      if pass.hasNewRules || MonotonicClock.milliseconds >= nextPass {
+        pass.run(
+          &reader, appended: store.tail.appended, wall: clock(),
+          monotonic: MonotonicClock.milliseconds
+        ) { trims in
+          // Unindexed entries occupy memory, so they go first.
+          if store.tail.firstSealed != nil { index(indexer, requests, &outage) }
+          if requests.isEnding { return false }
+          if trims.isEmpty { return true }
+          submissions.append(.trim(trims, answers))
+          return answers.takeAll()?.first == true
         }
-        before = appended
-        if store.tail.takeTrims() {
-          store.tail.seal()
-        } else if !outage.isFailing {
-          continue
-        }
+        nextPass = MonotonicClock.milliseconds + Int64(tickMilliseconds)
+        hasTrimmed = store.tail.takeTrims()
+        if hasTrimmed { store.tail.seal() }
       }
+      if taken.isEmpty, !hasTrimmed, !outage.isFailing { continue }
       index(indexer, requests, &outage)
     }
-  }
-
-  /// Makes the writer trim the rooms that hold more entries than they may.
-  /// - Returns: whether all rooms were examined.
-  private func trim(_ indexer: Indexer, _ requests: WorkQueue<Void>) -> Bool {
-    var room: Int64? = 0
-    while let after = room {
-      if requests.isEnding { return false }
-      guard
-        let page = try? indexer.excess(
-          afterRoom: after, limit: Self.roomsAtOnce, keepEntriesPerRoom: keepEntriesPerRoom)
-      else { return false }
-      var rest = page.rooms[...]
-      while !rest.isEmpty {
-        if requests.isEnding { return false }
-        submissions.append(.trim(Array(rest.prefix(Self.trimsAtOnce)), answers))
-        guard answers.takeAll()?.first == true else { return false }
-        rest = rest.dropFirst(Self.trimsAtOnce)
-      }
-      room = page.last
-    }
-    return true
   }
 
   /// Makes the writer delete entries that are no longer kept, one slice between two batches.
@@ -108,6 +96,11 @@ struct IndexerLoop: Sendable {
       try indexer.forget(garbage)
       indexer.vacuum()
       checkpoint(indexer)
+    }
+    // A slice of large entries frees more pages than it gives back.
+    while !requests.isEnding {
+      submissions.append(.vacuum(answers))
+      guard answers.takeAll()?.first == true else { return }
     }
   }
 

@@ -10,6 +10,8 @@ struct JournalVerifier: ~Copyable {
     var name: String
     /// The oldest entry that is kept.
     var first: Int64
+    /// The last entry before it that is not deleted yet.
+    var lastTrimmed: Int64?
     var head: Int64
     var at: Int64 = 0
     var epoch: Int64 = 0
@@ -136,7 +138,10 @@ struct JournalVerifier: ~Copyable {
       var room = rooms.removeValue(forKey: number) ?? nameless(number, firstSeq: seq)
       defer { rooms[number] = room }
       // Trimmed; deleted later in the background.
-      if seq < room.first { continue }
+      if seq < room.first {
+        room.lastTrimmed = seq
+        continue
+      }
       findings.count.entries += 1
       checkOrder(select, &room)
       checkContent(select, &room)
@@ -147,7 +152,9 @@ struct JournalVerifier: ~Copyable {
     }
     for (number, room) in rooms where room.head < room.first {
       if gaps.contains(where: { $0.room == number }) { continue }
-      if room.first == 1, try !hadEntries(number) { continue }
+      // All have gone by their age: the last of them is deleted last.
+      let isTrimmed = room.lastTrimmed.map { $0 == room.first - 1 } ?? true
+      if isTrimmed, try !hadEntries(number, from: room.first) { continue }
       findings.add(
         "all entries are missing, from \(room.first) on", room: room.name)
     }
@@ -159,11 +166,11 @@ struct JournalVerifier: ~Copyable {
     }
   }
 
-  /// Whether a member's marks were stored after an entry: a room of many members is stored before its first
-  /// one.
-  private func hadEntries(_ room: Int64) throws(SQLiteError) -> Bool {
+  /// Whether a member's marks were stored after one of these entries. Without them, a room is stored that
+  /// has many members, and one whose entries have all gone by their age.
+  private func hadEntries(_ room: Int64, from first: Int64) throws(SQLiteError) -> Bool {
     try database.integer(
-      "SELECT EXISTS (SELECT 1 FROM members WHERE room = \(room) AND since > 0)") == 1
+      "SELECT EXISTS (SELECT 1 FROM members WHERE room = \(room) AND since >= \(first))") == 1
   }
 
   private mutating func nameless(_ number: Int64, firstSeq: Int64) -> Room {

@@ -9,8 +9,12 @@ struct LogWriter: Sendable {
     case limit(pages: Int64)
     /// Deletes entries that are no longer kept; the queue receives whether that succeeded.
     case delete(Garbage.Slice, WorkQueue<Bool>)
-    /// Trims rooms that hold more entries than they may; the queue receives whether that succeeded.
-    case trim([String], WorkQueue<Bool>)
+    /// Gives some unused pages back to the file system; the queue receives whether there may be more.
+    case vacuum(WorkQueue<Bool>)
+    /// Trims rooms; the queue receives whether that succeeded.
+    case trim([RoomTrim], WorkQueue<Bool>)
+    /// Replaces the rules of retention.
+    case retain(Retention)
   }
 
   /// How long the times at which users came wait for something else to be stored with.
@@ -49,7 +53,8 @@ struct LogWriter: Sendable {
         ? wait : arrivalsDue.map { Int(max(0, $0 - MonotonicClock.nanoseconds) / 1_000_000 + 1) })
     {
       var batches: [(loop: Int, requests: [LogRequest])] = []
-      var trims: [(rooms: [String], done: WorkQueue<Bool>)] = []
+      var trims: [(rooms: [RoomTrim], done: WorkQueue<Bool>)] = []
+      var vacuums: [WorkQueue<Bool>] = []
       var deletions: [(slice: Garbage.Slice, done: WorkQueue<Bool>)] = []
       for task in taken {
         switch task {
@@ -57,7 +62,9 @@ struct LogWriter: Sendable {
         case .limit(let pages): store.limit(pages: pages)
         case .delete(let slice, let done):
           deletions.append((slice, done))
+        case .vacuum(let done): vacuums.append(done)
         case .trim(let rooms, let done): trims.append((rooms, done))
+        case .retain(let retention): sequencer.retention = retention
         }
       }
       let delay = options.commitDelayMilliseconds
@@ -103,6 +110,12 @@ struct LogWriter: Sendable {
       for (slice, done) in deletions {
         done.append((try? store.delete(slice)) != nil)
         store.vacuum()
+      }
+      for done in vacuums {
+        let isVacuumed = store.vacuum()
+        done.append(isVacuumed)
+        // The file becomes shorter with the next checkpoint.
+        if isVacuumed { checkpointer.erase() }
       }
       hasToTidy = store.hasLeftovers
       if hasToTidy { wait = (try? store.tidy()) == nil ? Self.tidyRetryMilliseconds : 0 }

@@ -7,4 +7,6 @@ enum MonotonicClock {
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
+
+  static var milliseconds: Int64 { nanoseconds / 1_000_000 }
 }

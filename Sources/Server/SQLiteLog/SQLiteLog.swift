@@ -37,8 +37,8 @@ internal import Synchronization
 ///   in place, a large number of them in slices between batches (`Leftovers`), and SQLite
 ///   overwrites the old content (`secure_delete`); the write-ahead log keeps it until the log is
 ///   next rewound.
-/// - **Retention** moves a room's `first` with the batch. The rows are deleted later, in slices
-///   between batches (`Garbage`), and free pages are truncated when they are a quarter of the file.
+/// - **Retention** finds what is no longer kept beside the writer (`RetentionPass`), and moves a room's
+///   `first` with a batch. The rows are deleted later, in slices between batches (`Garbage`), and free pages are truncated when they are a quarter of the file.
 /// - **Failures**: if the journal cannot be written, batches are refused. If the index cannot be
 ///   written, nothing is refused, and the tail grows until it can. If the sync of a checkpoint
 ///   fails, of either file, the process ends, and the next one recovers (`UnsyncedCheckpoint`).
@@ -47,8 +47,8 @@ public final class SQLiteLog: Log {
   public struct Options: Sendable {
     /// Which failures an acknowledged entry survives.
     public var durability = Durability.fsync
-    /// How many entries of a room are kept; 0 = all.
-    public var keepEntriesPerRoom: Int64 = 0
+    /// Which entries are kept.
+    public var retention = Retention()
     /// How many bytes of the disk stay free: with less, nothing is written; 0 = none.
     public var minimumFreeBytes = 0
     /// How many rooms a user may belong to; 0 = no limit.
@@ -61,8 +61,8 @@ public final class SQLiteLog: Log {
     package var clock: @Sendable () -> Int64 = { WallClock.milliseconds }
     /// How many entries are indexed at once; `nil` = the default.
     package var segmentEntries: Int?
-    /// The interval at which entries beyond retention are looked for; see `IndexerLoop`.
-    package var tickMilliseconds = IndexerLoop.tickMilliseconds
+    /// The interval of the passes of retention; see `IndexerLoop`.
+    package var tickMilliseconds = RetentionPass.intervalMilliseconds
 
     public init() {}
   }
@@ -83,6 +83,8 @@ public final class SQLiteLog: Log {
   private let reader: Handover<SQLiteReader>
   private let checkpointConnection: Handover<Database>
   private let indexer: Handover<Indexer>
+  private let retentionReader: Handover<RetentionReader>
+  private let rules: RetentionRules
   private let indexWork = WorkQueue<Void>()
   private let shared: OpenStore
   private let space: DiskSpace
@@ -126,6 +128,8 @@ public final class SQLiteLog: Log {
     self.store = Handover(store)
     reader = Handover(try SQLiteReader(shared, lineage: store.lineage))
     indexer = Handover(try Indexer(shared))
+    retentionReader = Handover(try RetentionReader.open(shared))
+    rules = RetentionRules(options.retention)
     do throws(SQLiteError) {
       checkpointConnection = Handover(try Checkpointer.connect(folder))
     } catch {
@@ -147,7 +151,7 @@ public final class SQLiteLog: Log {
     let writer = LogWriter(
       publishers: publishers, framing: framing, options: options, checkpointer: checkpointer,
       indexWork: indexWork, meter: meter, report: report, end: end)
-    let (keepEntriesPerRoom, limits) = (options.keepEntriesPerRoom, options.limits)
+    let (retention, limits) = (options.retention, options.limits)
     let roomsPerUser = options.roomsPerUser
     let tickMilliseconds = options.tickMilliseconds
     var started: [WorkerThread] = []
@@ -156,7 +160,7 @@ public final class SQLiteLog: Log {
         try WorkerThread(name: "log-write") { [lineage, blocks, store, submissions] in
           guard let store = store.take() else { return }
           let sequencer = Sequencer(
-            lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, roomsPerUser: roomsPerUser,
+            lineage: lineage, retention: retention, roomsPerUser: roomsPerUser,
             limits: limits, blocks: blocks, loops: loops)
           writer.run(submissions, store: store, sequencer: sequencer)
         })
@@ -181,12 +185,16 @@ public final class SQLiteLog: Log {
         })
       started.append(
         try WorkerThread(name: "log-index") {
-          [indexer, indexWork, submissions, shared, report, end] in
-          guard let indexer = indexer.take() else { return }
+          [
+            indexer, retentionReader, indexWork, submissions, shared, options, rules, meter, report,
+            end
+          ]
+          in
+          guard let indexer = indexer.take(), let reader = retentionReader.take() else { return }
           IndexerLoop(
-            store: shared, keepEntriesPerRoom: keepEntriesPerRoom,
-            tickMilliseconds: tickMilliseconds, submissions: submissions, report: report, end: end
-          ).run(indexWork, indexer)
+            store: shared, rules: rules, tickMilliseconds: tickMilliseconds, clock: options.clock,
+            meter: meter, submissions: submissions, report: report, end: end
+          ).run(indexWork, indexer, reader)
         })
     } catch {
       threads.withLock { $0 = started }
@@ -211,6 +219,12 @@ public final class SQLiteLog: Log {
 
   public func read(_ request: ReadRequest, from loop: Int) {
     reads.append((loop, request))
+  }
+
+  public func apply(_ retention: Retention) {
+    rules.replace(by: retention)
+    submissions.append(.retain(retention))
+    indexWork.append(())
   }
 
   /// How long the thread that writes has worked on its current batch; 0 while it waits for one.
@@ -244,6 +258,7 @@ public final class SQLiteLog: Log {
     _ = checkpointConnection.take()
     _ = reader.take()
     _ = indexer.take()
+    _ = retentionReader.take()
     _ = store.take()
     // Closing has freed some space.
     _ = DiskReserve(shared.folder).fill(isPartial: true)

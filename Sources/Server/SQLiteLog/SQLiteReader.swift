@@ -315,7 +315,7 @@ extension SQLiteReader.State {
     defer { selectRules.reset() }
     let rules = try selectRules.step() ? try selectRules.rules(from: 0, ofRoom: number) : nil
     var room = ReadableRoom(
-      number: number, first: first, head: head ?? first - 1, rules: rules)
+      number: number, first: first, head: max(head ?? 0, first - 1), rules: rules)
     if RoomName.isDirect(name) {
       try selectDirect.bind(1, number)
       defer { selectDirect.reset() }

@@ -24,6 +24,7 @@ extension Store {
     do {
       var exporter = try Exporter.prepare(database, room: room)
       while let lines = try exporter.nextEntries() { for line in lines { try write(line) } }
+      for line in try exporter.emptyRooms() { try write(line) }
       if let room, exporter.rooms.isEmpty {
         throw StoreError(
           .configuration,

@@ -148,7 +148,9 @@ private struct Importer: ~Copyable {
     let entry = line.entry
     if RoomName.isReserved(entry.room) { return }
     let epoch = try epoch(line.epoch)
-    if rooms[entry.room] == nil { rooms[entry.room] = try makeRoom(of: entry) }
+    if rooms[entry.room] == nil {
+      rooms[entry.room] = try makeRoom(entry.room, first: entry.seq)
+    }
     guard
       let new = try rooms[entry.room]?.append(line, epoch: epoch, identityKey: identityKey)
     else { return }
@@ -165,8 +167,14 @@ private struct Importer: ~Copyable {
 
   mutating func add(_ line: BanLine) throws(SQLiteError) { try blocks.store(line.change) }
 
-  mutating func trim(_ line: TrimLine) throws(ExportLine.Malformed) {
-    guard let room = rooms[line.room] else { return }
+  /// - Throws: `ExportLine.Malformed` or `SQLiteError`.
+  mutating func trim(_ line: TrimLine) throws {
+    if RoomName.isReserved(line.room) { return }
+    guard let room = rooms[line.room] else {
+      // It has no entries any more.
+      rooms[line.room] = try makeRoom(line.room, first: line.first)
+      return
+    }
     try rooms[line.room]?.trim(line)
     trims[room.number] = line.first
   }
@@ -233,17 +241,17 @@ private struct Importer: ~Copyable {
     _ = try? IndexLoader(store: store).load(from: database)
   }
 
-  private mutating func makeRoom(of entry: Entry) throws -> ImportedRoom {
-    try selectRoom.bind(1, entry.room)
+  private mutating func makeRoom(_ name: String, first: Int64) throws -> ImportedRoom {
+    try selectRoom.bind(1, name)
     defer { selectRoom.reset() }
     guard try !selectRoom.step() else {
-      throw ExportLine.Malformed(reason: "the store already has a room \(entry.room)")
+      throw ExportLine.Malformed(reason: "the store already has a room \(name)")
     }
-    try insertRoom.bind(1, entry.room)
-    try insertRoom.bind(2, entry.seq)
+    try insertRoom.bind(1, name)
+    try insertRoom.bind(2, first)
     defer { insertRoom.reset() }
     _ = try insertRoom.step()
-    return ImportedRoom(number: insertRoom.integer(0), first: entry.seq)
+    return ImportedRoom(number: insertRoom.integer(0), first: first)
   }
 
   /// Records every entry whose id may be a duplicate, and about one in a thousand others.

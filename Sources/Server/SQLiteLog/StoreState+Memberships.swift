@@ -79,7 +79,7 @@ extension StoreState {
   ) throws(SQLiteError) {
     let room = membership.number
     var last = LastSenders()
-    if let head = try head(of: room) {
+    if let head = try head(of: room), head.seq >= membership.first {
       let row = try sender(ofEntry: head.seq, at: head.position, room)
       membership.head = head.seq
       membership.lastAt = row.at

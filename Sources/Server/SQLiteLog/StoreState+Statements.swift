@@ -37,6 +37,7 @@ extension StoreState {
     var deleteEdits: Statement
     var deleteReactions: Statement
     var updateBody: Statement
+    var emptyEntry: Statement
     var upsertUser: Statement
     var upsertMember: Statement
     var deleteMember: Statement
@@ -145,6 +146,9 @@ extension StoreState {
             SELECT room, target, user, emoji FROM reactions WHERE room = ?1 AND target < ?2 LIMIT ?3)
           """, on: database),
         updateBody: try Statement("UPDATE entries SET body = ?2 WHERE position = ?1", on: database),
+        emptyEntry: try Statement(
+          "UPDATE entries SET identity = 0, sender = '', id = '', body = x'' WHERE position = ?1",
+          on: database),
         upsertUser: try Statement(
           """
           INSERT INTO users (name, seen, here) VALUES (?1, ?2, ?3)

@@ -149,7 +149,7 @@ struct StoreState: ~Copyable {
       changes: statements.selectRoom.integer(2))
     room.rules = try statements.selectRoom.rules(from: 3, ofRoom: number)
     room.direct = try statements.selectRoom.direct(7, ofRoom: number)
-    if let head = try head(of: number) {
+    if let head = try head(of: number), head.seq >= room.first {
       let last = try sender(ofEntry: head.seq, at: head.position, number)
       room.head = head.seq
       room.lastAt = last.at
@@ -359,11 +359,18 @@ struct StoreState: ~Copyable {
     guard database.changes == 1 else { throw Self.missing(seq, room: room) }
   }
 
-  /// Deletes entries in one transaction.
+  /// Deletes entries in one transaction. Of the last one of the journal an empty row remains: the next
+  /// start goes on from its position, which the index has seen.
   mutating func delete(_ slice: Garbage.Slice) throws(SQLiteError) {
+    var positions = slice.positions
     do throws(SQLiteError) {
       try statements.begin.run()
-      try statements.entries.delete(slice.positions)
+      if let last = positions.last, last == position {
+        try statements.emptyEntry.bind(1, last)
+        try statements.emptyEntry.run()
+        positions.removeLast()
+      }
+      try statements.entries.delete(positions)
       try statements.commit.run()
       if !slice.positions.isEmpty { hasDeleted = true }
     } catch {

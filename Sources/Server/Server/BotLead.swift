@@ -34,7 +34,7 @@ extension PostgresLog.Options {
   init(_ configuration: Configuration) {
     self.init()
     name = configuration.listen
-    keepEntriesPerRoom = Int64(configuration.log.keepEntriesPerRoom)
+    retention = configuration.retained
     roomsPerUser = configuration.limits.roomsPerUser
     limits = configuration.limits.entry
     budget = configuration.shard.limits.budget

@@ -165,6 +165,17 @@ struct Metrics {
     text.counter(
       "relay_log_failures_total", "Batches that could not be stored, and were refused.",
       log.failures)
+    text.counter(
+      "relay_retention_removed_entries_total", "Entries that retention has removed.",
+      log.trimmedEntries)
+    // Of several relays, one makes the passes.
+    if node?.leads ?? true, let milliseconds = log.retainedAtMilliseconds {
+      let age = Int64(Instant.now().nanoseconds / 1_000_000) - milliseconds
+      text.gauge(
+        "relay_retention_lag_seconds",
+        "Seconds since the last pass of retention began after which no entry was beyond its rule.",
+        seconds: Double(age) / 1000)
+    }
     text.histogram(
       "relay_log_batch_entries", "Entries per batch, of batches with entries.", log.batchEntries)
     text.histogram(

@@ -38,7 +38,7 @@ extension Server {
       var random = SystemRandomNumberGenerator()
       return MemoryLog(
         epoch: Lineage.randomName(using: &random),
-        keepEntriesPerRoom: Int64(configuration.log.keepEntriesPerRoom),
+        retention: configuration.retained,
         roomsPerUser: configuration.limits.roomsPerUser, limits: configuration.limits.entry,
         identityKey: .random(using: &random), clock: { WallClock.milliseconds },
         microseconds: { Int64(Instant.now().nanoseconds / 1000) })
@@ -109,7 +109,7 @@ extension Server {
 extension SQLiteLog.Options {
   init(_ configuration: Configuration) {
     self.init()
-    keepEntriesPerRoom = Int64(configuration.log.keepEntriesPerRoom)
+    retention = configuration.retained
     minimumFreeBytes = configuration.log.minimumFreeBytes
     roomsPerUser = configuration.limits.roomsPerUser
     limits = configuration.limits.entry

@@ -1,6 +1,7 @@
 import Gateway
 import Logging
 import Platform
+import Relay
 public import RelayConfiguration
 
 /// Changes of the configuration while the server runs.
@@ -8,7 +9,7 @@ extension Server {
   /// Applies the settings that can change at runtime. Certificate: open connections keep the old
   /// one; if the new one cannot be used, that is logged and the old one stays. The keys and conditions of
   /// tokens: the same, and connections end whose token is no longer accepted. Banned users: their
-  /// connections end. Operators. Blocks while files are read. Thread-safe.
+  /// connections end. Operators. The rules of retention. Blocks while files are read. Thread-safe.
   /// - Parameters:
   ///   - changed: the keys whose values have changed since the last time.
   ///   - changedSinceStart: those that differ from what the relay was started with.
@@ -21,6 +22,7 @@ extension Server {
     authenticator.ban(banned)
     authenticator.setOperators(Set(new.operators))
     for mailbox in mailboxes { mailbox.post(.ban(banned)) }
+    if changed.contains(where: Self.retentionKeys.contains) { log.apply(configuration.retained) }
     reloadTokens(configuration)
     reloadCertificate(configuration)
     report(changed, changedSinceStart)
@@ -31,7 +33,9 @@ extension Server {
     "log_level", "log_format", "tls.certificate", "tls.key", "auth.secret", "auth.public_key",
     "auth.keys", "auth.jwks", "auth.issuer", "auth.audience", "auth.user_claim",
     "auth.not_before", "auth.banned", "auth.operators",
+    "retention", "log.keep_entries_per_room",
   ]
+  private static let retentionKeys: Set<String> = ["retention", "log.keep_entries_per_room"]
 
   private func report(_ changed: [String], _ changedSinceStart: [String]) {
     logger.info(

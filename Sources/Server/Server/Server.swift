@@ -39,6 +39,7 @@ public final class Server: Sendable {
   let mailboxes: [Mailbox<LoopMessage>]
   let heartbeats: [Heartbeat]
   private let threads: Mutex<[WorkerThread]>
+  private let memoryRetention: MemoryRetention?
   private let bots: Mutex<Task<Void, Never>?>
 
   /// Opens the store, listens, and starts to serve; returns when clients can connect.
@@ -155,6 +156,7 @@ public final class Server: Sendable {
       try log.start(loops: loops, framing: .webSocket) { [mailboxes] loop, delivery in
         mailboxes[loop].post(.log(delivery))
       }
+      memoryRetention = try (log as? MemoryLog).map { try MemoryRetention($0) }
       try accounts?.start(mailboxes) { logger.error("\($0)") }
       // Before the loops, whose first tokens wait for its keys.
       try authority?.start { [mailboxes] rule in
@@ -204,6 +206,7 @@ public final class Server: Sendable {
     authority?.stop()
     for thread in threads { thread.join() }
     accounts?.stop()
+    memoryRetention?.stop()
     log.stop()
   }
 

@@ -62,6 +62,20 @@ public enum StorePlace: Sendable {
     return Set(try rooms().map(\.name))
   }
 
+  /// See `Store.retentionPlan`.
+  public func retentionPlan(_ retention: Retention) throws -> RetentionPlan {
+    let now = WallClock.milliseconds
+    switch self {
+    case .sqlite(let folder):
+      return try Store.retentionPlan(folder: folder, retention, now: now)
+    case .postgresql(let configuration):
+      return try Self.explaining {
+        try Maintenance.retentionPlan(
+          url: configuration.log.url, options: .init(configuration), retention, now: now)
+      }
+    }
+  }
+
   /// See `Store.bans`.
   public func bans() throws -> [BanChange] {
     switch self {

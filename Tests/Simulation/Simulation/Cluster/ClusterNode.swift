@@ -35,7 +35,7 @@ final class ClusterNode {
     blocks = (try? store.blocks()) ?? BlockTable()
     node = LogNode(
       Sequencer(
-        lineage: store.state.lineage, keepEntriesPerRoom: 0, blocks: blocks, loops: 1),
+        lineage: store.state.lineage, retention: Retention(), blocks: blocks, loops: 1),
       store: store,
       framing: .webSocket, hidesUnreplicated: world.hidesUnreplicated, clock: { clock.read() })
     tasks = [.follow]

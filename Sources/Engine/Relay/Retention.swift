@@ -1,0 +1,121 @@
+import Wire
+
+/// Which entries a log keeps: the first rule that matches a room decides.
+public struct Retention: Equatable, Sendable {
+  /// The limits of some rooms. An entry goes when any of them says so.
+  public struct Rule: Equatable, Sendable {
+    public var rooms: RoomPattern
+    /// The age in milliseconds from which on an entry goes.
+    public var milliseconds: Int64?
+    /// The number of entries that a room keeps.
+    public var entries: Int64?
+    /// The size that a room's entries have together.
+    public var bytes: Int64?
+
+    public init(
+      rooms: RoomPattern, milliseconds: Int64? = nil, entries: Int64? = nil, bytes: Int64? = nil
+    ) {
+      self.rooms = rooms
+      self.milliseconds = milliseconds
+      self.entries = entries
+      self.bytes = bytes
+    }
+  }
+
+  /// The number of entries that one batch trims: the cost of a trim grows with them, and a batch holds
+  /// up those that follow it.
+  public static let trimmedAtOnce: Int64 = 4096
+  /// The number of reports that are kept.
+  static let reportsLimit: Int64 = 10_000
+  /// The number of entries that each of the relay's own rooms keeps, but for those that operators read.
+  static let reservedEntriesLimit: Int64 = 16
+
+  public private(set) var rules: [Rule]
+
+  /// - Parameter keepEntriesPerRoom: of rooms that no rule matches; 0 = all.
+  public init(_ rules: [Rule] = [], keepEntriesPerRoom: Int64 = 0) {
+    self.rules = rules
+    if keepEntriesPerRoom > 0 {
+      self.rules.append(Rule(rooms: .all, entries: keepEntriesPerRoom))
+    }
+  }
+
+  /// Keeps this number of entries of each room; 0 = all.
+  public static func keeping(_ entries: Int64) -> Retention {
+    Retention(keepEntriesPerRoom: entries)
+  }
+
+  /// Whether entries go because of their age.
+  public var removesByAge: Bool { rules.contains { $0.milliseconds != nil } }
+
+  /// Returns the rule of a room; `nil` if it keeps everything. The rooms of the relay have limits of
+  /// their own as well, and are matched only by a pattern that names them.
+  public func rule(for room: String) -> Rule? {
+    let isReserved = RoomName.isReserved(room)
+    let found = rules.first { $0.rooms.matches(room) && (!isReserved || $0.rooms.namesReserved) }
+    guard isReserved, room != RoomName.audit else { return found }
+    var rule = found ?? Rule(rooms: RoomPattern(room))
+    let limit = room == RoomName.reports ? Self.reportsLimit : Self.reservedEntriesLimit
+    rule.entries = min(rule.entries ?? limit, limit)
+    return rule
+  }
+}
+
+/// A set of rooms by name: `*` stands for any number of characters, `?` for one.
+public struct RoomPattern: Equatable, Sendable {
+  public let text: String
+
+  public init(_ text: String) { self.text = text }
+
+  public static let all = RoomPattern("*")
+
+  /// Whether it names rooms of the relay, which `*` alone does not.
+  public var namesReserved: Bool { RoomName.isReserved(text) }
+
+  /// Whether a room could have a name that it matches.
+  public var isValid: Bool {
+    (1...RoomName.lengthLimit).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        (97...122).contains(byte) || (48...57).contains(byte) || "._:-*?".utf8.contains(byte)
+      }
+  }
+
+  /// In time of at most the product of both lengths: only the last `*` is tried again.
+  public func matches(_ room: String) -> Bool {
+    let (pattern, name) = (text.utf8.span, room.utf8.span)
+    var (place, index) = (0, 0)
+    var star: (place: Int, index: Int)?
+    while index < name.count {
+      if place < pattern.count, pattern[place] == UInt8(ascii: "*") {
+        star = (place, index)
+        place += 1
+      } else if place < pattern.count,
+        pattern[place] == name[index] || pattern[place] == UInt8(ascii: "?")
+      {
+        place += 1
+        index += 1
+      } else if let last = star {
+        star = (last.place, last.index + 1)
+        (place, index) = (last.place + 1, last.index + 1)
+      } else {
+        return false
+      }
+    }
+    while place < pattern.count, pattern[place] == UInt8(ascii: "*") { place += 1 }
+    return place == pattern.count
+  }
+}
+
+/// The first entry that a room keeps from now on.
+public struct RoomTrim: Equatable, Sendable {
+  public var room: String
+  public var first: Int64
+  /// The last entry that was known: in a log that has lost entries since, it means nothing.
+  public var head: Int64
+
+  public init(room: String, first: Int64, head: Int64) {
+    self.room = room
+    self.first = first
+    self.head = head
+  }
+}
