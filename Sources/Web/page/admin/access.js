@@ -40,6 +40,8 @@ export class Access {
    * @param {object} fields
    */
   send(room, fields) {
-    return this.ask({ type: "send", room, id: crypto.randomUUID(), ...fields });
+    // Without `randomUUID`, which only pages of secure contexts have.
+    const id = crypto.getRandomValues(new Uint32Array(4)).join("-");
+    return this.ask({ type: "send", room, id, ...fields });
   }
 }
