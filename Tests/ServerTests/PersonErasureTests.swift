@@ -42,14 +42,14 @@ import Wire
   }
 
   /// Erases, and is interrupted after a number of batches.
-  private func erase(batches limit: Int = .max) throws -> Erasure {
+  private func erase(batches limit: Int = .max) throws -> PersonErasure {
     let relay = try StoppedRelay(configuration) { Issue.record("\($0)") }
     defer { relay.stop() }
     var batches = 0
-    var erasure = Erasure(of: "bo", in: place) { messages in
+    var erasure = PersonErasure(of: "bo", in: place) { messages in
       if batches == limit { throw Killed() }
       batches += 1
-      #expect(messages.count <= Erasure.requestsAtOnce)
+      #expect(messages.count <= PersonErasure.requestsAtOnce)
       try relay.perform(messages)
     }
     try erasure.run()
@@ -64,7 +64,8 @@ import Wire
     let erasure = try erase()
     // The ban and two batches were carried out before.
     #expect(
-      erasure.report.lines == ["tea\t1 membership, \(500 - 2 * Erasure.requestsAtOnce) texts"])
+      erasure.report.lines == ["tea\t1 membership, \(500 - 2 * PersonErasure.requestsAtOnce) texts"]
+    )
     #expect(erasure.sampleCount > 0)
     let result = try erasure.search(folder: folder["data"])
     #expect(result.findings.isEmpty)
@@ -118,7 +119,7 @@ import Wire
 
   @Test func `a name that the store does not know is an error, and is not banned`() throws {
     try fill(2)
-    var erasure = Erasure(of: "bob", in: place) { _ in Issue.record("nothing is to be done") }
+    var erasure = PersonErasure(of: "bob", in: place) { _ in Issue.record("nothing is to be done") }
     #expect(throws: StorePlace.unknown("bob")) { try erasure.run() }
     #expect(throws: StorePlace.unknown("bob")) { try place.export(person: "bob") { _ in } }
   }

@@ -23,6 +23,9 @@ struct Erase: ParsableCommand {
 
   @OptionGroup var relay: RunningRelay
 
+  /// How many of the places are printed at which something is left; their number is printed as well.
+  private static let findingsLimit = 20
+
   func validate() throws {
     guard UserName.isValid(user), user != UserName.relay else {
       throw ValidationError("--user must be the name of a user.")
@@ -42,7 +45,7 @@ struct Erase: ParsableCommand {
     try StoreOptions.explaining {
       let stopped =
         isRunning ? nil : try StoppedRelay(configuration) { StandardError.write("\($0)\n") }
-      var erasure = Erasure(of: user, in: place) { messages in
+      var erasure = PersonErasure(of: user, in: place) { messages in
         if let stopped { return try stopped.perform(messages) }
         do throws(OperatorRequest.Failure) {
           try OperatorRequest.perform(messages, socketIn: configuration.dataFolder)
@@ -69,7 +72,7 @@ struct Erase: ParsableCommand {
   }
 
   /// Searches the files; what is left is an error.
-  private func search(_ erasure: Erasure, _ place: StorePlace) throws {
+  private func search(_ erasure: PersonErasure, _ place: StorePlace) throws {
     guard case .sqlite(let folder) = place else {
       StandardError.write(
         "Old rows are in the files of PostgreSQL until it has vacuumed the tables, and in its archive.\n"
@@ -77,7 +80,7 @@ struct Erase: ParsableCommand {
       return
     }
     let result = try erasure.search(folder: folder)
-    for finding in result.findings {
+    for finding in result.findings.prefix(Self.findingsLimit) {
       StandardError.write("\(finding.path) still has a piece of it at byte \(finding.offset).\n")
     }
     StandardOutput.write(

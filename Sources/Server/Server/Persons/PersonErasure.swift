@@ -6,7 +6,7 @@ public import Wire
 
 /// The erasure of a person: finds what the relay has of them, and has it removed in batches of bounded cost.
 /// Each batch is stored when the next one begins, so an erasure that was interrupted is continued by another.
-public struct Erasure {
+public struct PersonErasure {
   /// How many entries one batch removes, so that the messages of others pass between them.
   static let requestsAtOnce = RequestBatch.requestsLimit
   /// How often the store is read again. The first time finds nearly all; the second one, what took reactions
