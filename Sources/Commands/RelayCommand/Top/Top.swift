@@ -10,8 +10,8 @@ struct Top: ParsableCommand {
     abstract: "Show what the running relay does, every second.",
     discussion: """
       Reads the relay's metrics by the socket operator.sock in its data folder; or by --url with the \
-      token of a user in auth.operators, or with the one in metrics.token, which does not show users and \
-      rooms. Where standard output is a terminal, \
+      token in admin.token or that of a user in auth.operators, or with the one in metrics.token, which \
+      does not show users and rooms. Where standard output is a terminal, \
       it shows a screen until q or Ctrl+C; else it prints lines.
       """)
 
