@@ -259,8 +259,8 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "WebSocket", "Wire", "Relay", "Gateway", "Server", "RelayConfiguration", "ShardWorld",
-        "Hostile", "Pictures", "CZlib",
+        "WebSocket", "Wire", "Relay", "Gateway", "Imports", "Server", "RelayConfiguration",
+        "ShardWorld", "Hostile", "Pictures", "CZlib",
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: strict),
     .target(

@@ -31,6 +31,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case proxyHeader = "proxy-header"
   /// A picture of a person.
   case png
+  /// The export of another chat.
+  case imports
   /// A configuration file.
   case configuration
   /// Actions of clients on the relay itself: its shards, sequencer and a store.
@@ -58,6 +60,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .batch: try HTTPTargets.checkBatch(choices.rest)
     case .proxyHeader: try ProxyHeaderTarget.check(choices.rest)
     case .png: try PNGTarget.check(&choices)
+    case .imports: try ImportTarget.check(&choices)
     case .relay: try RelayTarget.check(choices)
     case .configuration: try ConfigurationTarget.check(choices.rest)
     }
