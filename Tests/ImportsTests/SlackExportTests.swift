@@ -106,6 +106,22 @@ import Wire
     #expect(marks == ["ada": head, "bo-k.": head])
   }
 
+  @Test
+  func `keeps the names of those who have left an open room, and lets none into a private one`()
+    throws
+  {
+    let message = #"{"user":"U3","text":"bye","ts":"1577880001.000000"}"#
+    try say(message, in: "general")
+    try say(message, in: "secret", day: "2020-01-02")
+    let converted = try export.convert(.slack)
+    var members: [String: Set<String>] = [:]
+    for case .marks(let line) in converted.lines {
+      members[line.room, default: []].insert(line.user)
+    }
+    #expect(members["general"] == ["ada", "bo-k.", "cy"])
+    #expect(members["secret"] == ["ada", "bo-k."])
+  }
+
   @Test func `leaves out notices, what is there twice, and times that are none`() throws {
     try say(
       #"{"user":"U1","subtype":"channel_join","text":"joined","ts":"1577880001.000000"}"#,

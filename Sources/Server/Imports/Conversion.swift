@@ -170,7 +170,10 @@ struct Conversion<Source: ForeignExport> {
       line.removeLast()
       lines.append(line)
     }
-    let members = room.members.isEmpty ? room.senders.sorted() : room.members
+    // A user of an open room who has left it stays known, so that an account of that name is given to no one
+    // else (`Store.knows`). In a private room this would let them in.
+    let outsiders = room.isPrivate ? [] : room.senders.subtracting(room.members).sorted()
+    let members = room.members + outsiders
     for user in members {
       append {
         MarksLine(

@@ -41,7 +41,7 @@ struct ForeignRoom {
   var access: Access
   var title = ""
   var topic = ""
-  /// The keys of people. Those of an open room may be unknown: then they are its senders.
+  /// The keys of people. In an open room its senders are members, too.
   var members: [String] = []
   /// The keys of those who may change it, if they are known.
   var owners: [String] = []
