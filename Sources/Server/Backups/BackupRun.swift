@@ -85,7 +85,7 @@ public final class BackupRun {
       base = (last.number + 1, WallClock.milliseconds)
       stored = StoredPages()
     }
-    scan = try makeScan(isFull: false)
+    scan = try Self.explaining(folder) { try makeScan(isFull: false) }
   }
 
   /// The number of the last object.
