@@ -87,7 +87,8 @@ import WebSocket
     by authenticator: Authenticator = byToken, adminToken: String = Self.adminToken
   ) throws -> Int {
     let trace = String(repeating: "1", count: 32)
-    let path = resource.pattern.map { $0 == "{trace}" ? trace : $0.hasPrefix("{") ? "1" : $0[...] }
+    let path = resource.pattern
+      .map { $0 == "{trace}" ? trace[...] : $0.hasPrefix("{") ? "1" : $0 }
       .joined(separator: "/")
     var fields = fields + ["Host: \(host)"]
     if ["POST", "PATCH"].contains(resource.methods[0]) {
