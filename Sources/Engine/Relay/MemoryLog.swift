@@ -108,6 +108,7 @@ public final class MemoryLog: Log {
         let isDue = try state.tracker.beginPass(
           version: state.statistics.entries, wall: wall, monotonic: monotonic, &state.store)
         while isDue, let trims = try state.tracker.step(&state.store) {
+          if trims.isEmpty { continue }
           let outcome = state.sequencer.process(
             [], trimming: trims, store: &state.store, now: wall, framing: state.framing)
           Self.publish(outcome, completing: [], &state)

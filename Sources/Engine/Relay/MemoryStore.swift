@@ -3,7 +3,7 @@ public import Wire
 
 /// A store that keeps rooms and entries in memory.
 public struct MemoryStore: EntryStore, EntryReader {
-  private struct Room {
+  struct Room {
     var name: String
     /// The `seq` of the first of them is `first`.
     var entries: [Entry] = []
@@ -72,13 +72,13 @@ public struct MemoryStore: EntryStore, EntryReader {
       changeSeqs.partitioningIndex { $0 > seq }
     }
   }
-  private struct Identity: Hashable {
+  struct Identity: Hashable {
     var sender: String
     var id: String
   }
 
-  private var rooms: [Int64: Room] = [:]
-  private var numbers: [String: Int64] = [:]
+  private(set) var rooms: [Int64: Room] = [:]
+  private(set) var numbers: [String: Int64] = [:]
   private var roomsByMember: [String: Set<Int64>] = [:]
   private var seen: [String: Int64] = [:]
   private var allBlocks = BlockTable()
@@ -395,33 +395,6 @@ public struct MemoryStore: EntryStore, EntryReader {
 
   public mutating func users(after user: String, limit: Int) throws(StoreFailure) -> [String] {
     Array(seen.keys.filter { $0 > user }.sorted().prefix(limit))
-  }
-}
-
-extension MemoryStore: RetentionSource {
-  package mutating func newestEntryAt() throws(StoreFailure) -> Int64? {
-    rooms.values.compactMap { $0.entries.last?.at }.max()
-  }
-
-  package mutating func retainedRooms(
-    after number: Int64, limit: Int
-  ) throws(StoreFailure) -> [RetainedRoom] {
-    // Rooms are numbered from 1 on.
-    (number + 1..<max(number + 1, Int64(numbers.count) + 1)).prefix(limit).compactMap { number in
-      rooms[number].map {
-        RetainedRoom(number: number, name: $0.name, first: $0.first, head: $0.head)
-      }
-    }
-  }
-
-  package mutating func retainedEntries(
-    ofRoom number: Int64, in seqs: ClosedRange<Int64>
-  ) throws(StoreFailure) -> [RetainedEntry] {
-    seqs.compactMap { seq in
-      rooms[number]?.entry(seq).map {
-        RetainedEntry(seq: seq, at: $0.at, bytes: Int64($0.body.count))
-      }
-    }
   }
 }
 

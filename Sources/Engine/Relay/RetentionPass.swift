@@ -26,6 +26,8 @@ package struct RetentionPass {
   private let report: @Sendable (String) -> Void
   private var outage: Outage
   private var doubtsClock = false
+  /// When a pass began that has not ended, in milliseconds of the monotonic clock.
+  private var pausedSince: Int64?
 
   /// - Parameters:
   ///   - store: what cannot be read if a pass fails.
@@ -46,39 +48,58 @@ package struct RetentionPass {
 
   package var hasNewRules: Bool { rules.current.version != version }
 
-  /// Trims all rooms that have more than they keep.
+  /// Whether the next run continues this pass.
+  package var isPaused: Bool { pausedSince != nil }
+
+  /// Trims all rooms that have more than they keep, or some of them.
   /// - Parameters:
   ///   - appended: grows with each entry of the log.
   ///   - wall: milliseconds since 1970.
   ///   - monotonic: milliseconds of the monotonic clock.
-  ///   - trim: has rooms trimmed, possibly none; called between two steps. Returns whether that has been
-  ///     done: if not, the pass ends.
+  ///   - mayContinue: called before each step: whether there is time for it now.
+  ///   - trim: trims rooms, in one batch. Returns whether that has been done: if not, the next run
+  ///     starts over.
   package mutating func run(
     _ source: inout some RetentionSource, appended: Int, wall: Int64, monotonic: Int64,
-    trim: ([RoomTrim]) -> Bool
+    mayContinue: () -> Bool, trim: ([RoomTrim]) -> Bool
   ) {
     let current = rules.current
     if current.version != version {
       version = current.version
       tracker.replace(by: current.rules)
+      pausedSince = nil
     }
+    let began = pausedSince ?? monotonic
+    var isDue = isPaused
+    pausedSince = nil
     do throws(StoreFailure) {
-      let isDue = try tracker.beginPass(
-        version: appended, wall: wall, monotonic: monotonic, &source)
-      if tracker.doubtsClock, !doubtsClock {
-        report(
-          "The clock has jumped ahead, or is ahead of the newest entry. Until it has kept pace for an "
-            + "hour, entries are removed by the earlier time: what a wrong clock removes is lost.")
+      if !isDue {
+        isDue = try tracker.beginPass(
+          version: appended, wall: wall, monotonic: monotonic, &source)
+        reportClock()
       }
-      doubtsClock = tracker.doubtsClock
-      while isDue, let trims = try tracker.step(&source) {
-        guard trim(trims) else { return tracker.forgetPass() }
+      while isDue {
+        guard mayContinue() else {
+          pausedSince = began
+          return
+        }
+        guard let trims = try tracker.step(&source) else { break }
+        guard trims.isEmpty || trim(trims) else { return tracker.forgetPass() }
       }
       outage.update(nil)
-      meter.recordPass(beganAt: monotonic)
+      meter.recordPass(beganAt: began)
     } catch {
       tracker.forgetPass()
       outage.update(error)
     }
+  }
+
+  private mutating func reportClock() {
+    if tracker.doubtsClock, !doubtsClock {
+      report(
+        "The clock has jumped ahead, or is ahead of the newest entry. Until it has kept pace for an "
+          + "hour, entries are removed by the earlier time: what a wrong clock removes is lost.")
+    }
+    doubtsClock = tracker.doubtsClock
   }
 }

@@ -50,7 +50,7 @@ package protocol RetentionSource {
 /// Every entry is read at most twice: when it is added to the size of its room, and when it goes. So a
 /// pass over rooms in which nothing happens reads no entry.
 package struct RetentionTracker {
-  /// How many rooms are looked up at once.
+  /// How many rooms are looked up at once, and examined by one step at most.
   private static let roomsAtOnce = 1000
   /// The number of entries that one step reads.
   private static let readAtOnce: Int64 = 4096
@@ -128,14 +128,20 @@ package struct RetentionTracker {
   package mutating func step(
     _ source: inout some RetentionSource
   ) throws(StoreFailure) -> [RoomTrim]? {
-    (readsLeft, trimsLeft) = (Self.readAtOnce, Retention.trimmedAtOnce)
-    var trims: [RoomTrim] = []
-    while trims.count < Self.trimsAtOnce, readsLeft > 0, trimsLeft > 0 {
-      guard var room = try nextRoom(&source) else {
-        guard trims.isEmpty else { return trims }
+    if waiting.isEmpty {
+      guard let after else {
         passed = (version, due)
         return nil
       }
+      let rooms = try source.retainedRooms(after: after, limit: Self.roomsAtOnce)
+      self.after = rooms.count == Self.roomsAtOnce ? rooms.last?.number : nil
+      waiting = rooms.reversed()
+    }
+    (readsLeft, trimsLeft) = (Self.readAtOnce, Retention.trimmedAtOnce)
+    var trims: [RoomTrim] = []
+    while trims.count < Self.trimsAtOnce, readsLeft > 0, trimsLeft > 0,
+      var room = waiting.popLast()
+    {
       guard room.first <= room.head, let rule = retention.rule(for: room.name) else { continue }
       let first = try advance(room, rule, &source)
       if first.seq > room.first {
@@ -148,17 +154,6 @@ package struct RetentionTracker {
       }
     }
     return trims
-  }
-
-  private mutating func nextRoom(
-    _ source: inout some RetentionSource
-  ) throws(StoreFailure) -> RetainedRoom? {
-    if waiting.isEmpty, let after {
-      let rooms = try source.retainedRooms(after: after, limit: Self.roomsAtOnce)
-      self.after = rooms.count == Self.roomsAtOnce ? rooms.last?.number : nil
-      waiting = rooms.reversed()
-    }
-    return waiting.popLast()
   }
 
   /// Returns the first entry of a room that is kept, as far as this step gets.

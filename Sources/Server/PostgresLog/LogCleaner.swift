@@ -79,14 +79,10 @@ final class LogCleaner: Sendable {
   ) throws(PostgresError) {
     let rows = try connection.run(Self.selectTime())[0]
     var reader = RetentionReader(connection)
-    var isComplete = true
     state.pass.run(
-      &reader, appended: Int(rows.int(0, 1)), wall: rows.int(0, 0), monotonic: Self.now
-    ) { trims in
-      isComplete = Self.now < end && (trims.isEmpty || trim(trims))
-      return isComplete
-    }
-    if isComplete { state.due = Self.now + intervalMilliseconds }
+      &reader, appended: Int(rows.int(0, 1)), wall: rows.int(0, 0), monotonic: Self.now,
+      mayContinue: { Self.now < end }, trim: trim)
+    if !state.pass.isPaused { state.due = Self.now + intervalMilliseconds }
   }
 
   private func trim(_ trims: [RoomTrim]) -> Bool {

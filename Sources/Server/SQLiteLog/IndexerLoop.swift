@@ -61,12 +61,13 @@ struct IndexerLoop: Sendable {
       if pass.hasNewRules || MonotonicClock.milliseconds >= nextPass {
         pass.run(
           &reader, appended: store.tail.appended, wall: clock(),
-          monotonic: MonotonicClock.milliseconds
+          monotonic: MonotonicClock.milliseconds,
+          mayContinue: {
+            // Unindexed entries occupy memory, so they go first.
+            if store.tail.firstSealed != nil { index(indexer, requests, &outage) }
+            return !requests.isEnding
+          }
         ) { trims in
-          // Unindexed entries occupy memory, so they go first.
-          if store.tail.firstSealed != nil { index(indexer, requests, &outage) }
-          if requests.isEnding { return false }
-          if trims.isEmpty { return true }
           submissions.append(.trim(trims, answers))
           return answers.takeAll()?.first == true
         }
