@@ -146,6 +146,7 @@ import Testing
     "smoke", "fanout", "dms", "reconnect-storm", "slow-readers", "chaos", "hostile", "soak",
     "capacity", "full-disk", "kills", "pause", "power-loss", "cluster-relays", "cluster-database",
     "cluster-failover", "cluster-replicated", "cluster-fork", "cluster-random", "backup-under-load",
+    "retention-under-load",
   ])
   func `the included scenarios are valid, and their plans leave nothing out`(
     name: String
