@@ -95,7 +95,7 @@ import Testing
     let loop = ArrayLoop()
     let stream = loop.connect()
     loop.send(Self.opening, on: stream)
-    loop.loop.take([.shutDown])
+    loop.loop.take([.shutDown(isTakenOver: false)])
     loop.pass(milliseconds: 7750)
     #expect(loop.world.streams[stream]?.isClosed == false)
     loop.pass(milliseconds: 250)

@@ -21,6 +21,8 @@ final class ArrayWorld: LoopWorld {
   var streams: [Int: Stream] = [:]
   var submitted: [LogRequest] = []
   var mail: [LoopMessage] = []
+  /// Whether `LoopWorld.logIsFinished` was called.
+  var hasFinishedWithLog = false
   /// The tokens that `LoopWorld.verify` was given.
   var unverified: [(token: String, asker: VerificationAsker)] = []
   /// The devices that `LoopWorld.use` was given.
@@ -60,7 +62,9 @@ final class ArrayWorld: LoopWorld {
   func millisecondsSinceAcknowledgement(_ stream: Int) -> Int64 { 0 }
   func finish(_ stream: Int) { streams[stream]?.isFinished = true }
   func close(_ stream: Int) { streams[stream]?.isClosed = true }
+  func logIsFinished() { hasFinishedWithLog = true }
   func submit(_ requests: [LogRequest]) {
+    precondition(!hasFinishedWithLog, "a loop that has finished with the log submits nothing")
     submitted += requests
     onSubmit?(requests)
   }

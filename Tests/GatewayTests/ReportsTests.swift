@@ -160,7 +160,7 @@ import Wire
     relay.pass(milliseconds: 250)
     relay.loop.context.violations.count(.framing)
     for _ in 0...LineQuota.linesPerMinute { relay.loop.remove(stream: connect()) }
-    relay.world.mail.append(.shutDown)
+    relay.world.mail.append(.shutDown(isTakenOver: false))
     relay.pass(milliseconds: 10_000)
     #expect(relay.run() == .over)
     #expect(relay.world.reports.count { $0.fields.contains(LogField("rule", "framing")) } == 2)

@@ -20,7 +20,7 @@ import Testing
   @Test func `a port that another process uses cannot be claimed, although the port is shared`()
     throws
   {
-    let first = try Listener.claim(loopback())
+    var first = try Listener.claim(loopback())
     #expect(first.address.port != 0)
     #expect(refusal(of: first.address)?.code == EADDRINUSE)
     let second = try first.sibling()
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test func `the first listener and its siblings all get clients`() throws {
-    let first = try Listener.claim(loopback())
+    var first = try Listener.claim(loopback())
     let second = try first.sibling()
     var clients: [Int32] = []
     defer { for client in clients { close(client) } }
@@ -132,7 +132,7 @@ import Testing
     let owner = try Listener.claim(loopback())
     let copies = [dup(owner.descriptor), dup(owner.descriptor)]
     do {
-      let first = try Listener.adopt(copies[0])
+      var first = try Listener.adopt(copies[0])
       let second = try first.sibling()
       #expect(first.address == owner.address)
       #expect(second.address == owner.address)

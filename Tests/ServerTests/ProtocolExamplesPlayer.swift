@@ -188,6 +188,7 @@ func withServer<Result>(
     }
   defer {
     server.shutDown()
+    server.closeStore()
     server.waitUntilStopped()
   }
   return try body(server)

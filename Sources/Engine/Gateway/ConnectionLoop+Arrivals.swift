@@ -28,6 +28,9 @@ extension ConnectionLoop {
 
   /// Processes the input of connections that are not established, in the order of their arrival.
   func readArrivals() {
+    if arrivals.isEmpty { return }
+    let began = world.microseconds
+    defer { arrivalCost.record(microseconds: world.microseconds - began) }
     var cost = 0
     var count = 0
     while count < arrivals.count, cost < Self.arrivalCostLimit {
@@ -97,6 +100,7 @@ extension ConnectionLoop {
 
   /// Records that a connection has authenticated, and gives back what its address has paid for it.
   func recordEstablished(_ connection: ServerConnection) {
+    arrivalCost.recordClient()
     recordAuthenticated(connection)
     connection.arrival[.isEstablished] = true
     let paid =

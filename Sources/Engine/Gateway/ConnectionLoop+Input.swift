@@ -245,10 +245,12 @@ extension ConnectionLoop {
         }
         switch event {
         case .message(.text, .input(let range)):
+          connection.arrival[.hasSentLast] = true
           observer?.loopTakes(input.span.extracting(range), from: connection.stream, session)
           shard.receive(session, input.span.extracting(range), now: now)
           if !connection.isAuthenticated { recordIfAuthenticated(session, connection) }
         case .message(.text, .assembled):
+          connection.arrival[.hasSentLast] = true
           let message = connection.webSocket.assembled
           observer?.loopTakes(message.span, from: connection.stream, session)
           shard.receive(session, message.span, now: now)
@@ -256,6 +258,7 @@ extension ConnectionLoop {
         case .message: return .binary
         case .close(let code, _): return .closedByPeer(code)
         case .ping, .pong:
+          connection.arrival[.hasSentLast] = false
           guard mayTakeControlFrame(connection) else { return .tooManyControlFrames }
         }
       }

@@ -78,14 +78,8 @@ import Wire
   /// The deflater for frames that are sent to many connections.
   var deflater: Deflater { deflateStreams.widestDeflater }
   var shutdown: Shutdown?
-
-  var isShuttingDown: Bool { shutdown != nil }
-
-  /// The progress of a shutdown.
-  struct Shutdown {
-    var deadline: Int64
-    var hasAnnounced = false
-  }
+  /// What clients that connect have cost so far.
+  var arrivalCost = ArrivalCost()
 
   package init(index: Int, context: Context, world: any LoopWorld, seed: UInt64) {
     self.index = index
@@ -165,7 +159,7 @@ import Wire
         refuseReading { identity in
           rule.refusal(of: identity).map { WireError(.unauthorized, $0, re: .auth) }
         }
-      case .shutDown: beginShutdown()
+      case .shutDown(let isTakenOver): beginShutdown(isTakenOver: isTakenOver)
       }
     }
     takeTraced()
@@ -202,9 +196,10 @@ import Wire
     readPolled()
     advanceShutdown()
     closeWhatIsToBeClosed()
-    if let requests = shard.takeRequests(now: now) { world.submit(requests) }
+    let needsLog = !hasFinishedWithLog
+    if needsLog, let requests = shard.takeRequests(now: now) { world.submit(requests) }
     flush()
-    for request in shard.takeReads() { world.read(request) }
+    for request in shard.takeReads() where needsLog { world.read(request) }
     for token in shard.takeUnverified() {
       guard let connection = connections[Int(token.connection)] else { continue }
       verify(token.token, of: token.session, connection)
@@ -216,7 +211,7 @@ import Wire
     if endIfOver() { return .over }
     // The requests of resumed connections have to reach the log, too, before the loop may sleep.
     if shard.hasWork || !unfinished.isEmpty || !resumable.isEmpty || !nextRequests.isEmpty
-      || !arrivals.isEmpty
+      || !arrivals.isEmpty || hasToDismiss
     {
       return .goesOn
     }
@@ -263,6 +258,7 @@ import Wire
     let connection = addConnection(.opening, from: peer)
     connection.host = host
     connection.heardAt = now.monotonic
+    connection.arrival[.hasSentLast] = true
     connection.deadline = requestDeadline
     return connection.stream
   }
@@ -321,45 +317,6 @@ import Wire
     guard let session = connection.session else { return }
     shard.close(session)
     connection.session = nil
-  }
-
-  // MARK: - Shutting down
-
-  private func beginShutdown() {
-    guard shutdown == nil else { return }
-    world.stopAccepting()
-    shard.beginShutdown()
-    let milliseconds = Int64(context.drainSeconds) * 1000
-    shutdown = Shutdown(deadline: now.monotonic + milliseconds * 8 / 10)
-    for connection in connections.all { connection.exchange?.beginShutdown() }
-  }
-
-  private func advanceShutdown() {
-    guard let shutdown, !shutdown.hasAnnounced,
-      shard.isIdle || now.monotonic >= shutdown.deadline
-    else { return }
-    self.shutdown?.hasAnnounced = true
-    // The peer decides the contents of an echo, so it gets a close reason but no announcement.
-    for connection in connections.all {
-      guard case .echo = connection.state else { continue }
-      close(
-        connection, CloseCode(rawValue: CloseReason.restart.rawValue), "the relay is restarting")
-    }
-    shard.announceClosing(
-      "the relay is restarting",
-      spreadMilliseconds: min(5000, 500 + Int64(connections.count)))
-    for connection in connections.all where connection.awaitsRequest {
-      remove(connection)
-    }
-  }
-
-  private func endIfOver() -> Bool {
-    guard let shutdown, shutdown.hasAnnounced,
-      connections.isEmpty || now.monotonic >= shutdown.deadline
-    else { return false }
-    for connection in connections.all { remove(connection, "the relay has stopped") }
-    reportSummaries(isLast: true)
-    return true
   }
 
   // MARK: - Bans

@@ -28,8 +28,8 @@ package enum LoopMessage: Sendable {
   case ban(Set<String>)
   /// Disconnects the sessions whose token is no longer accepted.
   case tokenRule(TokenRule)
-  /// Stop accepting connections, finish what was accepted, and end.
-  case shutDown
+  /// Stop accepting connections, finish what was accepted, and end. `isTakenOver`: another process accepts them.
+  case shutDown(isTakenOver: Bool)
 }
 
 /// What waits for the verification of a token.

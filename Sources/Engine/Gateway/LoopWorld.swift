@@ -54,6 +54,8 @@ package protocol LoopWorld: AnyObject {
   func report(_ level: Diagnostics.Level, _ message: String, _ fields: [LogField])
   /// Stops accepting connections.
   func stopAccepting()
+  /// The loop, which shuts down, has stored what it accepted, and calls neither `submit` nor `read` any more.
+  func logIsFinished()
   /// Fetches a picture, and posts `LoopMessage.avatar`.
   func fetchAvatar(of user: String, from url: String, for exchange: ExchangeID)
   /// Verifies a token that `Authenticator` could not decide about at once, and posts
@@ -79,6 +81,7 @@ package protocol LoopWorld: AnyObject {
 extension LoopWorld {
   package var diagnosticsLevel: Diagnostics.Level { .off }
   package func report(_ level: Diagnostics.Level, _ message: String, _ fields: [LogField]) {}
+  package func logIsFinished() {}
   package func verify(_ token: String, from host: HostKey?, for asker: VerificationAsker) {
     preconditionFailure("only a relay that answers later is asked to verify")
   }

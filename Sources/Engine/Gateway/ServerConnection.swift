@@ -120,6 +120,8 @@ package final class ServerConnection {
     static let hasPaidForHandshake = Self(rawValue: 32)
     /// As above, for the request that has opened its WebSocket.
     static let hasPaidForRequest = Self(rawValue: 64)
+    /// What was last heard of it is a message, or that it connects: not a ping or pong.
+    static let hasSentLast = Self(rawValue: 128)
 
     subscript(flag: Self) -> Bool {
       get { contains(flag) }

@@ -51,6 +51,10 @@ public protocol Log: AnyObject, Sendable {
   /// Replaces the rules of retention, which a log applies by itself.
   func apply(_ retention: Retention)
 
+  /// Does what would make `stop`, and the next start, take long, while requests are still processed. Waits for
+  /// some seconds at most, on the calling thread.
+  func prepareToStop()
+
   /// Commits and publishes what was submitted, and closes. Returns when that is done.
   func stop()
 
@@ -67,6 +71,9 @@ extension Log {
 
   /// Does nothing, for a log that keeps everything.
   public func apply(_ retention: Retention) {}
+
+  /// Does nothing, for a log that stops at once.
+  public func prepareToStop() {}
 
   /// Returns zeros, for a log that does not count.
   public func statistics() -> LogStatistics { LogStatistics() }

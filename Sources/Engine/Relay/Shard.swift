@@ -296,8 +296,22 @@ public struct Shard: ~Copyable {
   public mutating func announceClosing(_ reason: String, spreadMilliseconds: Int64) {
     for session in sessions.slots where !sessions[session].isClosing {
       let wait = Int64.random(in: 200...max(200, spreadMilliseconds), using: &random)
-      reply(.closing(reason: reason, reconnectAfterMilliseconds: wait), to: session)
-      end(session, nil, .restart, reason)
+      announceClosing(to: session, reason, wait)
     }
+  }
+
+  /// Tells a client when to reconnect, and closes its connection.
+  public mutating func announceClosing(
+    to id: SessionID, _ reason: String, reconnectAfterMilliseconds wait: Int64
+  ) {
+    guard isActive(id) else { return }
+    announceClosing(to: id.slot, reason, wait)
+  }
+
+  private mutating func announceClosing(
+    to session: Slot<Session>, _ reason: String, _ wait: Int64
+  ) {
+    reply(.closing(reason: reason, reconnectAfterMilliseconds: wait), to: session)
+    end(session, nil, .restart, reason)
   }
 }

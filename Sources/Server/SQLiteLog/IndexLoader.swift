@@ -9,6 +9,8 @@ struct IndexLoader {
   private static let segmentsLeft = 4
 
   let store: OpenStore
+  /// What was read of the index before.
+  var filters: IndexFilters?
 
   /// - Parameter report: receives messages for the operator.
   /// - Returns: why an existing index was discarded.
@@ -49,28 +51,14 @@ struct IndexLoader {
     // Youngest first: if the memory limit is reached, the oldest have no filter.
     for indexSegment in indexSegments.reversed() {
       var filter = store.tail.newFilter(entries: indexSegment.entries, before: indexSegment.base)
-      if filter != nil {
-        try forEachKey(of: indexSegment, in: index) { filter?.insert($0) }
+      if filter != nil, let known = filters?[indexSegment] {
+        filter = known
+      } else {
+        try filter?.fill(with: indexSegment, of: index)
       }
       store.tail.add(Tail.FilteredSegment(indexSegment: indexSegment, filter: filter))
     }
     return try IndexSchema.progress(of: index).position
-  }
-
-  private func forEachKey(
-    of indexSegment: Tail.IndexSegment, in index: borrowing Database,
-    _ body: (IdentityFilter.Key) -> Void
-  ) throws(SQLiteError) {
-    var select = try Statement(
-      "SELECT place, postings FROM identities WHERE place >= ?1 AND place < ?2", on: index)
-    try select.bind(1, indexSegment.places.lowerBound)
-    try select.bind(2, indexSegment.places.upperBound)
-    while try select.step() {
-      let bucket = select.integer(0) - indexSegment.places.lowerBound
-      select.forEachWord(1) {
-        body(IdentityFilter.Key(hash: indexSegment.hash(of: $0, bucket: bucket)))
-      }
-    }
   }
 
   /// Checks that all identities belong to an index segment or to an unfinished one.

@@ -22,6 +22,14 @@ struct IndexerLoop: Sendable {
   var end: @Sendable (UnsyncedCheckpoint) -> Never
   private let answers = WorkQueue<Bool>()
 
+  enum Task: Sendable {
+    /// There is something to index.
+    case index
+    /// Index what is sealed, and then do nothing that takes long: the log is about to stop. The queue receives
+    /// an element when that is done, or cannot be done.
+    case finish(WorkQueue<Void>)
+  }
+
   init(
     store: OpenStore, rules: RetentionRules, tickMilliseconds: Int,
     clock: @escaping @Sendable () -> Int64, meter: LogMeter,
@@ -38,9 +46,7 @@ struct IndexerLoop: Sendable {
     self.end = end
   }
 
-  func run(
-    _ requests: WorkQueue<Void>, _ indexer: Indexer, _ reader: RetentionReader
-  ) {
+  func run(_ requests: WorkQueue<Task>, _ indexer: Indexer, _ reader: RetentionReader) {
     var outage = Outage(
       "Indexing", path: store.folder.indexPath,
       meanwhile: "No data is lost, but the relay uses more and more memory",
@@ -57,6 +63,13 @@ struct IndexerLoop: Sendable {
         outage.isFailing ? Self.retryAfterMilliseconds : .max,
         Int(max(0, nextPass - MonotonicClock.milliseconds))))
     {
+      if let finishing = taken.lazy.compactMap(\.finished).first {
+        // A failure is no reason to wait: the next start reads back what is not indexed.
+        try? indexAll(indexer, requests, &outage)
+        finishing.append(())
+        while requests.takeAll() != nil {}
+        return
+      }
       var hasTrimmed = false
       if pass.hasNewRules || MonotonicClock.milliseconds >= nextPass {
         pass.run(
@@ -82,7 +95,7 @@ struct IndexerLoop: Sendable {
 
   /// Makes the writer delete entries that are no longer kept, one slice between two batches.
   private func sweep(
-    _ indexer: Indexer, _ requests: WorkQueue<Void>
+    _ indexer: Indexer, _ requests: WorkQueue<Task>
   ) throws(StoreFailure) {
     while let garbage = try indexer.garbage() {
       for slice in garbage.slices {
@@ -110,7 +123,7 @@ struct IndexerLoop: Sendable {
   }
 
   private func index(
-    _ indexer: Indexer, _ requests: WorkQueue<Void>, _ outage: inout Outage
+    _ indexer: Indexer, _ requests: WorkQueue<Task>, _ outage: inout Outage
   ) {
     do throws(StoreFailure) {
       try indexAll(indexer, requests, &outage)
@@ -126,12 +139,19 @@ struct IndexerLoop: Sendable {
   }
 
   private func indexAll(
-    _ indexer: Indexer, _ requests: WorkQueue<Void>, _ outage: inout Outage
+    _ indexer: Indexer, _ requests: WorkQueue<Task>, _ outage: inout Outage
   ) throws(StoreFailure) {
     while !requests.isEnding {
       guard try indexer.indexNext() else { break }
       outage.update(nil)
       checkpoint(indexer)
     }
+  }
+}
+
+extension IndexerLoop.Task {
+  /// The queue that waits for the end of the work.
+  fileprivate var finished: WorkQueue<Void>? {
+    if case .finish(let queue) = self { queue } else { nil }
   }
 }

@@ -27,7 +27,7 @@ struct LogWriter: Sendable {
   var options: SQLiteLog.Options
   var checkpointer: Checkpointer
   /// Receives an element when there is something to index.
-  var indexWork: WorkQueue<Void>
+  var indexWork: WorkQueue<IndexerLoop.Task>
   var meter: LogMeter
   var report: @Sendable (String) -> Void
   /// Ends the process.
@@ -106,7 +106,7 @@ struct LogWriter: Sendable {
       // Said once: a client can ask for it again and again.
       if let damage = outcome.damage { damages.update(damage) }
       for (_, done) in trims { done.append(outcome.failure == nil) }
-      if store.hasSealed { indexWork.append(()) }
+      if store.hasSealed { indexWork.append(.index) }
       for (slice, done) in deletions {
         done.append((try? store.delete(slice)) != nil)
         store.vacuum()

@@ -57,6 +57,8 @@ public final class SQLiteLog: Log {
     public var limits = EntryLimits()
     /// How long a batch with entries waits before it is processed, to simulate slow acks.
     public var commitDelayMilliseconds = 0
+    /// What was read of the index before the store could be opened; `nil` = nothing.
+    public var filters: IndexFilters?
     /// Milliseconds since 1970.
     package var clock: @Sendable () -> Int64 = { WallClock.milliseconds }
     /// How many entries are indexed at once; `nil` = the default.
@@ -85,7 +87,7 @@ public final class SQLiteLog: Log {
   private let indexer: Handover<Indexer>
   private let retentionReader: Handover<RetentionReader>
   private let rules: RetentionRules
-  private let indexWork = WorkQueue<Void>()
+  private let indexWork = WorkQueue<IndexerLoop.Task>()
   private let shared: OpenStore
   private let space: DiskSpace
   /// The first one is the writer.
@@ -106,7 +108,7 @@ public final class SQLiteLog: Log {
     let store = try reserve.lend(&isLent) { () throws(StoreError) in
       try SQLiteStore(
         folder: path, durability: options.durability, now: options.clock(),
-        segmentEntries: options.segmentEntries, report: report)
+        segmentEntries: options.segmentEntries, filters: options.filters, report: report)
     }
     space = DiskSpace(path: path, minimumBytes: options.minimumFreeBytes)
     store.space = space
@@ -237,6 +239,20 @@ public final class SQLiteLog: Log {
     statistics.files = shared.folder.files
     statistics.freeBytes = space.freeBytes
     return statistics
+  }
+
+  /// How long `prepareToStop` waits for the indexer.
+  private static let preparationMilliseconds = 2000
+
+  /// See `Log`. Indexes what is not indexed, which the next start would read back, and moves the
+  /// write-ahead log, as the end would.
+  public func prepareToStop() {
+    let indexed = WorkQueue<Void>()
+    shared.seal()
+    indexWork.append(.finish(indexed))
+    _ = indexed.takeAll(timeoutMilliseconds: Self.preparationMilliseconds)
+    guard let database = try? Checkpointer.connect(shared.folder) else { return }
+    do throws(UnsyncedCheckpoint) { _ = try database.syncedCheckpoint() } catch { end(error) }
   }
 
   /// See `Log`. Must not be called by `publish`, since it waits for the threads that call

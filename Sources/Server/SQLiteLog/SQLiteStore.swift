@@ -37,12 +37,13 @@ package final class SQLiteStore: EntryStore {
   ///   - epochName: the name of the new epoch; `nil` = a random one.
   ///   - identityKey: for a store without entries; `nil` = a random one.
   ///   - filterLimitBytes: the memory limit of the identity filters; `nil` = `Tail`'s.
+  ///   - filters: what was read of the index before.
   ///   - report: receives messages for the operator.
   package init(
     folder path: String, durability: Durability = .fsync, now: Int64,
     segmentEntries: Int? = nil, vfs: String? = nil, epochName: String? = nil,
     identityKey: EntryIdentity.Key? = nil, filterLimitBytes: Int? = nil,
-    report: (String) -> Void = { _ in }
+    filters: IndexFilters? = nil, report: (String) -> Void = { _ in }
   ) throws(StoreError) {
     let folder = DataFolder(path)
     if vfs == nil {
@@ -77,7 +78,8 @@ package final class SQLiteStore: EntryStore {
     } catch {
       throw refusal(error)
     }
-    discardedIndex = try IndexLoader(store: shared).load(from: database, report: report)
+    discardedIndex = try IndexLoader(store: shared, filters: filters)
+      .load(from: database, report: report)
     let index = try IndexReader.open(shared, .readWrite)
     do throws(SQLiteError) {
       state = try StoreState(

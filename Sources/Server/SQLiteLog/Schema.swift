@@ -370,7 +370,7 @@ enum Schema {
   }
 
   /// Rejects files that are not a relay's, or that a newer relay wrote.
-  private static func check(_ database: borrowing Database, path: String) throws {
+  static func check(_ database: borrowing Database, path: String) throws {
     guard try database.integer("PRAGMA application_id") == applicationID else {
       throw StoreError(
         .configuration,

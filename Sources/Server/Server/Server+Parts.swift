@@ -11,7 +11,8 @@ import SQLiteLog
 /// The parts that a server opens from its configuration.
 extension Server {
   static func openLog(
-    _ configuration: Configuration, _ logger: Logger, _ lead: BotLead, _ isCancelled: () -> Bool
+    _ configuration: Configuration, _ logger: Logger, _ lead: BotLead, _ filters: IndexFilters?,
+    _ isCancelled: () -> Bool
   ) throws(ServerError) -> any Log {
     if configuration.log.engine == .postgresql {
       // For what is each relay's own: the list of people.
@@ -47,6 +48,7 @@ extension Server {
     }
     var options = SQLiteLog.Options(configuration)
     options.durability = durability
+    options.filters = filters
     do {
       return try SQLiteLog(folder: configuration.dataFolder, options: options) {
         logger.error("\($0)")

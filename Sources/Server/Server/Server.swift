@@ -38,23 +38,30 @@ public final class Server: Sendable {
   public let firstLink: String?
   let mailboxes: [Mailbox<LoopMessage>]
   let heartbeats: [Heartbeat]
+  /// Copies of what the loops listen on.
+  public let sockets: ListeningSockets
+  /// Receives an element from each loop that needs the log no more.
+  private let finished: WorkQueue<Void>
   private let threads: Mutex<[WorkerThread]>
   private let memoryRetention: MemoryRetention?
   private let bots: Mutex<Task<Void, Never>?>
 
   /// Opens the store, listens, and starts to serve; returns when clients can connect.
   /// - Parameters:
-  ///   - listener: the socket that the relay was started with, instead of `listen`.
-  ///   - isCancelled: asked while it waits for a PostgreSQL that does not answer yet.
+  ///   - sockets: what it listens on, instead of `listen`.
+  ///   - predecessor: the relay from which it takes over.
+  ///   - isCancelled: asked while it waits for a PostgreSQL that does not answer yet, or for the predecessor.
   /// - Throws: what is wrong with the environment, as a sentence for the operator.
   public convenience init(
-    _ configuration: Configuration, logger: Logger, listener: consuming Listener? = nil,
-    isCancelled: () -> Bool = { false }
+    _ configuration: Configuration, logger: Logger, sockets: ListeningSockets? = nil,
+    predecessor: Predecessor? = nil, isCancelled: () -> Bool = { false }
   ) throws(ServerError) {
     let lead = BotLead()
-    try self.init(configuration, logger: logger, listener: listener, lead: lead) {
-      (configuration, logger) throws(ServerError) in
-      try Self.openLog(configuration, logger, lead, isCancelled)
+    try self.init(
+      configuration, logger: logger, sockets: predecessor?.sockets ?? sockets, lead: lead
+    ) { (configuration, logger) throws(ServerError) in
+      let filters = try predecessor?.release(configuration, isCancelled)
+      return try Self.openLog(configuration, logger, lead, filters, isCancelled)
     }
   }
 
@@ -62,7 +69,7 @@ public final class Server: Sendable {
   ///   - lead: says when this relay runs the bots; `nil` = always.
   ///   - openLog: called once the port is bound.
   init(
-    _ configuration: Configuration, logger: Logger, listener: consuming Listener? = nil,
+    _ configuration: Configuration, logger: Logger, sockets passed: ListeningSockets? = nil,
     lead: BotLead? = nil,
     openLog: (Configuration, Logger) throws(ServerError) -> any Log
   ) throws(ServerError) {
@@ -79,7 +86,8 @@ public final class Server: Sendable {
       )
     }
     // Binds the port first: a second relay on the same port must not touch the store.
-    let listener = try Self.claim(configuration.listen, unless: listener)
+    let loops = configuration.loops == 0 ? ProcessorCount.usable : configuration.loops
+    var listener = try Self.claim(configuration.listen, unless: passed, loops: max(1, loops))
     address = listener.address
     let names = ReservedNames(configuration)
     var shard = configuration.shard
@@ -111,7 +119,9 @@ public final class Server: Sendable {
     names.follow(authenticator)
     self.names = names
 
-    let loops = configuration.loops == 0 ? ProcessorCount.usable : configuration.loops
+    let sockets = ListeningSockets(isShared: listener.isShared)
+    self.sockets = sockets
+    finished = WorkQueue()
     do {
       var mailboxes: [Mailbox<LoopMessage>] = []
       for _ in 0..<loops { mailboxes.append(try Mailbox()) }
@@ -148,7 +158,8 @@ public final class Server: Sendable {
       context.proxies = proxies.chain
       context.sampleMilliseconds = SampleRing.intervalMilliseconds
       let shared = SocketWorld.Shared(
-        log: log, mailboxes: mailboxes, heartbeats: heartbeats, avatars: avatars,
+        log: log, mailboxes: mailboxes, heartbeats: heartbeats, sockets: sockets,
+        finished: finished, avatars: avatars,
         accounts: accounts,
         authority: authority, credentials: credentials,
         proxies: proxies, logger: logger,
@@ -164,13 +175,14 @@ public final class Server: Sendable {
       }
       var threads: [WorkerThread] = []
       for index in 1..<max(1, loops) {
-        threads.append(
-          try SocketLoop.start(index, context, shared, try listener.sibling()))
+        let sibling = try listener.sibling()
+        try sockets.add(sibling)
+        threads.append(try SocketLoop.start(index, context, shared, sibling))
       }
-      threads.append(
-        try SocketLoop.start(
-          0, context, shared, listener,
-          operators: Self.claimOperatorSocket(configuration, logger)))
+      try sockets.add(listener)
+      let operators = Self.claimOperatorSocket(
+        configuration, logger, unless: passed, copyTo: sockets)
+      threads.append(try SocketLoop.start(0, context, shared, listener, operators: operators))
       self.threads = Mutex(threads)
     } catch {
       log.stop()
@@ -189,13 +201,26 @@ public final class Server: Sendable {
   }
 
   /// Shuts down in order: accepted entries are committed and acknowledged, and every client is told
-  /// when to reconnect. Returns at once; `waitUntilStopped` waits. Thread-safe.
-  public func shutDown() {
+  /// when to reconnect. Returns soon; `waitUntilStopped` waits. Thread-safe.
+  /// - Parameter isTakenOver: whether another process serves the sockets from now on: they stay open.
+  public func shutDown(isTakenOver: Bool = false) {
+    log.prepareToStop()
     stopBots()
-    for mailbox in mailboxes { mailbox.post(.shutDown) }
+    if isTakenOver { sockets.areHandedOver = true } else { sockets.close() }
+    for mailbox in mailboxes { mailbox.post(.shutDown(isTakenOver: isTakenOver)) }
   }
 
-  /// Waits until everything has ended. Must be called once.
+  /// Closes the store as soon as nothing that was accepted waits for it: the clients may be connected
+  /// still. Must be called once, after `shutDown`.
+  public func closeStore() {
+    var loops = mailboxes.count
+    while loops > 0, let finished = finished.takeAll() { loops -= finished.count }
+    accounts?.stop()
+    memoryRetention?.stop()
+    log.stop()
+  }
+
+  /// Waits until everything has ended. Must be called once, after `closeStore`.
   public func waitUntilStopped() {
     let threads = threads.withLock { threads in
       defer { threads = [] }
@@ -205,9 +230,6 @@ public final class Server: Sendable {
     avatars.stop()
     authority?.stop()
     for thread in threads { thread.join() }
-    accounts?.stop()
-    memoryRetention?.stop()
-    log.stop()
   }
 
   /// Checks whether the files that a configuration names can be used; reads them with blocking

@@ -18,6 +18,10 @@ import WebSocket
     var mailboxes: [Mailbox<LoopMessage>]
     /// The heartbeat of each loop.
     var heartbeats: [Heartbeat]
+    /// Copies of what the loops listen on.
+    var sockets: ListeningSockets
+    /// Receives an element when this loop needs the log no more.
+    var finished: WorkQueue<Void>
     var avatars: AvatarCache
     /// `nil` = the relay has no accounts.
     var accounts: AccountKeeper?
@@ -178,9 +182,12 @@ import WebSocket
   func stopAccepting() {
     acceptor?.close()
     acceptor = nil
+    if shared.sockets.areHandedOver { operatorAcceptor?.leavePath() }
     operatorAcceptor?.close()
     operatorAcceptor = nil
   }
+
+  func logIsFinished() { shared.finished.append(()) }
 
   func fetchAvatar(of user: String, from url: String, for exchange: ExchangeID) {
     let mailbox = shared.mailboxes[index]

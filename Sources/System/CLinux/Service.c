@@ -56,3 +56,57 @@ int clinux_send_unix_datagram(const char *path, const char *text) {
   errno = code;
   return sent < 0 ? -1 : 0;
 }
+
+int clinux_send_descriptors(int socket, const char *text, const int *descriptors, int count) {
+  if (count < 0 || count > CLINUX_DESCRIPTORS_LIMIT) {
+    errno = EINVAL;
+    return -1;
+  }
+  union {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(CLINUX_DESCRIPTORS_LIMIT * sizeof(int))];
+  } control = {0};
+  struct iovec content = {.iov_base = (char *)text, .iov_len = strlen(text)};
+  struct msghdr message = {.msg_iov = &content, .msg_iovlen = 1};
+  if (count > 0) {
+    message.msg_control = &control;
+    message.msg_controllen = CMSG_SPACE((size_t)count * sizeof(int));
+    control.header.cmsg_level = SOL_SOCKET;
+    control.header.cmsg_type = SCM_RIGHTS;
+    control.header.cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
+    memcpy(CMSG_DATA(&control.header), descriptors, (size_t)count * sizeof(int));
+  }
+  ssize_t sent;
+  do {
+    sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  return sent < 0 ? -1 : 0;
+}
+
+ptrdiff_t clinux_receive_descriptors(
+    int socket, char *text, size_t size, int descriptors[CLINUX_DESCRIPTORS_LIMIT], int *count) {
+  union {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(CLINUX_DESCRIPTORS_LIMIT * sizeof(int))];
+  } control;
+  struct iovec content = {.iov_base = text, .iov_len = size};
+  struct msghdr message = {
+      .msg_iov = &content,
+      .msg_iovlen = 1,
+      .msg_control = &control,
+      .msg_controllen = sizeof control,
+  };
+  ssize_t received;
+  do {
+    received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  } while (received < 0 && errno == EINTR);
+  *count = 0;
+  if (received < 0) return -1;
+  for (struct cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    size_t bytes = part->cmsg_len - CMSG_LEN(0);
+    memcpy(descriptors, CMSG_DATA(part), bytes);
+    *count = (int)(bytes / sizeof(int));
+  }
+  return received;
+}

@@ -17,7 +17,7 @@ public final class Acceptor {
   /// their turn.
   public static let clientsPerTurn = 64
 
-  private let listener: Listener
+  private var listener: Listener
   private let loop: EventLoop
   private let token: UInt64
   private let report: (SystemError) -> Void
@@ -55,6 +55,9 @@ public final class Acceptor {
 
   /// The address that it listens on.
   public var address: Address { listener.address }
+
+  /// See `Listener.leavePath`.
+  public func leavePath() { listener.leavePath() }
 
   /// Whether it is paused for lack of descriptors.
   public var isPaused: Bool { state.pause != nil }

@@ -27,9 +27,11 @@ public struct Listener: ~Copyable, Sendable {
   /// 0.0.0.0:0.
   public let address: Address
   /// The path of a Unix socket, which is removed with the listener.
-  private let path: String?
-  /// Whether the process was started with it.
-  private let isInherited: Bool
+  private var path: String?
+  /// Whether all loops accept from its queue.
+  public let isShared: Bool
+  /// Sockets of the same port that another process has opened, for siblings.
+  private var spares: [Int32] = []
 
   /// The kernel reduces it to `net.core.somaxconn`: after a restart all clients reconnect at once.
   private static let backlog: Int32 = 65535
@@ -61,21 +63,50 @@ public struct Listener: ~Copyable, Sendable {
     guard clinux_adopt_listener(descriptor) == 0 else {
       throw SystemError.last("listen on descriptor \(descriptor)")
     }
-    return try Listener(inherited: descriptor)
+    return try Listener(adopted: descriptor, isShared: true)
   }
 
+  /// Takes over the listeners of another process, which may go on using them. They are closed if one cannot be
+  /// used.
+  /// - Parameter isShared: whether all loops accept from the queue of the first one.
+  public static func takeOver(
+    _ descriptors: [Int32], isShared: Bool
+  ) throws(SystemError) -> Listener {
+    guard let first = descriptors.first else { throw SystemError("take over", code: EBADF) }
+    var listener = try Listener(adopted: first, isShared: isShared)
+    listener.spares = Array(descriptors.dropFirst())
+    return listener
+  }
+
+  /// Takes over a Unix socket that listens at a path, which is removed with the listener.
+  public static func takeOver(_ descriptor: Int32, folder: String, name: String) -> Listener {
+    Listener(unixDescriptor: descriptor, path: "\(folder)/\(name)")
+  }
+
+  /// The number of siblings that exist already; each has to be used, or clients wait in its queue for good.
+  public var spareCount: Int { spares.count }
+
   /// Opens another listener on the same address, for another loop; the kernel distributes clients
-  /// over all. Of an inherited one, all share its queue, from which each loop accepts when it can: a
-  /// queue of one's own would end with this process.
+  /// over all. Of a shared one, each loop accepts from its queue when it can: a queue of one's own would
+  /// end with this process.
   ///
   /// When a listener is closed, the connections that the kernel has assigned to it are reset: open
   /// all listeners before clients connect, and close them together.
-  public func sibling() throws(SystemError) -> Listener {
-    if !isInherited { return try Listener(address, sharesPort: true) }
+  public mutating func sibling() throws(SystemError) -> Listener {
+    if !spares.isEmpty { return try Listener(adopted: spares.removeFirst(), isShared: isShared) }
+    if !isShared { return try Listener(address, sharesPort: true) }
+    return try Listener(adopted: copy(), isShared: true)
+  }
+
+  /// Returns a second descriptor of the socket, which stays open as long as one of them is.
+  public func copy() throws(SystemError) -> Int32 {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     if copy < 0 { throw SystemError.last("dup \(address)") }
-    return try Listener(inherited: copy)
+    return copy
   }
+
+  /// Leaves the path of a Unix socket in place, for the process that has taken the socket over.
+  public mutating func leavePath() { path = nil }
 
   /// Listens on a Unix socket, which only this user, and root, may connect to. Replaces a socket
   /// without a listening process; throws `EADDRINUSE` if there is one.
@@ -89,15 +120,15 @@ public struct Listener: ~Copyable, Sendable {
     descriptor = unixDescriptor
     address = Address(unspecifiedPort: 0)
     self.path = path
-    isInherited = false
+    isShared = false
   }
 
-  private init(inherited descriptor: Int32) throws(SystemError) {
+  private init(adopted descriptor: Int32, isShared: Bool) throws(SystemError) {
     let socket = Socket(owning: descriptor)
     try Self.keepAlive(descriptor, socket.localAddress())
     address = try socket.localAddress()
     path = nil
-    isInherited = true
+    self.isShared = isShared
     self.descriptor = socket.release()
   }
 
@@ -123,7 +154,7 @@ public struct Listener: ~Copyable, Sendable {
     }
     address = try socket.localAddress()
     path = nil
-    isInherited = false
+    isShared = false
     self.descriptor = socket.release()
   }
 
@@ -136,6 +167,7 @@ public struct Listener: ~Copyable, Sendable {
 
   deinit {
     if let path { _ = unsafe unlink(path) }
+    for spare in spares { close(spare) }
     close(descriptor)
   }
 

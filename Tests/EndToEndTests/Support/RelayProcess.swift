@@ -9,6 +9,8 @@ final class RelayProcess {
   private(set) var scheme = "ws"
   private(set) var process: ChildProcess
   private let wrapper: [String]
+  /// Those from which others have taken over: a process that nothing refers to is killed.
+  private var earlier: [ChildProcess] = []
 
   /// Starts a relay, and waits until it serves.
   /// - Parameters:
@@ -46,13 +48,13 @@ final class RelayProcess {
   var dataFolder: String { folder["data"] }
 
   private static func serve(
-    _ folder: TemporaryFolder, port: UInt16, under wrapper: [String]
+    _ folder: TemporaryFolder, port: UInt16, under wrapper: [String], _ flags: String...
   ) throws -> ChildProcess {
     try ChildProcess(
       wrapper + [
         Programs.relay, "serve", "--config", folder["relay.yaml"],
         "--listen", "127.0.0.1:\(port)",
-      ], input: "")
+      ] + flags, input: "")
   }
 
   func waitUntilListening(_ deadline: Deadline = Deadline()) throws {
@@ -70,6 +72,13 @@ final class RelayProcess {
   /// Starts it again, on the port that it had.
   func start(waiting: Bool = true) throws {
     process = try Self.serve(folder, port: port, under: wrapper)
+    if waiting { try waitUntilListening() }
+  }
+
+  /// Starts another process that takes over from this one, and that `process` is from then on.
+  func takeOver(waiting: Bool = true) throws {
+    earlier.append(process)
+    process = try Self.serve(folder, port: port, under: wrapper, "--take-over")
     if waiting { try waitUntilListening() }
   }
 

@@ -100,6 +100,14 @@ void clinux_trim_memory(void);
 int clinux_connect_unix(const char *path);
 // Sends a datagram to a Unix socket, within 5 s; a path that begins with @ is an abstract name.
 int clinux_send_unix_datagram(const char *path, const char *text);
+// Sends a text, and copies of descriptors with it, by a connected Unix socket (SCM_RIGHTS); at most
+// CLINUX_DESCRIPTORS_LIMIT, and at least one byte of text.
+enum { CLINUX_DESCRIPTORS_LIMIT = 253 };
+int clinux_send_descriptors(int socket, const char *text, const int *descriptors, int count);
+// Receives what one call of the function above has sent: returns the number of bytes of the text, 0 at the end
+// of the stream. The descriptors are close-on-exec.
+ptrdiff_t clinux_receive_descriptors(
+    int socket, char *text, size_t size, int descriptors[CLINUX_DESCRIPTORS_LIMIT], int *count);
 // A descriptor of a process, readable when it has exited: pidfd_open, close-on-exec.
 int clinux_process_descriptor(int process);
 // The reading and the writing end of a pipe, both close-on-exec: pipe2.

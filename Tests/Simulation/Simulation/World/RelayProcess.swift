@@ -249,7 +249,7 @@ final class RelayProcess {
 
   func beginShutdown() {
     isShuttingDown = true
-    post(.shutDown)
+    post(.shutDown(isTakenOver: false))
   }
 
   /// Whether every loop has ended, and the log is idle.
