@@ -43,6 +43,21 @@ import Testing
       run.output.contains(": 20 clients disconnected; 99 % had recovered after"), "\(run.output)")
   }
 
+  @Test(arguments: ["spawn: {}", "spawn: { tls: true }"])
+  func `while another process takes over, nothing is lost, and the gap is measured`(
+    _ relay: String
+  ) throws {
+    let run = try SwarmProcess(
+      playing: Self.scenario(relay: relay, chaos: "{ do: take_over, at_s: 1.8 }")
+        + "\nthresholds: { gap_max_ms: 60000, ack_connected_p50_ms: 60000 }")
+    #expect(run.keptItsPromises, "\(run.output)")
+    #expect(
+      run.output.contains(": 20 clients disconnected; 99 % had recovered after"), "\(run.output)")
+    #expect(run.output.contains(" 20 resumes, 20 connections lost"), "\(run.output)")
+    #expect(run.output.contains("\ngap "), "\(run.output)")
+    #expect(run.output.contains("\nack_connected "), "\(run.output)")
+  }
+
   @Test func `a relay that stays down has not recovered, and the report says so`() throws {
     let run = try SwarmProcess(
       playing: Self.scenario(relay: Self.ours, chaos: "{ do: kill, at_s: 2.8 }", patience: 300))

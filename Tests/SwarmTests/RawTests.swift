@@ -243,7 +243,7 @@ import Testing
     let places = BenchProgram.Places(
       commands: Programs.folder(of: "relay"), built: folder.path, peers: folder.path)
     let server = try BenchServer(
-      .relay(places).secured(by: BenchCertificate(in: folder.path)), in: folder.path,
+      .relay(places).secured(by: OwnCertificate(in: folder.path)), in: folder.path,
       processor: nil)
     var plan = try #require(BenchLoad.room(members: 20, window: 8).plan(for: server))
     // What is in flight takes several records.

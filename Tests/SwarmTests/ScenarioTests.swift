@@ -146,7 +146,7 @@ import Testing
     "smoke", "fanout", "dms", "reconnect-storm", "slow-readers", "chaos", "hostile", "soak",
     "capacity", "full-disk", "kills", "pause", "power-loss", "cluster-relays", "cluster-database",
     "cluster-failover", "cluster-replicated", "cluster-fork", "cluster-random", "backup-under-load",
-    "retention-under-load",
+    "retention-under-load", "upgrade",
   ])
   func `the included scenarios are valid, and their plans leave nothing out`(
     name: String
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["crowd", "torrent"])
+  @Test(arguments: ["crowd", "torrent", "drain-10k-tls"])
   func `the scenarios of scale raise the limits that they exceed`(name: String) throws {
     let path = Project["LoadTests/scenarios/\(name).yaml"]
     let scenario = try Scenario(yaml: try readBytes(path), file: path)

@@ -52,35 +52,13 @@ extension Client {
       // A session of another host, or of one that was trusted for other reasons, is not resumed.
       let ticket = secured.map { $0 == (url, trust) } == true ? connection.ticket : nil
       secured = (url, trust)
-      guard let tls = TLSChannel(client: context, host: url.host, resuming: ticket) else {
-        return lose(.notEncrypted(.broken("out of memory")))
-      }
-      connection.link.secure(tls)
-      outputWaits()
+      secure(with: context, host: url.host, resuming: ticket)
     } catch {
       lose(.noAuthorities(error))
     }
   }
 
-  /// Handles the state of the TLS session after a read; it may have ended.
-  package func followEncryption() {
-    guard let tls = connection.link.tls else { return }
-    switch tls.state {
-    case .handshaking: outputWaits()
-    case .open:
-      if case .securing = connection.link.phase { greet() }
-      if connection.link.hasOutput { outputWaits() }
-    case .ended: ended(connection.link.end(nil))
-    case .failed(let failure):
-      // Sends the alert that tells the server why.
-      connection.link.flush()
-      if case .untrusted(let reason) = failure {
-        lose(.untrusted(host: configuration.url.host, reason: reason))
-      } else {
-        lose(.notEncrypted(failure))
-      }
-    }
-  }
+  package func followEncryption() { followEncryption(with: configuration.url.host) }
 
   package func handshake() -> ClientHandshake {
     let url = configuration.url

@@ -226,7 +226,7 @@ public final class SQLiteLog: Log {
   public func apply(_ retention: Retention) {
     rules.replace(by: retention)
     submissions.append(.retain(retention))
-    indexWork.append(())
+    indexWork.append(.index)
   }
 
   /// How long the thread that writes has worked on its current batch; 0 while it waits for one.

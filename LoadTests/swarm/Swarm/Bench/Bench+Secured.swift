@@ -8,7 +8,12 @@ extension Bench {
   ) throws -> BenchRow {
     var row = row
     let bytes = try deliveryBytes()
-    let certificate = try BenchCertificate(in: temporaryFolder)
+    let certificate: OwnCertificate
+    do throws(SystemError) {
+      certificate = try OwnCertificate(in: temporaryFolder)
+    } catch {
+      throw Bench.Failure(description: "\(error)")
+    }
     let relay = try start(.relay(places).secured(by: certificate))
     defer { relay.stop() }
     var library =
@@ -28,32 +33,5 @@ extension Bench {
     row.alone = BenchRow.median(figures)
     if let peer = library?.end() { row.peers.append(peer) }
     return row
-  }
-}
-
-/// A certificate for this machine that vouches for itself, and its key, as files.
-struct BenchCertificate: Sendable {
-  let path: String
-  let keyPath: String
-
-  /// Makes the files with `openssl`: a P-256 key, as most servers have.
-  init(in folder: String) throws(Bench.Failure) {
-    path = "\(folder)/certificate.pem"
-    keyPath = "\(folder)/key.pem"
-    let log = "\(folder)/openssl.log"
-    do throws(SystemError) {
-      let id = try ChildProgram.start(
-        [
-          "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-          "-nodes", "-days", "2", "-subj", "/CN=swarm", "-addext",
-          "subjectAltName=IP:127.0.0.1", "-keyout", keyPath, "-out", path,
-        ], input: .null, output: .appending(log), errors: .appending(log))
-      guard ChildProgram.wait(for: id) == .exit(0) else {
-        let lines = String(decoding: (try? TextFile.read(log)) ?? [], as: UTF8.self)
-        throw SystemError("openssl req: \(lines.split(separator: "\n").last ?? "")", code: 0)
-      }
-    } catch {
-      throw Bench.Failure(description: "cannot make a certificate: \(error)")
-    }
   }
 }

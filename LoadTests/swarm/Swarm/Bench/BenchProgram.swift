@@ -13,7 +13,7 @@ struct BenchProgram: Sendable {
   /// The text before the port in the line that announces it; `nil`: the port was an argument.
   var announcement: String? = "listening on ws://127.0.0.1:"
   /// Its certificate, which vouches for itself; `nil` = without TLS.
-  var certificate: BenchCertificate?
+  var certificate: OwnCertificate?
   /// Whether other processes do part of its work.
   var hasChildren = false
   /// The dialect and the path of its rooms.
@@ -106,7 +106,7 @@ extension BenchProgram {
   private static let frameHeaderBytes = 4
 
   /// The same program with TLS, of those that are compared with it.
-  func secured(by certificate: BenchCertificate) -> BenchProgram {
+  func secured(by certificate: OwnCertificate) -> BenchProgram {
     var program = self
     program.certificate = certificate
     program.announcement = announcement?.replacing("ws://", with: "wss://")

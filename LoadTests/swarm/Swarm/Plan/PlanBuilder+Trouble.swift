@@ -8,7 +8,7 @@ extension PlanBuilder {
         step.relay ?? (scenario.relayCount > 1 ? random.below(scenario.relayCount) : 0)
       let kind = step.kind == .any ? anyFault() : step.kind
       switch kind {
-      case .kill, .restart, .powerLoss, .backup, .database, .link, .any: break
+      case .kill, .restart, .takeOver, .powerLoss, .backup, .database, .link, .any: break
       case .pause(let milliseconds):
         events.append(
           .init(at: at + UInt64(milliseconds) * 1_000_000, kind: .goOn(relay: relay)))

@@ -38,6 +38,7 @@ public struct RawScenario: Sendable {
         cluster = spawned
         plan.url = scenario.mode == .echo ? spawned.relays[0].echoURL : spawned.relays[0].url
         plan.ports = spawned.relays.map(\.port)
+        plan.authorities = spawned.relays[0].certificate?.path
       } catch {
         throw RawLoad.Failure(description: "\(error)", isUsage: false, signal: signals.next())
       }

@@ -12,6 +12,8 @@ struct Member {
   var roomsToJoin: Int
   /// Since when it has all its rooms; earlier messages count as catching up, not as deliveries.
   var onlineSince: UInt64?
+  /// Since when it has all its rooms on the present connection.
+  var connectedSince: UInt64?
   /// Whether it ever had all its rooms.
   var wasOnline = false
   let isSlow: Bool

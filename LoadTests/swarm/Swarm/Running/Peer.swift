@@ -1,6 +1,7 @@
 internal import Client
 internal import EventLoop
 internal import Platform
+internal import TLS
 internal import WebSocket
 internal import Wire
 
@@ -143,6 +144,13 @@ extension Peer: LinkExecutor {
       host: shared.url.authority, target: shared.url.target(adding: "user", user),
       subprotocols: ["relay.v1"], nonce: shared.links.nonce())
   }
+
+  func connected() {
+    guard let authorities = shared.authorities else { return greet() }
+    secure(with: authorities, host: shared.url.host)
+  }
+
+  func followEncryption() { followEncryption(with: shared.url.host) }
 
   func arrived(_ count: Int) {
     hear()

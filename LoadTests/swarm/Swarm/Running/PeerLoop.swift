@@ -1,6 +1,7 @@
 internal import EventLoop
 internal import Client
 internal import Platform
+internal import TLS
 internal import WebSocket
 
 /// The resources that all peers of a run share: the loop, the relay's addresses, what
@@ -18,6 +19,8 @@ final class PeerLoop {
   /// Whether the addresses are those of equal relays, which share the clients; otherwise they are one
   /// relay's, and the first is preferred.
   let isBalanced: Bool
+  /// Who vouches for the relay's certificate; `nil` = without TLS.
+  let authorities: TLSContext?
   /// Sees every message of the peers.
   weak var observer: Run?
   /// When the bytes that are being handled arrived.
@@ -27,7 +30,7 @@ final class PeerLoop {
 
   init(
     _ loop: EventLoop, url: RelayURL, addresses: [Address], sources: [Address],
-    rooms: [String] = [], isBalanced: Bool = false
+    rooms: [String] = [], isBalanced: Bool = false, authorities: TLSContext? = nil
   ) {
     self.loop = loop
     self.url = url
@@ -35,6 +38,7 @@ final class PeerLoop {
     self.sources = sources
     self.rooms = rooms
     self.isBalanced = isBalanced
+    self.authorities = authorities
   }
 
   /// Returns the source address of a client's connections; `nil` leaves the choice to the system.

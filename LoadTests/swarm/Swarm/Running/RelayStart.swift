@@ -7,7 +7,7 @@ internal import Platform
 struct RelayStart: ~Copyable {
   /// How long the start may take.
   private static let limitMilliseconds = 30_000
-  private static let mark = "listening on ws://127.0.0.1:"
+  private static let marks = ["listening on ws://127.0.0.1:", "listening on wss://127.0.0.1:"]
 
   private let folder: RelayFolder
   /// inotify(7): readable when the log has changed.
@@ -60,7 +60,7 @@ struct RelayStart: ~Copyable {
   }
 
   private static func port(in text: String) -> UInt16? {
-    guard let start = text.firstRange(of: mark) else { return nil }
+    guard let start = marks.lazy.compactMap({ text.firstRange(of: $0) }).first else { return nil }
     let digits = text[start.upperBound...].prefix { $0.isNumber }
     guard text[digits.endIndex...].hasPrefix("/ws\n") else { return nil }
     return UInt16(digits)

@@ -50,6 +50,7 @@ extension Run {
       if let intended = oracle.acknowledged(ack, to: peer.receiver) {
         let now = arrived
         outcome.latencies.record(.ack, intended: intended, happened: now)
+        takeNoteOfAck(of: peer.receiver, intended: intended, at: now)
         recorder.acknowledged(intended: intended, happened: now)
         recover { $0.answered(intended: intended) }
       }
@@ -68,6 +69,16 @@ extension Run {
     if oracle.violations.count > before {
       oracle.explain(from: before, memory.lines(of: peer.receiver, oracle))
     }
+  }
+
+  private func takeNoteOfAck(of receiver: Int, intended: UInt64, at now: UInt64) {
+    if receiver < members.count, let since = members[receiver]?.connectedSince, since <= intended {
+      outcome.latencies.record(.ackConnected, intended: intended, happened: now)
+    }
+    if let lastAckAt, !recoveries.isEmpty {
+      outcome.latencies.record(.gap, intended: lastAckAt, happened: now)
+    }
+    lastAckAt = now
   }
 
   private func timeDelivery(to receiver: Int, intended: UInt64) {
@@ -120,6 +131,7 @@ extension Run {
     guard receiver < members.count else { return }
     if isCutting || peer.isAsleep { catchUps.forget(receiver) }
     members[receiver]?.roomsToJoin = plan.clients[receiver].rooms.count
+    members[receiver]?.connectedSince = nil
     guard stage != .leaving, !peer.isAsleep else { return }
     recover { $0.lost(receiver) }
     if isCutting { return }
@@ -157,6 +169,7 @@ extension Run {
     guard let member = members[receiver], member.roomsToJoin > 0 else { return }
     members[receiver]?.roomsToJoin -= 1
     guard member.roomsToJoin == 1 else { return }
+    members[receiver]?.connectedSince = elapsed
     if member.onlineSince == nil {
       // The first time, `connect` is measured at the `welcome`.
       if member.wasOnline, let since = member.awaitedSince { resumed(since) }

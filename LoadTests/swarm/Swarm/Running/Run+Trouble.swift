@@ -16,6 +16,7 @@ extension Run {
       awaitReturn(from: "kill", of: clients)
     case .restart:
       restart(index, "\(name) killed and restarted", after: "restart")
+    case .takeOver: takeOver(index)
     case .powerLoss: losePower()
     case .backup:
       do {
@@ -86,6 +87,17 @@ extension Run {
     restart(index, what)
     wasStartedWithoutSpace = !fillings.isEmpty
     awaitReturn(from: step, of: clients)
+  }
+
+  private func takeOver(_ index: Int) {
+    let clients = awakeClients(of: index)
+    do {
+      try cluster?.relays[index].takeOver()
+      mark("another process takes over from \(name(ofRelay: index))")
+      awaitReturn(from: "take_over", of: clients)
+    } catch {
+      mark("no process takes over: \(error)")
+    }
   }
 
   private func restart(_ index: Int, _ what: String) {

@@ -2,6 +2,7 @@ internal import Client
 internal import EventLoop
 internal import Glibc
 internal import Platform
+internal import TLS
 internal import Wire
 
 /// One run of a plan against a relay: plays the plan, waits for the last messages, reads every room
@@ -86,6 +87,8 @@ public final class Run {
   /// The amount of progress, and how long there has been none.
   var progress = 0
   var waiting = Waiting()
+  /// When the last `ack` of any client arrived.
+  var lastAckAt: UInt64?
   /// Steps of chaos from which most clients have not recovered.
   var recoveries: [Recovery] = []
   /// Whether this run is cutting connections.
@@ -174,7 +177,7 @@ public final class Run {
     }
     let url: RelayURL
     do {
-      url = try RelayURL(inClear: text)
+      url = try cluster == nil ? RelayURL(inClear: text) : RelayURL(text)
     } catch {
       throw Failure(description: "\(error)", isUsage: true)
     }
@@ -187,7 +190,10 @@ public final class Run {
     }
     peers = PeerLoop(
       loop, url: url, addresses: try SourceAddresses.check(scenario.sourceAddresses, to: addresses),
-      sources: scenario.sourceAddresses, rooms: naming.rooms, isBalanced: scenario.relayCount > 1)
+      sources: scenario.sourceAddresses, rooms: naming.rooms, isBalanced: scenario.relayCount > 1,
+      authorities: try cluster?.relays[0].certificate.map {
+        try TLSContext(trusting: .authorities(file: $0.path))
+      })
     peers.observer = self
     outcome.url = "\(url)"
   }

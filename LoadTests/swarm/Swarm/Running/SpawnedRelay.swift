@@ -9,6 +9,10 @@ final class SpawnedRelay {
   private let folder: RelayFolder
   private var id: pid_t?
   private var backupID: pid_t?
+  /// The process from which another one takes over, until it has ended.
+  private var leaving: pid_t?
+  /// `nil` = without TLS.
+  let certificate: OwnCertificate?
   /// The durable state of its disk, if power losses are simulated.
   private(set) var disk: RecordedDisk?
   /// Added to its environment.
@@ -40,9 +44,16 @@ final class SpawnedRelay {
         "libWrongClock.so", besides: try Self.ownFolder(), for: "spawn.clock_offsets_s")
       environment += ["LD_PRELOAD=\(library)", "CLOCK_OFFSET_S=\(clockOffsetSeconds)"]
     }
-    self.environment = environment
     folder = try RelayFolder(
       configuration: spawn.configuration, diskBytes: log == nil ? spawn.diskBytes : nil)
+    if spawn.usesTLS {
+      let own = try OwnCertificate(in: folder.path)
+      environment += ["RELAY_TLS_CERTIFICATE=\(own.path)", "RELAY_TLS_KEY=\(own.keyPath)"]
+      certificate = own
+    } else {
+      certificate = nil
+    }
+    self.environment = environment
     if losesPower {
       disk = try RecordedDisk(
         folder: folder.data, record: folder.data + ".record", besides: try Self.ownFolder())
@@ -57,18 +68,29 @@ final class SpawnedRelay {
       throw error
     }
     self.id = id
-    url = "ws://127.0.0.1:\(port)/ws"
+    url = "\(spawn.usesTLS ? "wss" : "ws")://127.0.0.1:\(port)/ws"
   }
 
-  deinit { for id in [id, backupID] { if let id { Self.end(id) } } }
+  deinit { for process in [id, backupID, leaving].compactMap(\.self) { Self.end(process) } }
 
   /// Kills the relay (SIGKILL), and waits for its end. Unsynced data is lost, connections are not
   /// closed.
   func kill() {
-    guard let id else { return }
-    earlierCPUSeconds += ProcessorTime.seconds(of: id) ?? 0
-    Self.end(id)
-    self.id = nil
+    for process in [id, leaving].compactMap(\.self) {
+      earlierCPUSeconds += ProcessorTime.seconds(of: process) ?? 0
+      Self.end(process)
+    }
+    (id, leaving) = (nil, nil)
+  }
+
+  /// Starts a process that takes over, without waiting for it; the one that runs ends by itself.
+  func takeOver() throws {
+    guard leaving == nil else {
+      throw Run.Failure(description: "the last one has not ended yet", isUsage: false)
+    }
+    let next = try Self.start(
+      binary, in: folder, port: port, environment: environment, "--take-over")
+    (id, leaving) = (next, id)
   }
 
   /// Restarts it on the same port and data, without waiting for it to listen.
@@ -122,15 +144,29 @@ final class SpawnedRelay {
 
   /// Returns how the relay has ended unexpectedly, once; `nil` if it has not.
   func takeUnexpectedEnd() -> String? {
-    guard let id else { return nil }
+    if let outcome = outcome(of: leaving) {
+      leaving = nil
+      if outcome != .exit(0) { return "\(outcome), instead of letting another process take over" }
+    }
+    guard let outcome = outcome(of: id) else { return nil }
+    id = nil
+    return "\(outcome)"
+  }
+
+  private func outcome(of process: pid_t?) -> ChildProgram.Outcome? {
     var status: Int32 = 0
-    guard unsafe waitpid(id, &status, WNOHANG) == id else { return nil }
-    self.id = nil
-    return "\(ChildProgram.Outcome(status: status))"
+    guard let process else { return nil }
+    let seconds = ProcessorTime.seconds(of: process)
+    guard unsafe waitpid(process, &status, WNOHANG) == process else { return nil }
+    earlierCPUSeconds += seconds ?? 0
+    return ChildProgram.Outcome(status: status)
   }
 
   /// The CPU time of all of its processes.
-  var cpuSeconds: Double { earlierCPUSeconds + (id.flatMap { ProcessorTime.seconds(of: $0) } ?? 0) }
+  var cpuSeconds: Double {
+    [id, leaving].compactMap { $0.flatMap { ProcessorTime.seconds(of: $0) } }
+      .reduce(earlierCPUSeconds, +)
+  }
 
   /// Its resident memory; `nil` while it is not running.
   var residentBytes: Int? { id.flatMap { ResidentMemory.bytes(of: $0) } }
@@ -155,7 +191,8 @@ final class SpawnedRelay {
   }
 
   private static func start(
-    _ binary: String, in folder: RelayFolder, port: UInt16, environment: [String]
+    _ binary: String, in folder: RelayFolder, port: UInt16, environment: [String],
+    _ flags: String...
   ) throws -> pid_t {
     // On another disk it would appear to have lost everything.
     precondition(folder.isWhole, "the relay must be started by the thread that mounted its disk")
@@ -163,7 +200,7 @@ final class SpawnedRelay {
       [
         binary, "serve", "--config", folder.configuration, "--listen", "127.0.0.1:\(port)",
         "--data", folder.data,
-      ], bond: .kill, environment: environment, output: folder.log)
+      ] + flags, bond: .kill, environment: environment, output: folder.log)
   }
 
   private static func end(_ id: pid_t) {

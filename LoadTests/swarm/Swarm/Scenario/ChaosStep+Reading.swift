@@ -12,6 +12,7 @@ extension Scenario.ChaosStep {
     ("kill", [.relay]), ("restart", [.relay]), ("power_loss", []),
     ("pause", [.milliseconds, .relay]), ("fill_disk", [.milliseconds]), ("cut", [.share]),
     ("backup", []),
+    ("take_over", [.relay]),
     ("kill_database", [.milliseconds]), ("stop_database", [.milliseconds]),
     ("restart_database", []),
     ("promote", [.milliseconds]), ("promote_cancelled", [.milliseconds]),
@@ -24,6 +25,7 @@ extension Scenario.ChaosStep {
     switch verb {
     case "kill": .kill
     case "restart": .restart
+    case "take_over": .takeOver
     case "power_loss": .powerLoss
     case "backup": .backup
     case "pause": .pause(milliseconds: milliseconds)

@@ -6,6 +6,10 @@ public enum Measure: String, CaseIterable, Sendable {
   case join
   /// From the intended time of a send to its `ack`.
   case ack
+  /// The same, of clients that had all their rooms at that time and stayed connected.
+  case ackConnected = "ack_connected"
+  /// From one `ack` to the next, of all clients, while clients recover from a step of chaos.
+  case gap
   /// From the intended time of a send to its `message` at a client that was online.
   case deliver
   /// From the first attempt to reconnect until all rooms are joined again.
@@ -22,6 +26,8 @@ public enum Measure: String, CaseIterable, Sendable {
     case .resume: 3
     case .catchUp: 4
     case .join: 5
+    case .ackConnected: 6
+    case .gap: 7
     }
   }
 }

@@ -100,10 +100,13 @@ extension Scenario {
   private mutating func readSpawn(_ node: YAMLNode, _ faults: inout [YAMLDocument.Fault]) {
     var fields = YAMLFields(
       node, at: "spawn",
-      known: ["binary", "relays", "postgresql", "clock_offsets_s", "config", "disk_bytes"])
+      known: [
+        "binary", "relays", "postgresql", "clock_offsets_s", "config", "disk_bytes", "tls",
+      ])
     var spawn = Spawn()
     spawn.binary = fields.optional("binary", "expected the path of a relay", \.text)
     spawn.readCluster(&fields)
+    spawn.usesTLS = fields.optional("tls", "expected true or false", \.boolean) ?? false
     let sizes = SmallDisk.leastBytes...SmallDisk.mostBytes
     spawn.diskBytes = fields.optional(
       "disk_bytes", "expected \(sizes.lowerBound) to \(sizes.upperBound) bytes"

@@ -63,6 +63,8 @@ public struct Scenario: Equatable, Sendable {
     /// The size of a separate file system for its data, or for PostgreSQL's, which can be filled;
     /// `nil` uses the system's.
     public var diskBytes: Int?
+    /// Whether clients connect with TLS, with a certificate that swarm makes.
+    public var usesTLS = false
 
     init() {}
   }
@@ -164,6 +166,8 @@ public struct Scenario: Equatable, Sendable {
       case kill
       /// SIGKILL if it is running, and restarted immediately.
       case restart
+      /// Another process takes over from it (`relay serve --take-over`).
+      case takeOver
       /// SIGSTOP, and SIGCONT after this time.
       case pause(milliseconds: Int)
       /// Its disk is full (`ENOSPC`), and has space again after this time.

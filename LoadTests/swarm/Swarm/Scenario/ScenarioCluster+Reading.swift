@@ -17,7 +17,7 @@ extension Scenario {
       faults.append(.init(line: line, key: "spawn.\(key)", found: found, expected: expected))
     }
     if mode == .echo {
-      for key in ["relays", "postgresql", "clock_offsets_s"] where node?[key] != nil {
+      for key in ["relays", "postgresql", "clock_offsets_s", "tls"] where node?[key] != nil {
         report(key, "has no meaning for mode: echo", "remove it")
       }
       return faults
@@ -26,6 +26,11 @@ extension Scenario {
       report(
         "relays", "are \(spawn.relays), but have no log in common",
         "add postgresql: { standby: none }, or use one relay")
+    }
+    if spawn.usesTLS, spawn.relays > 1 {
+      report("tls", "is true, but swarm makes one certificate", "use one relay")
+    } else if spawn.usesTLS, honestCount < clientCount {
+      report("tls", "is true, but hostile clients break the rules without it", "remove them")
     }
     if spawn.clockOffsetsSeconds.count > spawn.relays {
       report(
