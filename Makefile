@@ -65,7 +65,7 @@ help:
 	@echo 'make deb               make a Debian package of relay and wschat, in .build/deb'
 	@echo 'make test-deb          install, upgrade, remove and purge it on a new Debian; needs root'
 	@echo 'make docs              render the documentation of protocol and modules into .build/docs'
-	@echo 'make release           check that this commit can be released, and print how to tag it'
+	@echo 'make release KEY=      commit a release, make its files, signed by an SSH key, and print how to tag it'
 	@echo 'make format            format the code'
 	@echo 'make lint              check its format and style'
 
@@ -355,10 +355,17 @@ docs:
 	@config/docs $(SWIFT) .build/docs
 	@echo 'python3 -m http.server --directory .build/docs 8000    # then http://localhost:8000/documentation'
 
+# KEY is the file of an SSH key, which signs the checksums. The commit has the changelog with its date, and the store
+# that later versions have to open.
 release: lint
-	@config/release >/dev/null
-	@$(MAKE) --no-print-directory test
-	@version=$$(config/release) && echo "git tag --sign --message 'relay $$version' v$$version && git push origin v$$version"
+	@test -f '$(KEY)' || { echo 'make release: give the file of an SSH key, KEY=~/.ssh/id_ed25519.pub' >&2; exit 2; }
+	@config/release ready >/dev/null
+	@$(MAKE) --no-print-directory test build
+	@config/setup deb
+	@version=$$(config/release cut) && Tests/Stores/make $(BUILT)/relay "Tests/Stores/$$version" && \
+	  git add CHANGELOG.md Tests/Stores && git commit --quiet --message "Release $$version" && \
+	  config/release pack $(BUILT) ".build/relay-$$version" '$(KEY)' && \
+	  echo "git tag --sign --message 'relay $$version' v$$version && git push origin HEAD v$$version"
 
 # Run `make build` first, as the owner of the folder: root need not build what it installs. BUILT is the
 # folder of the binaries. The commands generate their own shell completions.
