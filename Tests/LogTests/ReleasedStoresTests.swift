@@ -13,12 +13,10 @@ import Wire
   init() throws { folder = try TemporaryFolder() }
 
   /// The versions that have one.
-  static let versions = ["0.1.0"]
+  static let versions = ((try? run("ls", Project["Tests/Stores"])) ?? "")
+    .split(separator: "\n").map(String.init).filter { $0.first?.isNumber == true }
 
-  @Test func `is kept of each`() throws {
-    let names = try run("ls", Project["Tests/Stores"]).split(separator: "\n").map(String.init)
-    #expect(names.filter { $0.first?.isNumber == true } == Self.versions)
-  }
+  @Test func `is kept of the first one`() { #expect(Self.versions.first == "0.1.0") }
 
   private func unpack(_ name: String, of version: String, to path: String) throws {
     try run("sh", "-c", "gzip -dc '\(Project["Tests/Stores/\(version)/\(name).gz"])' >'\(path)'")
