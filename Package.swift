@@ -195,8 +195,8 @@ let package = Package(
     command(
       "RelayCommand", folder: Layer.commands.folder("RelayCommand"),
       [
-        "CommandMain", "Backups", "Imports", "Server", "RelayConfiguration", "Directories", "SQLiteLog",
-        "Relay", "Accounts", "EventLoop", "ObjectStorage",
+        "CommandMain", "Backups", "Imports", "Server", "RelayConfiguration", "Directories",
+        "SQLiteLog", "Relay", "Accounts", "EventLoop", "ObjectStorage",
         "Platform", "Terminal", "Wire", argumentParser, logging,
       ],
       excluding: ["relay.1"]),

@@ -18,7 +18,8 @@ extension `End to end` {
         command: "relay", file: "Sources/Commands/RelayCommand/relay.1",
         subcommands: [
           "init", "serve", "check-config", "token", "invite", "users", "rooms", "ban", "unban",
-          "connections", "top", "trace", "erase", "retention", "verify", "export", "import", "migrate",
+          "connections", "top", "trace", "erase", "retention", "verify", "export", "import",
+          "migrate",
           "backup", "restore",
         ]),
       Page(

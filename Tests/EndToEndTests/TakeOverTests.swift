@@ -100,7 +100,8 @@ extension `End to end` {
       let relay = try RelayProcess("loops: 2")
       let ada = try RawClient(relay, user: "ada")
       try ada.say("one", in: "general", id: "1")
-      let channel = try ProcessChannel.connect(folder: relay.dataFolder, name: "take-over.sock")
+      let channel = try ProcessChannel.connect(
+        forFolder: relay.dataFolder, name: "relay-take-over")
       try channel.send("take-over 1 \(getpid())")
       let received = channel.receive(timeoutMilliseconds: 10_000)
       let sockets = try #require(received)
@@ -155,7 +156,8 @@ extension `End to end` {
 
     @Test func `a stop while another process prepares ends both ways`() throws {
       let relay = try RelayProcess()
-      let channel = try ProcessChannel.connect(folder: relay.dataFolder, name: "take-over.sock")
+      let channel = try ProcessChannel.connect(
+        forFolder: relay.dataFolder, name: "relay-take-over")
       try channel.send("take-over 1 \(getpid())")
       let received = channel.receive(timeoutMilliseconds: 10_000)
       let sockets = try #require(received)

@@ -12,8 +12,8 @@ import Testing
   private func withPair(
     _ body: (borrowing ProcessChannel, consuming ProcessChannel) throws -> Void
   ) throws {
-    let listener = try Listener.claim(folder: folder.path, name: "channel")
-    let client = try ProcessChannel.connect(folder: folder.path, name: "channel")
+    let listener = try Listener.claim(forFolder: folder.path, name: "channel")
+    let client = try ProcessChannel.connect(forFolder: folder.path, name: "channel")
     guard case .socket(let socket, _) = listener.accept() else { throw Unexpected("nobody came") }
     try body(client, ProcessChannel(socket))
   }
@@ -69,13 +69,55 @@ import Testing
     }
   }
 
+  @Test func `leaves no file in the folder that it belongs to, and is that folder's alone`() throws
+  {
+    let other = try TemporaryFolder()
+    try withPair { one, _ in
+      let isOwn = one.isOfThisUser
+      #expect(isOwn)
+      let files = try fileNames(in: folder.path)
+      #expect(files.isEmpty)
+      let path = other.path
+      do throws(SystemError) {
+        _ = try ProcessChannel.connect(forFolder: path, name: "channel")
+        Issue.record("connected")
+      } catch {
+        #expect(error.code == ECONNREFUSED)
+      }
+    }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can become another user"))
+  func `knows a process of another user`() throws {
+    let listener = try Listener.claim(forFolder: folder.path, name: "channel")
+    let script = """
+      import os, socket, sys
+      folder = os.stat(sys.argv[1])
+      peer = socket.socket(socket.AF_UNIX)
+      os.setuid(65534)
+      peer.connect("\\0channel-%x-%x" % (folder.st_dev, folder.st_ino))
+      sys.stdin.read()
+      """
+    let stranger = try ChildProcess(["python3", "-c", script, folder.path])
+    var found: Bool?
+    #expect(
+      becomesTrue {
+        guard case .socket(let socket, _) = listener.accept() else { return false }
+        found = ProcessChannel(socket).isOfThisUser
+        return true
+      })
+    #expect(found == false)
+    stranger.signal(SIGTERM)
+    try stranger.wait()
+  }
+
   @Test func `is refused where none listens`() throws {
     let path = folder.path
     do throws(SystemError) {
-      _ = try ProcessChannel.connect(folder: path, name: "channel")
+      _ = try ProcessChannel.connect(forFolder: path, name: "channel")
       Issue.record("connected")
     } catch {
-      #expect(error.code == ENOENT)
+      #expect(error.code == ECONNREFUSED)
     }
   }
 }

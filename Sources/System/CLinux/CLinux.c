@@ -176,6 +176,57 @@ int clinux_connect_unix(const char *path) {
   return descriptor;
 }
 
+// The abstract address (unix(7)) of a socket that belongs to a folder.
+static int address_for_folder(
+    const char *folder, const char *name, struct sockaddr_un *address, socklen_t *length) {
+  struct stat status;
+  if (stat(folder, &status) < 0) return -1;
+  memset(address, 0, sizeof *address);
+  address->sun_family = AF_UNIX;
+  size_t size = sizeof address->sun_path - 1;
+  int count = snprintf(
+      address->sun_path + 1, size, "%s-%llx-%llx", name, (unsigned long long)status.st_dev,
+      (unsigned long long)status.st_ino);
+  if (count < 0 || (size_t)count >= size) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  *length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)count);
+  return 0;
+}
+
+static int socket_for_folder(const char *folder, const char *name, int listens) {
+  struct sockaddr_un address;
+  socklen_t length;
+  if (address_for_folder(folder, name, &address, &length) < 0) return -1;
+  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return -1;
+  struct sockaddr *plain = (struct sockaddr *)&address;
+  if (listens ? bind(descriptor, plain, length) < 0 || listen(descriptor, 8) < 0
+              : connect(descriptor, plain, length) < 0) {
+    int code = errno;
+    close(descriptor);
+    errno = code;
+    return -1;
+  }
+  return descriptor;
+}
+
+int clinux_listen_for_folder(const char *folder, const char *name) {
+  return socket_for_folder(folder, name, 1);
+}
+
+int clinux_connect_for_folder(const char *folder, const char *name) {
+  return socket_for_folder(folder, name, 0);
+}
+
+int clinux_is_peer_of_user(int descriptor) {
+  struct ucred peer;
+  socklen_t length = sizeof peer;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) return -1;
+  return peer.uid == geteuid() || peer.uid == 0;
+}
+
 int clinux_listen_unix(const char *folder, const char *name) {
   // The path of a socket has at most 107 bytes, that of its folder may be longer.
   int directory = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -116,7 +116,18 @@ public struct Listener: ~Copyable, Sendable {
     return Listener(unixDescriptor: descriptor, path: "\(folder)/\(name)")
   }
 
-  private init(unixDescriptor: Int32, path: String) {
+  /// Listens on a Unix socket that belongs to a folder but is no file in it: a copy of the folder has none, and
+  /// none is left behind by a process that was killed. Any user may connect: see `ProcessChannel.isOfThisUser`.
+  /// - Throws: `EADDRINUSE` if a process listens already.
+  public static func claim(
+    forFolder folder: String, name: String
+  ) throws(SystemError) -> Listener {
+    let descriptor = unsafe clinux_listen_for_folder(folder, name)
+    if descriptor < 0 { throw SystemError.last("listen as \(name) of \(folder)") }
+    return Listener(unixDescriptor: descriptor, path: nil)
+  }
+
+  private init(unixDescriptor: Int32, path: String?) {
     descriptor = unixDescriptor
     address = Address(unspecifiedPort: 0)
     self.path = path

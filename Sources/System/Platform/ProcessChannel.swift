@@ -18,16 +18,22 @@ public struct ProcessChannel: ~Copyable, Sendable {
   /// Readable when there is a message, and when the other process is gone.
   public let descriptor: Int32
 
-  /// Connects to a socket in a folder.
-  public static func connect(folder: String, name: String) throws(SystemError) -> ProcessChannel {
-    // The socket's path may be longer than that of a socket may be, so the folder is opened.
-    let opened = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard opened >= 0 else { throw SystemError.last("open \(folder)") }
-    defer { close(opened) }
-    let descriptor = unsafe clinux_connect_unix("/proc/self/fd/\(opened)/\(name)")
-    guard descriptor >= 0 else { throw SystemError.last("connect \(folder)/\(name)") }
-    return ProcessChannel(owning: descriptor)
+  /// Connects to the socket of that name that belongs to a folder: see `Listener.claim(forFolder:name:)`.
+  /// - Throws: `ECONNREFUSED` if no process listens, `EPERM` if it is of another user.
+  public static func connect(
+    forFolder folder: String, name: String
+  ) throws(SystemError) -> ProcessChannel {
+    let descriptor = unsafe clinux_connect_for_folder(folder, name)
+    guard descriptor >= 0 else { throw SystemError.last("connect to \(name) of \(folder)") }
+    let channel = ProcessChannel(owning: descriptor)
+    guard channel.isOfThisUser else {
+      throw SystemError("connect to \(name) of \(folder)", code: EPERM)
+    }
+    return channel
   }
+
+  /// Whether the other process is of this user, or of root.
+  public var isOfThisUser: Bool { clinux_is_peer_of_user(descriptor) == 1 }
 
   /// Takes over a connected socket.
   public init(_ socket: consuming Socket) { self.init(owning: socket.release()) }

@@ -32,7 +32,7 @@ public final class Predecessor: Sendable {
   private static func connect(_ folder: String) throws(ServerError) -> ProcessChannel? {
     let channel: ProcessChannel
     do throws(SystemError) {
-      channel = try ProcessChannel.connect(folder: folder, name: TakeOverSocket.name)
+      channel = try ProcessChannel.connect(forFolder: folder, name: TakeOverSocket.name)
     } catch {
       if [ENOENT, ENOTDIR, ECONNREFUSED].contains(error.code) { return nil }
       throw ServerError(

@@ -3,10 +3,10 @@ public import Logging
 import Platform
 public import RelayConfiguration
 
-/// The socket in the data folder by which another process asks to take over from this relay: only this user, and
-/// root, may connect to it. Confined to one thread.
+/// The socket, known by the data folder, by which another process of this user asks to take over from this relay.
+/// It is no file of the folder, which programs copy while the relay runs. Confined to one thread.
 public struct TakeOverSocket: ~Copyable {
-  static let name = "take-over.sock"
+  static let name = "relay-take-over"
   /// How long a process that has connected may take to say what it wants.
   private static let helloMilliseconds: Int32 = 1000
 
@@ -17,7 +17,7 @@ public struct TakeOverSocket: ~Copyable {
   /// Starts to listen; `nil` if that is not possible, which is logged.
   public init?(_ configuration: Configuration, _ logger: Logger) {
     do {
-      listener = try Listener.claim(folder: configuration.dataFolder, name: Self.name)
+      listener = try Listener.claim(forFolder: configuration.dataFolder, name: Self.name)
     } catch {
       logger.warning(
         "No other relay can take over from this one. Check the data folder, and restart the relay.",
@@ -44,8 +44,10 @@ public struct TakeOverSocket: ~Copyable {
       }
     }
     guard case .socket(let socket, _) = listener.accept() else { return nil }
+    let channel = ProcessChannel(socket)
+    guard channel.isOfThisUser else { return nil }
     successor = Successor(
-      ProcessChannel(socket), sockets: server.sockets, timeoutMilliseconds: Self.helloMilliseconds)
+      channel, sockets: server.sockets, timeoutMilliseconds: Self.helloMilliseconds)
     return nil
   }
 }

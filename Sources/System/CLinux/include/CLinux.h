@@ -98,6 +98,13 @@ void clinux_trim_memory(void);
 
 // A connection to a Unix socket, non-blocking and close-on-exec. ENAMETOOLONG: the path is too long.
 int clinux_connect_unix(const char *path);
+// A socket that belongs to a folder, and is no file: a copy of the folder has none, and it ends with its
+// process. Any user may connect to it, so each side has to ask clinux_is_peer_of_user. EADDRINUSE: a
+// process listens. ECONNREFUSED: none does.
+int clinux_listen_for_folder(const char *folder, const char *name);
+int clinux_connect_for_folder(const char *folder, const char *name);
+// Whether the peer of a connected Unix socket is a process of this user, or of root.
+int clinux_is_peer_of_user(int descriptor);
 // Sends a datagram to a Unix socket, within 5 s; a path that begins with @ is an abstract name.
 int clinux_send_unix_datagram(const char *path, const char *text);
 // Sends a text, and copies of descriptors with it, by a connected Unix socket (SCM_RIGHTS); at most

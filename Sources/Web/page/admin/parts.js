@@ -130,7 +130,8 @@ export function listing(place, signal, read) {
         return;
       }
       await update();
-      refresh.focus(); // the button may be gone
+      // The button may be gone, and the focus with it.
+      if (document.activeElement === document.body) refresh.focus();
     },
   };
 }
