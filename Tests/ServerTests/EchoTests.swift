@@ -84,7 +84,6 @@ import WebSocket
     try withServer(echo: true) { server in
       let peer = try EchoPeer(server)
       server.shutDown()
-      server.closeStore()
       try #expect(peer.next() == .close(CloseCode(rawValue: 1012)))
     }
   }

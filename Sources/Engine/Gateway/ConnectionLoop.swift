@@ -197,7 +197,8 @@ import Wire
     advanceShutdown()
     closeWhatIsToBeClosed()
     let needsLog = !hasFinishedWithLog
-    if needsLog, let requests = shard.takeRequests(now: now) { world.submit(requests) }
+    // What is left then, such as that a user has come or gone, is dropped: nothing may wait for the log.
+    if let requests = shard.takeRequests(now: now), needsLog { world.submit(requests) }
     flush()
     for request in shard.takeReads() where needsLog { world.read(request) }
     for token in shard.takeUnverified() {
