@@ -61,51 +61,6 @@ public struct Retention: Equatable, Sendable {
   }
 }
 
-/// A set of rooms by name: `*` stands for any number of characters, `?` for one.
-public struct RoomPattern: Equatable, Sendable {
-  public let text: String
-
-  public init(_ text: String) { self.text = text }
-
-  public static let all = RoomPattern("*")
-
-  /// Whether it names rooms of the relay, which `*` alone does not.
-  public var namesReserved: Bool { RoomName.isReserved(text) }
-
-  /// Whether a room could have a name that it matches.
-  public var isValid: Bool {
-    (1...RoomName.lengthLimit).contains(text.utf8.count)
-      && text.utf8.allSatisfy { byte in
-        (97...122).contains(byte) || (48...57).contains(byte) || "._:-*?".utf8.contains(byte)
-      }
-  }
-
-  /// In time of at most the product of both lengths: only the last `*` is tried again.
-  public func matches(_ room: String) -> Bool {
-    let (pattern, name) = (text.utf8.span, room.utf8.span)
-    var (place, index) = (0, 0)
-    var star: (place: Int, index: Int)?
-    while index < name.count {
-      if place < pattern.count, pattern[place] == UInt8(ascii: "*") {
-        star = (place, index)
-        place += 1
-      } else if place < pattern.count,
-        pattern[place] == name[index] || pattern[place] == UInt8(ascii: "?")
-      {
-        place += 1
-        index += 1
-      } else if let last = star {
-        star = (last.place, last.index + 1)
-        (place, index) = (last.place + 1, last.index + 1)
-      } else {
-        return false
-      }
-    }
-    while place < pattern.count, pattern[place] == UInt8(ascii: "*") { place += 1 }
-    return place == pattern.count
-  }
-}
-
 /// The first entry that a room keeps from now on.
 public struct RoomTrim: Equatable, Sendable {
   public var room: String

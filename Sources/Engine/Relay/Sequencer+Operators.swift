@@ -38,9 +38,8 @@ extension Sequencer {
     var change = RoomSettings.Change()
     change.access = .private
     let append = LogRequest.Append(
-      session: order.origin.session, room: name, user: user, id: "delete-\(rooms[room].head + 1)",
-      kind: .settings, body: change.body, reference: .settings(change), mayCreate: true,
-      receivedAt: order.receivedAt)
+      unasked: ClientMessage.Send(
+        room: name, id: "delete-\(rooms[room].head + 1)", settings: change), by: user, order)
     let entry = try appendUnasked(append, to: room, &batch, &store)
     batch.verdict = Verdict(
       rules: RoomRules(closed, RoomRules.Counts()), closes: true, outsiders: members.sorted())
