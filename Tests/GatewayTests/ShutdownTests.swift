@@ -55,11 +55,18 @@ import WebSocket
     for turn in 1...2 {
       loop.world.streams[active]?.input += Self.send
       loop.loop.ready(active, .readable)
-      #expect(loop.loop.endTurn() == .goesOn)
+      _ = loop.loop.endTurn()
       // A refusal would be an answer.
       #expect(loop.takeOutput(of: active).contains("error") == false)
       told += idle.count { delay(loop.takeOutput(of: $0)) != nil }
       #expect(told == turn * ConnectionLoop.dismissalsPerTurn)
+      // Not before its time.
+      #expect(loop.loop.endTurn() == .atRest)
+      #expect(idle.allSatisfy { loop.takeOutput(of: $0).isEmpty })
+      #expect(
+        loop.loop.nextWake == (loop.world.now.monotonic + ConnectionLoop.dismissalMilliseconds)
+          * 1000)
+      loop.world.now.monotonic += ConnectionLoop.dismissalMilliseconds
     }
     _ = loop.loop.endTurn()
     #expect(loop.send(Self.send, on: active).contains(#""code":"unavailable""#))

@@ -11,6 +11,9 @@ extension ConnectionLoop {
   static let idleMilliseconds: Int64 = 5000
   /// How many idle clients are told in one turn.
   static let dismissalsPerTurn = 32
+  /// The time from such a turn to the next, in milliseconds: otherwise the ends of thousands of connections take all
+  /// processors at once, also on the clients' side.
+  static let dismissalMilliseconds: Int64 = 5
 
   /// The progress of a shutdown.
   struct Shutdown {
@@ -25,10 +28,13 @@ extension ConnectionLoop {
     var stage = Stage.dismissing
     var deadline: Int64
     let schedule: ReturnSchedule
-    /// The clients that are told first, the one that has sent something last at the end; and the rank of that
-    /// one.
+    /// The clients that are told first, the one that has been silent for the longest time at the end: it comes back
+    /// last. One that comes back soon is told just before the others, since until then nobody would answer it.
     var idle: [ServerConnection]
+    /// The rank of the next one of them.
     var rank: Int
+    /// When the next ones are told, in milliseconds of the monotonic clock.
+    var nextDismissal: Int64 = 0
     /// Connections whose request had not arrived when the others were told. They are told as soon as it
     /// has; some milliseconds more, and another process would have accepted them.
     var opening: [ServerConnection] = []
@@ -36,7 +42,11 @@ extension ConnectionLoop {
   }
 
   var isShuttingDown: Bool { shutdown != nil }
-  var hasToDismiss: Bool { shutdown?.idle.isEmpty == false }
+  /// When idle clients are to be told, in microseconds of the monotonic clock; `nil` = there are none.
+  var nextDismissal: Int64? {
+    guard let shutdown, shutdown.stage == .dismissing, !shutdown.idle.isEmpty else { return nil }
+    return shutdown.nextDismissal * 1000
+  }
   /// Whether the log is needed no more.
   var hasFinishedWithLog: Bool { shutdown?.stage == .announced }
 
@@ -44,14 +54,14 @@ extension ConnectionLoop {
     guard shutdown == nil else { return }
     world.stopAccepting()
     let clients = connections.all.filter { $0.hasStream && $0.session != nil }
-      .sorted { silence(of: $0) > silence(of: $1) }
-    let idle = clients.prefix { silence(of: $0) >= Self.idleMilliseconds }
+      .sorted { silence(of: $0) < silence(of: $1) }
+    let idle = clients.drop { silence(of: $0) < Self.idleMilliseconds }
     shutdown = Shutdown(
       deadline: now.monotonic + Int64(context.drainSeconds) * 800,
       schedule: ReturnSchedule(
         connections: context.admission.census.total, loops: context.loopCount,
         count: clients.count, microseconds: arrivalCost.average, isTakenOver: isTakenOver),
-      idle: Array(idle), rank: clients.count - idle.count)
+      idle: Array(idle), rank: clients.count - 1)
     for connection in connections.all { connection.exchange?.beginShutdown() }
   }
 
@@ -65,7 +75,7 @@ extension ConnectionLoop {
     switch stage {
     case .dismissing:
       dismissIdle()
-      guard !hasToDismiss || isLate else { return }
+      guard nextDismissal == nil || isLate else { return }
       shutdown?.stage = .storing
       shard.beginShutdown()
       announceIfStored()
@@ -94,9 +104,11 @@ extension ConnectionLoop {
   private var isLate: Bool { shutdown.map { now.monotonic >= $0.deadline } ?? false }
 
   private func dismissIdle() {
+    guard now.monotonic >= shutdown?.nextDismissal ?? 0 else { return }
+    shutdown?.nextDismissal = now.monotonic + Self.dismissalMilliseconds
     for _ in 0..<Self.dismissalsPerTurn {
       guard let connection = shutdown?.idle.popLast(), let rank = shutdown?.rank else { return }
-      shutdown?.rank += 1
+      shutdown?.rank -= 1
       dismiss(connection, rank: rank)
     }
   }

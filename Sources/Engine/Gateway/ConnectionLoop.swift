@@ -180,7 +180,12 @@ import Wire
 
   /// When the loop next has work without an event, in microseconds of the monotonic clock; `nil` =
   /// never. Valid after a turn.
-  package var nextWake: Int64? { shard.nextWake() }
+  package var nextWake: Int64? {
+    switch (shard.nextWake(), nextDismissal) {
+    case (let wake?, let dismissal?): min(wake, dismissal)
+    case (let wake, let dismissal): wake ?? dismissal
+    }
+  }
 
   /// Ends the turn: sends its requests to the log, and its output to the sockets.
   package func endTurn() -> TurnEnd {
@@ -212,7 +217,7 @@ import Wire
     if endIfOver() { return .over }
     // The requests of resumed connections have to reach the log, too, before the loop may sleep.
     if shard.hasWork || !unfinished.isEmpty || !resumable.isEmpty || !nextRequests.isEmpty
-      || !arrivals.isEmpty || hasToDismiss
+      || !arrivals.isEmpty
     {
       return .goesOn
     }

@@ -8,9 +8,21 @@ package struct Garbage: Sendable {
     var seq: Int64
   }
 
-  /// The part that is deleted in one transaction.
+  /// A part that the writer is asked to delete.
   package struct Slice: Sendable {
-    let positions: ArraySlice<Int64>
+    private(set) var positions: ArraySlice<Int64>
+
+    init(positions: ArraySlice<Int64>) { self.positions = positions }
+
+    var isEmpty: Bool { positions.isEmpty }
+
+    /// Removes the first entries.
+    /// - Returns: these.
+    mutating func take(atMost count: Int) -> Slice {
+      let taken = positions.prefix(count)
+      positions = positions.dropFirst(count)
+      return Slice(positions: taken)
+    }
   }
 
   struct Row: Sendable {
@@ -26,8 +38,6 @@ package struct Garbage: Sendable {
   var rows: [Row] = []
   var senders: [Sender] = []
 
-  /// How many entries are deleted in one transaction, between two batches: some two milliseconds.
-  /// Fewer would not keep up with batches of 512 under full load.
   package static let sliceEntries = 1024
 
   /// The slices to pass to `SQLiteStore.delete`, in this order.

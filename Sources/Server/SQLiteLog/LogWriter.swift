@@ -21,6 +21,9 @@ struct LogWriter: Sendable {
   private static let arrivalsNanoseconds: Int64 = 1_000_000_000
   /// The delay after which a failed `tidy` is tried again.
   private static let tidyRetryMilliseconds = 1000
+  /// How many entries are deleted in one transaction, between two batches: some half a millisecond, by which the next
+  /// batch is late. After a larger batch it is twice as many as the batch had requests, so that deleting keeps up.
+  private static let deletedAtOnce = 128
 
   var publishers: [LoopPublisher]
   var framing: Framing
@@ -48,20 +51,21 @@ struct LogWriter: Sendable {
     var wait = 0
     // When they are stored by themselves, in nanoseconds of the monotonic clock.
     var arrivalsDue: Int64?
+    var deletions: [(slice: Garbage.Slice, done: WorkQueue<Bool>)] = []
     while let taken = tasks.takeAll(
-      timeoutMilliseconds: hasToTidy
-        ? wait : arrivalsDue.map { Int(max(0, $0 - MonotonicClock.nanoseconds) / 1_000_000 + 1) })
+      timeoutMilliseconds: !deletions.isEmpty
+        ? 0
+        : hasToTidy
+          ? wait : arrivalsDue.map { Int(max(0, $0 - MonotonicClock.nanoseconds) / 1_000_000 + 1) })
     {
       var batches: [(loop: Int, requests: [LogRequest])] = []
       var trims: [(rooms: [RoomTrim], done: WorkQueue<Bool>)] = []
       var vacuums: [WorkQueue<Bool>] = []
-      var deletions: [(slice: Garbage.Slice, done: WorkQueue<Bool>)] = []
       for task in taken {
         switch task {
         case .submit(let loop, let requests): batches.append((loop, requests))
         case .limit(let pages): store.limit(pages: pages)
-        case .delete(let slice, let done):
-          deletions.append((slice, done))
+        case .delete(let slice, let done): deletions.append((slice, done))
         case .vacuum(let done): vacuums.append(done)
         case .trim(let rooms, let done): trims.append((rooms, done))
         case .retain(let retention): sequencer.retention = retention
@@ -107,8 +111,13 @@ struct LogWriter: Sendable {
       if let damage = outcome.damage { damages.update(damage) }
       for (_, done) in trims { done.append(outcome.failure == nil) }
       if store.hasSealed { indexWork.append(.index) }
-      for (slice, done) in deletions {
-        done.append((try? store.delete(slice)) != nil)
+      if !deletions.isEmpty {
+        let requests = batches.reduce(0) { $0 + $1.requests.count }
+        let part = deletions[0].slice.take(atMost: max(Self.deletedAtOnce, 2 * requests))
+        let isDeleted = (try? store.delete(part)) != nil
+        if !isDeleted || deletions[0].slice.isEmpty {
+          deletions.removeFirst().done.append(isDeleted)
+        }
         store.vacuum()
       }
       for done in vacuums {
@@ -122,6 +131,7 @@ struct LogWriter: Sendable {
       if store.hasDeleted { checkpointer.erase() }
       if checkpointer.commitEnded(walBytes: store.walBytes) { checkpoint(store) }
     }
+    for (_, done) in deletions { done.append(false) }
     checkpoint(store)
   }
 

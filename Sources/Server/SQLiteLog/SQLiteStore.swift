@@ -295,7 +295,7 @@ package final class SQLiteStore: EntryStore {
   /// Returns up to this many unused pages to the file system, if they are a large part of the file.
   /// - Returns: whether there was something to do.
   @discardableResult
-  package func vacuum(pages: Int = 32) -> Bool {
+  package func vacuum(pages: Int = 8) -> Bool {
     (try? state.database.vacuum(pages: pages)) ?? false
   }
 
