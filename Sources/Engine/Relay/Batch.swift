@@ -139,6 +139,15 @@ package struct Batch {
   var erasedUsers: [String] = []
   /// Whether the send that is being appended is what only an operator may do.
   var isAct = false
+  var newFiles: [StoredFile] = []
+  var expiredFiles: [String] = []
+  var removedBytes: [String] = []
+  /// Files that entries of this batch name.
+  var sentFiles: Set<String> = []
+  /// What the batch adds to the size of each user's files.
+  var fileBytes: [String: Int64] = [:]
+  /// Who is answered `done` if the batch is stored.
+  var filePromises: [(loop: Int, asker: FileAsker)] = []
   var audienceRooms: Set<Int> = []
   var audiences: [Commit.AudienceChange] = []
   var trimmed: [Int] = []
@@ -181,7 +190,7 @@ package struct Batch {
   /// Whether there is anything that nearly all batches have none of: each would cost them a step.
   var hasRareChanges: Bool {
     !(directs.isEmpty && blocks.isEmpty && reports.isEmpty && bans.isEmpty && cleared.isEmpty
-      && erasedUsers.isEmpty)
+      && erasedUsers.isEmpty && filePromises.isEmpty)
   }
 
   /// Returns the index of the entry of this batch that the user has sent to the room with this id.

@@ -12,6 +12,9 @@ public struct EntryLimits: Equatable, Sendable {
   /// The members beyond which a room cannot become private: all but those that entries name are removed at
   /// once, each by a lookup and a deletion, for which all other users wait.
   static let closingMembers = 1_000
+  /// The size of a user's files, in bytes: of those that each of their kept entries names, and of those that they
+  /// have not sent yet.
+  public var fileBytesPerUser: Int64 = 1 << 30
   /// Users that one user may block.
   static let blocksPerUser = 1_000
   /// Reports that a user may make in a day (UTC) by each relay: so that no user drives out those of others.
@@ -23,10 +26,12 @@ public struct EntryLimits: Equatable, Sendable {
   static let sharedRooms = 256
 
   public init(
-    editsPerEntry: Int = 100, reactionsPerEntry: Int = 50, membersPerRoom: Int = 10_000
+    editsPerEntry: Int = 100, reactionsPerEntry: Int = 50, membersPerRoom: Int = 10_000,
+    fileBytesPerUser: Int64 = 1 << 30
   ) {
     self.editsPerEntry = editsPerEntry
     self.reactionsPerEntry = reactionsPerEntry
     self.membersPerRoom = membersPerRoom
+    self.fileBytesPerUser = fileBytesPerUser
   }
 }

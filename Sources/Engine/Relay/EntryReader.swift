@@ -22,7 +22,7 @@ public struct ReadableRoom: Sendable {
 }
 
 /// Reads committed entries, concurrently with the store that writes them. Used by one thread.
-public protocol EntryReader: StandingLookup {
+public protocol EntryReader: StandingLookup, FileLookup {
   /// Returns what the store has of a room; `nil` if it has no such room.
   mutating func room(_ name: String) throws(StoreFailure) -> ReadableRoom?
 

@@ -34,7 +34,7 @@ public protocol StandingLookup {
 }
 
 /// What a `Sequencer` looks up in the storage of its rooms. Used by one thread.
-public protocol EntryLookup: StandingLookup {
+public protocol EntryLookup: StandingLookup, FileLookup {
   /// The key of the hashes of its entries. It stays the same as long as there are entries.
   var identityKey: EntryIdentity.Key { get }
 

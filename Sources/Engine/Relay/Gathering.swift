@@ -181,7 +181,7 @@ struct Gathering {
   private func folded(
     _ entry: Entry, from reader: inout some EntryReader
   ) throws(StoreFailure) -> Entry {
-    guard entry.kind == .text, !entry.isDeleted else {
+    guard entry.kind.isEditable, !entry.isDeleted else {
       return entry.folded(edit: nil, reactions: [])
     }
     let edit = try lastEdit(of: entry, from: &reader)

@@ -20,7 +20,9 @@ public enum LogAnswer: Sendable {
   /// Answers `ReadRequest.glimpses` in its order. There are fewer if not all fit into a reply.
   case glimpses(SessionID, [Glimpse])
   /// Answers `LogRequest.trace`.
-  case traced(LogRequest.Trace.Ticket, TraceResult)
+  case traced(LogRequest.Ticket, TraceResult)
+  /// Answers `LogRequest.file` and `ReadRequest.file`.
+  case file(FileAsker, FileAnswer)
   /// Answers `ReadRequest.lastSeen`.
   case lastSeen(SessionID, Seen)
   /// Answers `ReadRequest.users`.

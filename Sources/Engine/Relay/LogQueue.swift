@@ -174,7 +174,7 @@ extension LogRequest {
     case .ban(_, let order), .deleteRoom(_, let order), .act(_, let order), .erase(_, let order):
       order.user
     case .accept(_, let user, _): user
-    case .presence: nil
+    case .presence, .file: nil
     }
   }
 }

@@ -40,6 +40,8 @@ public enum LogRequest: Sendable {
   /// An operator removes a part of what a user has said, or is. Its origin is answered `ok` once that is
   /// stored.
   case erase(Erasure, Order)
+  /// The files that entries may name. Answered by `.file`.
+  case file(FileChange, FileAsker)
   /// A user reports an entry. Its origin is answered `ok` once that is stored.
   case report(Report)
 
@@ -133,19 +135,19 @@ public enum LogRequest: Sendable {
     }
   }
 
+  /// Whose answer it is, unknown to the log: a connection of the loop, and its HTTP exchange.
+  public struct Ticket: Equatable, Sendable {
+    public var connection: Int32
+    public var exchange: UInt64
+
+    public init(connection: Int32, exchange: UInt64) {
+      self.connection = connection
+      self.exchange = exchange
+    }
+  }
+
   /// A request to trace an entry.
   public struct Trace: Sendable {
-    /// Whose answer it is, unknown to the log: a connection of the loop, and its HTTP exchange.
-    public struct Ticket: Equatable, Sendable {
-      public var connection: Int32
-      public var exchange: UInt64
-
-      public init(connection: Int32, exchange: UInt64) {
-        self.connection = connection
-        self.exchange = exchange
-      }
-    }
-
     public enum Entry: Equatable, Sendable {
       case seq(Int64)
       /// The last one with this id that the user sent, or for an operator any user.
@@ -196,12 +198,14 @@ public enum LogRequest: Sendable {
     public let receivedAt: Int64
     /// As in `ClientMessage.Send`.
     public let traceparent: Traceparent?
+    /// Which rooms the user may read; for an entry that names a file.
+    public let rights: Rights
 
     public init(
       session: SessionID, room: String, user: String, id: String, kind: EntryKind, body: [UInt8],
       reference: ClientMessage.Reference? = nil, mayCreate: Bool, isOperator: Bool = false,
       isListed: Bool = false, stranger: Stranger? = nil, ref: String? = nil, receivedAt: Int64 = 0,
-      traceparent: Traceparent? = nil
+      traceparent: Traceparent? = nil, rights: Rights = .all
     ) {
       self.session = session
       self.room = room
@@ -217,6 +221,7 @@ public enum LogRequest: Sendable {
       self.ref = ref
       self.receivedAt = receivedAt
       self.traceparent = traceparent
+      self.rights = rights
     }
 
     /// Whether the entry changes the room: its settings, or what a user is in it.

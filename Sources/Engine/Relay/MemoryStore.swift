@@ -85,6 +85,7 @@ public struct MemoryStore: EntryStore, EntryReader {
   private var allBans: [String: BanChange] = [:]
   /// By the `seq` of their records.
   private var reports: [Int64: ReportChange] = [:]
+  var fileBook = FileBook()
 
   public let identityKey: EntryIdentity.Key
   /// The number of the epoch to which new entries belong.
@@ -313,6 +314,7 @@ public struct MemoryStore: EntryStore, EntryReader {
       }
     }
     if let first = changes.firstReport { reports = reports.filter { $0.key >= first } }
+    recordFiles(changes)
     for (number, first) in changes.trims { trim(number, to: first) }
   }
 

@@ -34,6 +34,7 @@ extension ReadRequest {
       var seen = LogAnswer.Seen(purpose: purpose, users: users, at: [:])
       for user in users { seen.at[user] = (try? reader.lastSeen(user)) ?? nil }
       return .lastSeen(session, seen)
+    case .file(let question, let asker): return .file(asker, question.answer(from: &reader))
     case .users(let user, let limit):
       let page = try? reader.users(after: user, limit: limit)
       return .users(page.map { .page($0) } ?? .failed)
@@ -98,6 +99,15 @@ extension ReadRequest {
       view.refusal = error.wireError(re: re, room: name)
     }
     return view
+  }
+
+  /// Returns a room, with the first entry that a user may read; `nil` if they may not.
+  static func readable(
+    _ name: String, by asker: Asker, _ reader: inout some EntryReader
+  ) throws(StoreFailure) -> ReadableRoom? {
+    guard let view = try view(of: name, for: asker, re: .history, &reader), view.refusal == nil
+    else { return nil }
+    return view.room
   }
 
   private static func history(

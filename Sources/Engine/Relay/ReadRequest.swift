@@ -23,6 +23,9 @@ public enum ReadRequest: Sendable {
   /// `""` is before all. Answered by `.users`.
   case users(after: String, limit: Int)
 
+  /// Answered by `.file`.
+  case file(FileQuestion, FileAsker)
+
   /// The user who reads entries.
   public struct Asker: Sendable {
     public var user: String
@@ -50,7 +53,7 @@ public enum ReadRequest: Sendable {
     case .entries(let session, _, _, _, _, _), .history(let session, _, _, _, _, _),
       .glimpses(let session, _, _), .reports(let session, _, _), .lastSeen(let session, _, _):
       session
-    case .users: nil
+    case .users, .file: nil
     }
   }
 }

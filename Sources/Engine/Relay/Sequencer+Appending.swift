@@ -221,7 +221,7 @@ extension Sequencer {
     switch append.reference {
     case .target(let seq): target = seq
     case .settings, .member: target = 0
-    case nil, .reply, .forward:
+    case nil, .reply, .forward, .file:
       batch.append(consume entry, room: room, receivedAt: append.receivedAt)
       return
     }

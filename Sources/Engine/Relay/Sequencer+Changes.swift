@@ -56,6 +56,9 @@ extension Sequencer {
     changes.reports = batch.reports
     changes.bans = batch.bans
     changes.erasedUsers = batch.erasedUsers
+    changes.files = batch.newFiles
+    changes.expiredFiles = batch.expiredFiles
+    changes.removedBytes = batch.removedBytes
     changes.cleared = batch.cleared.compactMap { rooms[$0].number }
   }
 }

@@ -46,7 +46,7 @@ extension Sequencer {
     guard let body = entry.erasedBody else { return true }
     guard entry.isErasable(for: user) else { return false }
     switch entry.kind {
-    case .text, .data:
+    case .text, .data, .file:
       try redact(entry, by: UserName.relay, in: room, &batch, &store)
       try appendUnasked(
         .init(
@@ -170,7 +170,7 @@ extension Entry {
   /// says is the room's.
   var erasedBody: [UInt8]? {
     switch kind {
-    case .text, .data: hasDeletedBody ? nil : deletedBody(by: UserName.relay)
+    case .text, .data, .file: hasDeletedBody ? nil : deletedBody(by: UserName.relay)
     case .edit: text == "" ? nil : target.map(Self.deletedEditBody)
     case .react: reaction?.emoji == "" ? nil : target.map(Self.erasedReactionBody)
     case .member:

@@ -127,7 +127,7 @@ extension Sequencer {
       case .erase(let erasure, _): names.insert(erasure.room ?? RoomName.audit)
       case .report(let report): names.formUnion([report.room, RoomName.reports])
       case .block(let block): names.insert(RoomName.direct(block.user, block.blocked))
-      case .unsubscribe, .presence, .memberships, .trace: break
+      case .unsubscribe, .presence, .memberships, .trace, .file: break
       }
     }
     return names.filter { name in indices[name].map { rooms[$0].isStale } ?? true }.sorted()
@@ -271,7 +271,7 @@ extension Sequencer {
     rooms[room].last.record(entry.from, seq: entry.seq, isContent: entry.kind.isContent)
     if let change = new.change { rooms[room].changes = change.number }
     rooms[room].recordSend(by: entry.from)
-    if rooms[room].isGoverned, entry.kind == .text {
+    if rooms[room].isGoverned, entry.kind.isEditable {
       recordText(of: entry.from, at: entry.at, inRoom: new.room)
     }
   }

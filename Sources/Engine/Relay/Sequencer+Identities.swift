@@ -15,12 +15,17 @@ extension Sequencer {
 
 extension LogRequest.Append {
   /// Whether the content is the same as that of which an entry was made. Of a forward, room and
-  /// `seq` are compared: the relay has added the rest.
+  /// `seq` are compared, and of a file all but its description: the relay has added the rest.
   func hasContent(of entry: Entry) -> Bool {
     guard kind == entry.kind else { return false }
     if case .forward(let source)? = reference {
       guard let known = entry.forward else { return false }
       return known.room == source.room && known.seq == source.seq
+    }
+    if case .file? = reference {
+      var known = entry.file
+      known?.description = nil
+      return known?.body == body
     }
     return body == entry.body
   }

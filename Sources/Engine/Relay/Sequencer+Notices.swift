@@ -152,7 +152,7 @@ extension Sequencer {
   ) {
     guard let number = rooms[room].number else { return }
     guard append.isNotice else {
-      if append.kind == .text { recordText(of: append.user, at: entry.at, inRoom: number) }
+      if append.kind.isEditable { recordText(of: append.user, at: entry.at, inRoom: number) }
       return
     }
     guard let verdict = batch.verdict else { preconditionFailure("a notice has been judged") }

@@ -10,12 +10,13 @@ extension Sequencer {
   ) throws(StoreFailure) -> Result<[UInt8], WireError> {
     switch append.reference {
     case nil, .settings, .member: return .success(append.body)
+    case .file(let id, let replyTo):
+      if let replyTo, try !mayReply(to: replyTo, append, room, &batch, &store) {
+        return .failure(Self.noSuchEntry(append, replyTo, in: append.room, "reply_to"))
+      }
+      return try resolve(file: id, append, &batch, &store)
     case .reply(let seq):
-      // A reply may refer to an entry that was deleted or is no longer kept, because it did exist.
-      guard (1...max(1, rooms[room].head)).contains(seq), rooms[room].head > 0,
-        try isReadable(seq, by: append.user, append.isOperator, in: room, &batch, &store),
-        try !isHidden(seq, from: append.user, in: room, &batch, &store)
-      else {
+      guard try mayReply(to: seq, append, room, &batch, &store) else {
         return .failure(Self.noSuchEntry(append, seq, in: append.room, "reply_to"))
       }
       return .success(append.body)
@@ -36,7 +37,7 @@ extension Sequencer {
     case .target(let target):
       guard try isReadable(target, by: append.user, append.isOperator, in: room, &batch, &store),
         let entry = try content(target, in: room, &batch, &store),
-        entry.kind == .text || append.kind == .delete, !hides(entry, from: append.user, in: room)
+        entry.kind.isEditable || append.kind == .delete, !hides(entry, from: append.user, in: room)
       else {
         return .failure(Self.noSuchEntry(append, target, in: append.room, "target"))
       }
@@ -71,6 +72,17 @@ extension Sequencer {
       }
       return .success(append.body)
     }
+  }
+
+  /// Whether a reply may refer to an entry: also to one that was deleted or is no longer kept, because it did exist.
+  private mutating func mayReply(
+    to seq: Int64, _ append: LogRequest.Append, _ room: Int, _ batch: inout Batch,
+    _ store: inout some EntryLookup
+  ) throws(StoreFailure) -> Bool {
+    guard (1...max(1, rooms[room].head)).contains(seq), rooms[room].head > 0,
+      try isReadable(seq, by: append.user, append.isOperator, in: room, &batch, &store)
+    else { return false }
+    return try !isHidden(seq, from: append.user, in: room, &batch, &store)
   }
 
   /// Whether an entry that is kept is hidden from a user: it is read only if it may be.
@@ -160,7 +172,7 @@ extension Sequencer {
       re: .send, room: append.room, id: append.id, field: field)
   }
 
-  /// Returns an entry of text or data; `nil` if it does not exist, is no longer kept, or was
+  /// Returns an entry with content; `nil` if it does not exist, is no longer kept, or was
   /// deleted.
   mutating func content(
     _ seq: Int64, in room: Int, _ batch: inout Batch, _ store: inout some EntryLookup
@@ -215,7 +227,7 @@ extension Sequencer {
     let own = batch.index(ofRoom: room, seq: entry.seq)
     var through = entry.seq
     // Those of an entry of this batch are in this batch as well.
-    if own == nil, entry.kind == .text, rooms[room].changes > 0, let number = rooms[room].number {
+    if own == nil, entry.kind.isEditable, rooms[room].changes > 0, let number = rooms[room].number {
       do throws(StoreFailure) {
         let edit = try store.lastEdit(
           of: entry.seq, through: .max, inRoom: number, named: rooms[room].name)

@@ -41,6 +41,7 @@ extension Sequencer {
       let error = WireError.unavailable(re: origin.re, room: room)
       answers[loop].append(.answer(origin, .error(error)))
     }
+    for (loop, asker) in batch.filePromises { answers[loop].append(.file(asker, .unavailable)) }
     var subscribed: Set<MemberKey> = []
     for subscribing in batch.subscribing {
       // A join only reads, so it succeeds as long as the store can be read.
@@ -231,6 +232,7 @@ extension Sequencer {
       refuseOrigin(order.origin, room: nil, from: loop, &batch)
     case .report(let report):
       refuseOrigin(report.origin, room: report.room, from: loop, &batch)
+    case .file(_, let asker): batch.answers.append((loop, .file(asker, .unavailable)))
     case .block(let block): refuseOrigin(block.origin, room: nil, from: loop, &batch)
     case .typing, .unsubscribe, .presence, .memberships, .trace, .accept: break
     }

@@ -43,11 +43,16 @@ extension Sequencer {
       return
     }
     var copy = entry
-    if entry.kind == .text {
+    if entry.kind.isEditable {
       let text = try currentText(of: entry, for: report.user, in: room, &batch, &store)
-      if text != entry.text {
-        copy.body =
-          ClientMessage.Send(room: "", id: "", text: text, replyTo: entry.replyTo).body
+      if text != entry.text ?? "" {
+        if var file = entry.file {
+          file.caption = text
+          copy.body = file.body
+        } else {
+          copy.body =
+            ClientMessage.Send(room: "", id: "", text: text, replyTo: entry.replyTo).body
+        }
       }
     }
     let body = ReportRecord(

@@ -62,6 +62,8 @@ extension Sequencer {
         try deleteRoom(room, order, from: loop, &batch, &store)
       case .erase(let erasure, let order):
         try erase(erasure, order, from: loop, &batch, &store)
+      case .file(let change, let asker):
+        try self.change(change, for: asker, from: loop, &batch, &store)
       case .report(let request): try report(request, from: loop, &batch, &store)
       case .block(let request): try block(request, from: loop, &batch, &store)
       case .accept(let name, let user, let origin):

@@ -255,7 +255,7 @@ extension RoomRules.Actor {
 extension LogRequest.Append {
   fileprivate var deed: RoomRules.Deed {
     switch kind {
-    case .text: .text
+    case .text, .file: .text
     case .edit, .react: .change
     case .delete: .deletion
     default: .content

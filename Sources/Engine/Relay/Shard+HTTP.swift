@@ -27,7 +27,7 @@ extension Shard {
   /// - Parameter identity: of the user who asks; `nil` = an operator.
   public mutating func trace(
     _ entry: LogRequest.Trace.Entry, inRoom room: String, as identity: Identity?,
-    ticket: LogRequest.Trace.Ticket
+    ticket: LogRequest.Ticket
   ) {
     let mayRead =
       identity.map { RoomName.isOpen(room, to: $0.user) && $0.rights.mayRead(room) } ?? true
@@ -38,7 +38,7 @@ extension Shard {
   }
 
   /// Returns the answers of the log since the last call.
-  public mutating func takeTraced() -> [(ticket: LogRequest.Trace.Ticket, result: TraceResult)] {
+  public mutating func takeTraced() -> [(ticket: LogRequest.Ticket, result: TraceResult)] {
     traces.takeAnswers()
   }
 

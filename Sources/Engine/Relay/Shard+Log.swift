@@ -141,6 +141,7 @@ extension Shard {
       guard isActive(id) else { return }
       roomLists.completePage(glimpses, to: id.slot, in: &self)
     case .traced(let ticket, let result): traces.record(result, for: ticket)
+    case .file(let asker, let answer): files.record(answer, for: asker)
     case .users(let page): people.load(page, now)
     case .lastSeen(let id, let seen):
       guard isActive(id) else { return }

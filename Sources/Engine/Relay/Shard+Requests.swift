@@ -146,7 +146,8 @@ extension Shard {
         id: send.id, kind: send.kind, body: send.body, reference: send.reference,
         mayCreate: mayCreate(send.room), isOperator: sessions[session].isOperator,
         isListed: isListed(send), stranger: stranger(send, session), ref: ref,
-        receivedAt: now.microseconds, traceparent: send.traceparent))
+        receivedAt: now.microseconds, traceparent: send.traceparent,
+        rights: sessions[session].grant?.identity.rights ?? .all))
   }
 
   /// Whether the first entry of a direct room is a request: the log knows whether the users have met.

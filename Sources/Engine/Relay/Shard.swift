@@ -135,6 +135,7 @@ public struct Shard: ~Copyable {
   let roomLists: RoomLists
   let polls = Polls()
   let traces = Traces()
+  let files = Files()
   /// All of them, for what every turn asks of each.
   let features:
     FeatureSet<

@@ -91,18 +91,29 @@ public struct StoreChanges: Sendable {
   /// Users who came or went, and the time in milliseconds since 1970.
   public var seen: [(user: String, at: Int64, isOnline: Bool)] = []
 
+  /// Files that entries may name from now on.
+  public var files: [StoredFile] = []
+  /// Files that are forgotten, unless an entry names them.
+  public var expiredFiles: [String] = []
+  /// The hashes of bytes that were removed.
+  public var removedBytes: [String] = []
+
   public init() {}
 
   /// Whether there is anything that nearly all batches have none of.
   public var hasRareChanges: Bool {
     !(directs.isEmpty && blocks.isEmpty && reports.isEmpty && bans.isEmpty && cleared.isEmpty
-      && erasedUsers.isEmpty && firstReport == nil)
+      && erasedUsers.isEmpty && firstReport == nil && !hasFileChanges)
   }
 
   public var isEmpty: Bool {
     newRooms.isEmpty && entries.isEmpty && members.isEmpty && formerMembers.isEmpty
       && trims.isEmpty && redactions.isEmpty && rules.isEmpty && standings.isEmpty
       && directs.isEmpty && blocks.isEmpty && reports.isEmpty && bans.isEmpty && cleared.isEmpty
-      && erasedUsers.isEmpty && seen.isEmpty
+      && erasedUsers.isEmpty && seen.isEmpty && !hasFileChanges
+  }
+
+  private var hasFileChanges: Bool {
+    !(files.isEmpty && expiredFiles.isEmpty && removedBytes.isEmpty)
   }
 }

@@ -125,6 +125,13 @@ public enum ClientMessage: Equatable, Sendable {
       self.init(room: room, id: id, kind: .react, body: body, reference: .target(target))
     }
 
+    /// Creates a `file` entry.
+    public init(room: String, id: String, file: FileContent) {
+      self.init(
+        room: room, id: id, kind: .file, body: file.body,
+        reference: .file(id: file.id, replyTo: file.replyTo))
+    }
+
     /// Changes the settings of a room, or makes a room with them.
     public init(room: String, id: String, settings: RoomSettings.Change) {
       self.init(
@@ -144,6 +151,8 @@ public enum ClientMessage: Equatable, Sendable {
     case target(Int64)
     case settings(RoomSettings.Change)
     case member(MemberChange)
+    /// A file, which the sender has uploaded or may read, and the entry that it replies to.
+    case file(id: String, replyTo: Int64?)
   }
 
   /// Requests a page of a room's log.

@@ -1,6 +1,6 @@
 extension Entry {
   /// Returns the entry in its current state: with its text after the last edit, or as deleted, and
-  /// with its reactions. Entries of other kinds than `text` and `data` are returned unchanged.
+  /// with its reactions. Entries of other kinds than `text`, `data` and `file` are returned unchanged.
   /// - Parameter changes: the entries that refer to this one, in the order of the log.
   public func folded(with changes: [Entry]) -> Entry {
     if kind.isContent, let deletion = changes.first(where: { $0.kind == .delete }) {
@@ -14,13 +14,18 @@ extension Entry {
   /// deleted.
   /// - Parameter edit: the last one.
   public func folded(edit: Entry?, reactions: [Reaction]) -> Entry {
-    guard kind == .text else { return self }
+    guard kind.isEditable else { return self }
     if isDeleted { return deleted(by: deletedBy) }
     var folded = self
     if let edit {
-      folded.body = []
-      folded.body.append(member: "\"text\":", edit.text ?? "")
-      if let replyTo { folded.body.append(member: ",\"reply_to\":", replyTo) }
+      if var file {
+        file.caption = edit.text
+        folded.body = file.body
+      } else {
+        folded.body = []
+        folded.body.append(member: "\"text\":", edit.text ?? "")
+        if let replyTo { folded.body.append(member: ",\"reply_to\":", replyTo) }
+      }
       folded.body.append(member: ",\"edited_at\":", edit.at)
     }
     Reaction.append(reactions, to: &folded.body)

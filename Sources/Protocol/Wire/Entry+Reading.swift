@@ -1,10 +1,13 @@
 /// Access to the members of an entry's body. Each property parses the body anew.
 extension Entry {
-  /// The unescaped text of a `text` or `edit` entry; empty if it was deleted, `nil` for other
-  /// kinds.
+  /// The unescaped text of a `text` or `edit` entry, empty if it was deleted, or the caption of a `file`; `nil`
+  /// for other kinds.
   public var text: String? {
-    kind == .text || kind == .edit ? read { $0.optionalString(.text, $1) } : nil
+    kind.isEditable || kind == .edit ? read { $0.optionalString(.text, $1) } : nil
   }
+
+  /// What a `file` entry says; `nil` for other kinds, and if it was deleted.
+  public var file: FileContent? { kind == .file ? read { FileContent($0, $1) } : nil }
 
   /// The JSON of a `data` entry, byte for byte; `nil` for other kinds.
   public var data: ArraySlice<UInt8>? {
@@ -44,7 +47,7 @@ extension Entry {
   public var isDeleted: Bool {
     switch kind {
     case .text: text == ""
-    case .data: read { reader, _ in reader.flag(.deleted) } == true
+    case .data, .file: read { reader, _ in reader.flag(.deleted) } == true
     default: false
     }
   }
@@ -87,14 +90,14 @@ extension Entry {
   /// The body that this entry has after a deletion.
   /// - Parameter moderator: who has deleted it, unless that is its sender.
   public func deletedBody(by moderator: String? = nil) -> [UInt8] {
-    var body = kind == .data ? Self.deletedDataBody : Self.deletedTextBody
+    var body = kind.deletedBody
     if let moderator { body.append(member: ",\"deleted_by\":", moderator) }
     return body
   }
 
   /// Whether the body is that of a deletion.
   public var hasDeletedBody: Bool {
-    body.starts(with: kind == .data ? Self.deletedDataBody : Self.deletedTextBody)
+    body.starts(with: kind.deletedBody)
   }
 
   /// Who has deleted the entry, unless that is its sender.
@@ -104,10 +107,22 @@ extension Entry {
 
   public static let deletedTextBody = Array("\"text\":\"\"".utf8)
   public static let deletedDataBody = Array("\"data\":null,\"deleted\":true".utf8)
+  public static let deletedFileBody = Array("\"deleted\":true".utf8)
 
   /// Returns the body of an edit of the deleted entry `target`.
   public static func deletedEditBody(of target: Int64) -> [UInt8] {
     Array("\"target\":\(target),\"text\":\"\"".utf8)
+  }
+}
+
+extension EntryKind {
+  /// How the body of a deleted entry of this kind begins.
+  fileprivate var deletedBody: [UInt8] {
+    switch self {
+    case .data: Entry.deletedDataBody
+    case .file: Entry.deletedFileBody
+    default: Entry.deletedTextBody
+    }
   }
 }
 
@@ -139,6 +154,10 @@ extension Entry: WireObject {
     .title, .topic, .access, .history, .post, .slowSeconds,
   ]
   private static let memberKeys: [JSONFields.Key] = [.user, .role, .until, .reason]
+  private static let fileKeys: [JSONFields.Key] = [
+    .file, .name, .text, .replyTo, .size, .mediaType, .width, .height, .durationMilliseconds,
+    .thumbnail, .deleted, .deletedBy, .editedAt, .reactions, .reactionsMore,
+  ]
 
   private static func body(
     of kind: EntryKind, _ reader: ObjectReader, _ json: Span<UInt8>
@@ -158,12 +177,17 @@ extension Entry: WireObject {
       guard fields[.user].isString else { throw reader.bad(.user) }
       guard fields[.role].isString else { throw reader.bad(.role) }
     case .settings: break
+    case .file:
+      guard reader.flag(.deleted) || fields[.file].isString && fields[.name].isString else {
+        throw reader.bad(.file)
+      }
     default: return try json.jsonMembers(but: [.type, .room, .seq, .id, .from, .at, .kind])
     }
     let keys =
       switch kind {
       case .settings: settingsKeys
       case .member: memberKeys
+      case .file: fileKeys
       default: bodyKeys
       }
     var body: [UInt8] = []

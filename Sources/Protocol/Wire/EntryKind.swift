@@ -15,6 +15,9 @@ public struct EntryKind: RawRepresentable, Hashable, Sendable {
   /// An emoji added to a text, or removed.
   public static let react = EntryKind(rawValue: "react")
 
+  /// A file that was uploaded, with a name and perhaps a caption.
+  public static let file = EntryKind(rawValue: "file")
+
   /// What a room is called, and who may do what in it.
   public static let settings = EntryKind(rawValue: "settings")
   /// What a user is in the room.
@@ -31,7 +34,10 @@ public struct EntryKind: RawRepresentable, Hashable, Sendable {
 
   /// Whether the kind has content of its own; the others change earlier entries or the room, and do
   /// not count as unread.
-  public var isContent: Bool { self == .text || self == .data }
+  public var isContent: Bool { self == .text || self == .data || self == .file }
+
+  /// Whether an entry of this kind has a text of its sender, which can be edited, and takes reactions.
+  public var isEditable: Bool { self == .text || self == .file }
 
   /// Whether the kind changes the room: it stands among the content of a folded history.
   public var isNotice: Bool { self == .settings || self == .member }

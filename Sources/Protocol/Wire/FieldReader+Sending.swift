@@ -61,6 +61,8 @@ extension FieldReader {
       guard let isOn = try flag(.on, json) else { throw bad(.on, "true or false", json) }
       return ClientMessage.Send(
         room: room, id: id, react: target, emoji: try emoji(json), isOn: isOn)
+    case "file":
+      return ClientMessage.Send(room: room, id: id, file: try file(json, textLimitBytes))
     case "settings":
       return ClientMessage.Send(room: room, id: id, settings: try settings(json))
     case "member":
@@ -72,7 +74,28 @@ extension FieldReader {
   private func badKind(_ json: Span<UInt8>) -> WireError {
     bad(
       .kind,
-      "\"text\", \"data\", \"edit\", \"delete\", \"react\", \"settings\" or \"member\"", json)
+      "\"text\", \"data\", \"edit\", \"delete\", \"react\", \"file\", \"settings\" or \"member\"",
+      json)
+  }
+
+  /// Decodes a `file`. The caption obeys the rules of a text, and may be empty or absent.
+  private func file(
+    _ json: Span<UInt8>, _ limitBytes: Int
+  ) throws(WireError) -> FileContent {
+    guard let id = try optionalString(.file, json), FileContent.isValid(id: id) else {
+      throw bad(.file, "the id of a file", json)
+    }
+    guard let name = try optionalString(.name, json), FileContent.isValid(name: name) else {
+      throw bad(
+        .name,
+        "1 to \(FileContent.nameLimitBytes) bytes, not blank, without \"/\", control or bidirectional characters",
+        json)
+    }
+    let caption = try optionalString(.text, json)
+    if let caption, !caption.isEmpty { _ = try text(json, limitBytes: limitBytes) }
+    return FileContent(
+      id: id, name: name, caption: caption?.isEmpty == true ? nil : caption,
+      replyTo: try optionalSequence(.replyTo, json))
   }
 
   /// Decodes a text that replies to another entry, or forwards one.

@@ -15,6 +15,8 @@ struct JSONFields {
     case ref, lineage, expiresIn
     case topic, access, history, post, slowSeconds, role, until, by, deletedBy
     case users, request, reports, copy, traceparent
+    case file, size, mediaType, width, height, durationMilliseconds, thumbnail, placeholder,
+      fileBytes
 
     /// The name on the wire.
     var name: String {
@@ -38,13 +40,16 @@ struct JSONFields {
       case .lastSeen: "last_seen"
       case .slowSeconds: "slow_s"
       case .deletedBy: "deleted_by"
+      case .mediaType: "media_type"
+      case .durationMilliseconds: "duration_ms"
+      case .fileBytes: "file_bytes"
       default: "\(self)"
       }
     }
   }
 
   /// Larger than the number of keys, so that a new key needs no change here.
-  private var values = InlineArray<112, JSONValue>(repeating: .absent)
+  private var values = InlineArray<128, JSONValue>(repeating: .absent)
 
   subscript(key: Key) -> JSONValue { values[key.rawValue] }
 

@@ -13,7 +13,7 @@ extension ConnectionLoop {
     shard.trace(
       question.entry, inRoom: question.room,
       as: exchange.call.isOperator ? nil : identity,
-      ticket: LogRequest.Trace.Ticket(
+      ticket: LogRequest.Ticket(
         connection: Int32(exchange.id.stream), exchange: exchange.id.serial))
   }
 
