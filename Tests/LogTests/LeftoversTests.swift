@@ -237,6 +237,7 @@ import Wire
         DROP TABLE edits; DROP TABLE reactions; DROP TABLE emoji; DROP TABLE redactions;
         DROP TABLE trims; DROP TABLE secrets; DROP TABLE rules; DROP TABLE standings;
         DROP TABLE blocks; DROP TABLE directs; DROP TABLE reports; DROP TABLE bans;
+        DROP TABLE files; DROP TABLE file_entries; DROP TABLE file_users; DROP TABLE unused_bytes;
         PRAGMA user_version = 3;
         INSERT INTO entry_rows SELECT * FROM entries; DROP TABLE packs;
         ALTER TABLE entry_rows RENAME TO entries;

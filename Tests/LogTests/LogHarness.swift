@@ -206,7 +206,7 @@ extension SessionID {
 extension LogAnswer {
   var session: SessionID {
     switch self {
-    case .users: .loop
+    case .users, .file: .loop
     case .memberships, .traced: .test
     case .answer(let origin, _): origin.session
     case .ack(let session, _), .refused(let session, _), .subscribed(let session, _),

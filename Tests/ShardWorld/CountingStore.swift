@@ -35,6 +35,43 @@ extension CountingStore: StandingLookup where Base: StandingLookup {
   }
 }
 
+extension CountingStore: FileLookup where Base: FileLookup {
+  public mutating func file(_ id: String) throws(StoreFailure) -> StoredFile? {
+    try check()
+    meter.lookUp()
+    return try base.file(id)
+  }
+
+  public mutating func places(ofFile id: String) throws(StoreFailure) -> [FilePlace] {
+    try check()
+    meter.lookUp()
+    return try base.places(ofFile: id)
+  }
+
+  public mutating func fileBytes(of user: String) throws(StoreFailure) -> Int64 {
+    try check()
+    meter.lookUp()
+    return try base.fileBytes(of: user)
+  }
+
+  public mutating func unusedBytes(limit: Int) throws(StoreFailure) -> [String] {
+    try check()
+    return try base.unusedBytes(limit: limit)
+  }
+
+  public mutating func usedBytes(among hashes: [String]) throws(StoreFailure) -> [String] {
+    try check()
+    return try base.usedBytes(among: hashes)
+  }
+
+  public mutating func unsentFiles(
+    before at: Int64, limit: Int
+  ) throws(StoreFailure) -> [String] {
+    try check()
+    return try base.unsentFiles(before: at, limit: limit)
+  }
+}
+
 extension CountingStore: EntryLookup, EntryStore where Base: EntryStore {
   public mutating func loadRoom(_ name: String) throws(StoreFailure) -> StoredRoom? {
     try check()

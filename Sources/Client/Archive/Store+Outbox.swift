@@ -74,7 +74,7 @@ extension Archive.Outgoing {
   }
 }
 
-/// An outgoing message's reference, in the form in which a row stores it.
+/// An outgoing message's reference, in the form in which a row stores it: that of a file has its id as the room.
 private struct StoredReference {
   var kind: String
   var seq: Int64
@@ -93,6 +93,8 @@ private struct StoredReference {
     // The body has all of what a notice says.
     case nil, .settings, .member: return nil
     case .reply(let seq): self.init(kind: "reply", seq: seq, room: nil, from: nil)
+    case .file(let id, let replyTo):
+      self.init(kind: "file", seq: replyTo ?? 0, room: id, from: nil)
     case .target(let seq): self.init(kind: "target", seq: seq, room: nil, from: nil)
     case .forward(let forward):
       self.init(kind: "forward", seq: forward.seq, room: forward.room, from: forward.from)
@@ -103,6 +105,7 @@ private struct StoredReference {
     switch kind {
     case "reply": .reply(to: seq)
     case "target": .target(seq)
+    case "file": room.map { .file(id: $0, replyTo: seq == 0 ? nil : seq) }
     case "forward": room.map { .forward(Forward(room: $0, seq: seq, from: from)) }
     default: nil
     }

@@ -8,6 +8,7 @@ package enum ImportLine {
   case direct(DirectLine)
   case block(BlockLine)
   case ban(BanLine)
+  case file(FileLine)
 
   package init(decoding line: [UInt8]) throws(ExportLine.Malformed) {
     do {
@@ -28,6 +29,8 @@ package enum ImportLine {
         self = .block(block)
       } else if let ban = try BanLine(decoding: line) {
         self = .ban(ban)
+      } else if let file = try FileLine(decoding: line) {
+        self = .file(file)
       } else {
         throw error
       }

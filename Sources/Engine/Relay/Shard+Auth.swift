@@ -140,6 +140,7 @@ extension Shard {
     published.burst = limits.budget.burst
     published.requestsPerSecond = limits.budget.requestsPerSecond
     published.bytesPerSecond = limits.budget.bytesPerSecond
+    published.fileBytes = limits.fileBytes
     reply(
       .welcome(
         ServerMessage.Welcome(

@@ -21,6 +21,8 @@ public struct Shard: ~Copyable {
     public var frameBytes = 65_536
     /// The size of an entry's `text`, in UTF-8.
     public var textBytes = 8192
+    /// The size of a file; `nil` = the relay keeps no files.
+    public var fileBytes: Int?
     /// The number of rooms joined by one connection.
     public var roomsPerConnection = 256
     /// The limits of a user, over all connections.

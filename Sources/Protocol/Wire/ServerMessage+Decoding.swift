@@ -232,6 +232,7 @@ extension ServerMessage.Welcome.Limits: WireObject {
     burst = limit(.burst)
     requestsPerSecond = limit(.requestsPerSecond)
     bytesPerSecond = limit(.bytesPerSecond)
+    fileBytes = json.jsonSequence(reader.fields[.fileBytes]).map { Int($0) }
   }
 }
 

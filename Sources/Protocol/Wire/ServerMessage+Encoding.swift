@@ -106,6 +106,9 @@ extension ServerMessage.Welcome {
     json.append(member: ",\"burst\":", Int64(limits.burst))
     json.append(member: ",\"requests_per_s\":", Int64(limits.requestsPerSecond))
     json.append(member: ",\"bytes_per_s\":", Int64(limits.bytesPerSecond))
+    if let fileBytes = limits.fileBytes {
+      json.append(member: ",\"file_bytes\":", Int64(fileBytes))
+    }
     json.append("}")
     if let expiresInMilliseconds {
       json.append(member: ",\"expires_in_ms\":", expiresInMilliseconds)

@@ -41,6 +41,8 @@ public enum ServerMessage: Equatable, Sendable {
       public var burst = 0
       public var requestsPerSecond = 0
       public var bytesPerSecond = 0
+      /// Of one file; `nil` if the relay keeps no files.
+      public var fileBytes: Int?
       public init() {}
     }
     public var user: String

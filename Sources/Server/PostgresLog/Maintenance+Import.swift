@@ -37,6 +37,8 @@ extension Maintenance {
         case .direct(let line): try importer.rooms.record(line)
         case .block(let line): importer.add(line)
         case .ban(let line): importer.add(line)
+        case .file:
+          throw ExportLine.Malformed(reason: "a relay on PostgreSQL keeps no files yet")
         }
       }
       return try importer.commit()

@@ -192,6 +192,23 @@ struct Exporter: ~Copyable {
     return lines
   }
 
+  /// Returns the lines of the files that entries name: of all rooms, or of one.
+  mutating func files(only: String?) throws(SQLiteError) -> [[UInt8]] {
+    var lookups = try FileLookups.prepare(on: database)
+    var select = try Statement(
+      "SELECT DISTINCT file FROM file_entries WHERE ?1 = 0 OR room = ?1 ORDER BY file", on: database
+    )
+    try select.bind(1, only.flatMap { rooms[$0]?.number } ?? 0)
+    var lines: [[UInt8]] = []
+    while try select.step() {
+      guard let file = try lookups.file(select.text(0)) else { continue }
+      var line: [UInt8] = []
+      FileLine(file).append(to: &line)
+      lines.append(line)
+    }
+    return lines
+  }
+
   /// Returns the lines of the next members of a room; `nil` after the last. The marks may be younger
   /// than the last exported entry, and end with it.
   mutating func marks(

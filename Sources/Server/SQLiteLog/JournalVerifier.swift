@@ -19,6 +19,8 @@ struct JournalVerifier: ~Copyable {
     var indexed = PlaceSum()
     /// Entries that change other entries.
     var changes = PlaceSum()
+    /// Entries that name files.
+    var named = PlaceSum()
     /// Each sender's last indexed entry; empty if there is no index.
     var senders: [String: Int64] = [:]
   }
@@ -55,6 +57,7 @@ struct JournalVerifier: ~Copyable {
     try checkMembers()
     try checkRules()
     try checkDirects()
+    try checkFiles()
   }
 
   private mutating func checkStructure() throws(SQLiteError) {
@@ -237,6 +240,7 @@ struct JournalVerifier: ~Copyable {
     if (try? Entry(decoding: json.span)) != entry {
       findings.add("the content is invalid", room: room, seq: seq)
     }
+    if entry.file != nil { known.named.add(seq: seq, position: 0) }
     if entry.kind.isNotice {
       known.changes.add(seq: 0, position: row.integer(7))
     } else if let target = entry.target, !entry.kind.isContent {

@@ -40,6 +40,7 @@ package final class SQLiteReader: EntryReader {
     var selectRedactions: Statement
     var selectSeen: Statement
     var selectNames: Statement
+    var files: FileLookups
     /// Deleted texts of the current room whose edits are not all overwritten yet.
     var redacted: Set<Int64> = []
   }
@@ -104,6 +105,7 @@ package final class SQLiteReader: EntryReader {
       let selectSeen = try Statement("SELECT seen FROM users WHERE name = ?1", on: database)
       let selectNames = try Statement(
         "SELECT name FROM users WHERE name > ?1 ORDER BY name LIMIT ?2", on: database)
+      let files = try FileLookups.prepare(on: database)
       state = State(
         tail: store.tail, database: database, index: index, begin: begin, end: end,
         selectNumber: selectNumber, selectFirst: selectFirst, selectRules: selectRules,
@@ -113,7 +115,8 @@ package final class SQLiteReader: EntryReader {
         selectEpoch: selectEpoch, selectTarget: selectTarget, selectEmoji: selectEmoji,
         selectUsers: selectUsers,
         selectTotal: selectTotal, targets: targets, selectRedactions: selectRedactions,
-        selectSeen: selectSeen, selectNames: selectNames)
+        selectSeen: selectSeen, selectNames: selectNames,
+        files: files)
     } catch {
       throw StoreError(error, "read", path: path)
     }
@@ -153,6 +156,13 @@ package final class SQLiteReader: EntryReader {
     } catch {
       throw failure(error)
     }
+  }
+
+  /// Looks files up.
+  func lookUp<Answer>(
+    _ body: (inout FileLookups) throws(SQLiteError) -> Answer
+  ) throws(StoreFailure) -> Answer {
+    do throws(SQLiteError) { return try body(&state.files) } catch { throw failure(error) }
   }
 
   package func reports(ofRoom number: Int64, limit: Int) throws(StoreFailure) -> [Int64] {

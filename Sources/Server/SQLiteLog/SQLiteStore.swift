@@ -242,6 +242,15 @@ package final class SQLiteStore: EntryStore {
     }
   }
 
+  /// Looks files up.
+  func lookUp<Answer>(
+    _ body: (inout FileLookups) throws(SQLiteError) -> Answer
+  ) throws(StoreFailure) -> Answer {
+    do throws(SQLiteError) { return try body(&state.statements.files.lookups) } catch {
+      throw failure("read", error)
+    }
+  }
+
   package func copies(
     ofRoom number: Int64, in seqs: ClosedRange<Int64>
   ) throws(StoreFailure) -> [Int64] {

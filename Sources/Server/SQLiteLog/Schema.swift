@@ -215,6 +215,70 @@ enum Schema {
     """
     -- Each page of a new file has a checksum (`PageChecksum`), which an older relay would not write.
     """,
+    """
+    CREATE TABLE files (
+      id TEXT PRIMARY KEY,
+      owner TEXT NOT NULL,  -- who has uploaded it; empty if that user was erased
+      hash TEXT NOT NULL,  -- of the bytes, which are elsewhere
+      thumbnail TEXT NOT NULL,  -- the hash of its thumbnail; empty = none
+      bytes INTEGER NOT NULL,
+      description BLOB NOT NULL,  -- JSON members, as in the body of an entry
+      at INTEGER NOT NULL,  -- when it was uploaded
+      sent INTEGER NOT NULL DEFAULT 0,  -- whether an entry has named it
+      entries INTEGER NOT NULL DEFAULT 0  -- how many do now
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX files_by_hash ON files (hash);
+    CREATE INDEX files_by_thumbnail ON files (thumbnail) WHERE thumbnail <> '';
+    CREATE INDEX unsent_files ON files (at) WHERE sent = 0;
+    -- The entries that name files.
+    CREATE TABLE file_entries (
+      room INTEGER NOT NULL,
+      seq INTEGER NOT NULL,
+      file TEXT NOT NULL,
+      sender TEXT NOT NULL,
+      PRIMARY KEY (room, seq)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX file_entries_by_file ON file_entries (file, room, seq);
+    -- The size of what each user has uploaded and not sent, and of what each of their entries names.
+    CREATE TABLE file_users (
+      user TEXT PRIMARY KEY,
+      bytes INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    -- The hashes of bytes that no file has, and that are to be removed.
+    CREATE TABLE unused_bytes (
+      hash TEXT PRIMARY KEY
+    ) STRICT, WITHOUT ROWID;
+    CREATE TRIGGER file_uploaded AFTER INSERT ON files BEGIN
+      INSERT INTO file_users (user, bytes) VALUES (new.owner, new.bytes)
+      ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes;
+      DELETE FROM unused_bytes WHERE hash IN (new.hash, new.thumbnail);
+    END;
+    CREATE TRIGGER file_named AFTER INSERT ON file_entries BEGIN
+      INSERT INTO file_users (user, bytes) SELECT new.sender, bytes FROM files WHERE id = new.file
+      ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes;
+      UPDATE file_users SET bytes = file_users.bytes - files.bytes FROM files
+      WHERE files.id = new.file AND files.sent = 0 AND file_users.user = files.owner;
+      UPDATE files SET entries = entries + 1, sent = 1 WHERE id = new.file;
+    END;
+    CREATE TRIGGER file_unnamed AFTER DELETE ON file_entries BEGIN
+      UPDATE file_users SET bytes = file_users.bytes - files.bytes FROM files
+      WHERE files.id = old.file AND file_users.user = old.sender;
+      DELETE FROM file_users WHERE user = old.sender AND bytes = 0;
+      UPDATE files SET entries = entries - 1 WHERE id = old.file;
+      DELETE FROM files WHERE id = old.file AND entries = 0;
+    END;
+    CREATE TRIGGER file_forgotten AFTER DELETE ON files BEGIN
+      UPDATE file_users SET bytes = bytes - old.bytes WHERE user = old.owner AND old.sent = 0;
+      DELETE FROM file_users WHERE user = old.owner AND bytes = 0;
+      INSERT OR IGNORE INTO unused_bytes (hash) SELECT old.hash
+      WHERE NOT EXISTS (SELECT 1 FROM files WHERE hash = old.hash)
+        AND NOT EXISTS (SELECT 1 FROM files WHERE thumbnail = old.hash AND thumbnail <> '');
+      INSERT OR IGNORE INTO unused_bytes (hash) SELECT old.thumbnail
+      WHERE old.thumbnail <> ''
+        AND NOT EXISTS (SELECT 1 FROM files WHERE hash = old.thumbnail)
+        AND NOT EXISTS (SELECT 1 FROM files WHERE thumbnail = old.thumbnail AND thumbnail <> '');
+    END;
+    """,
   ]
 
   private static let fromChanges =

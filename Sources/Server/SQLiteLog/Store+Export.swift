@@ -41,6 +41,7 @@ extension Store {
         for line in try exporter.rules(ofRoom: room) { try write(line) }
       }
       for line in try exporter.blocking(only: room) { try write(line) }
+      for line in try exporter.files(only: room) { try write(line) }
       return StoreCount(rooms: exporter.rooms.count, entries: exporter.entries)
     } catch let error as SQLiteError {
       throw StoreError(error, "read", path: folder.databasePath)

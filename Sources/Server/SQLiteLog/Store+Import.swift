@@ -42,6 +42,7 @@ extension Store {
           case .direct(let line): try importer.rooms.record(line)
           case .block(let line): try importer.add(line)
           case .ban(let line): try importer.add(line)
+          case .file(let line): try importer.add(line)
           }
         }
         try importer.checkSuspects()
@@ -96,6 +97,9 @@ private struct Importer: ~Copyable {
   private var updateChanges: Statement
   private var rules: RulesStatements
   private var blocks: BlockStatements
+  private var files: FileStatements
+  /// Entries that name files, which come after them.
+  private var named: [(entry: Entry, room: Int64)] = []
 
   static func prepare(_ database: consuming Database) throws(SQLiteError) -> Importer {
     let last = try database.integer("SELECT \(Schema.lastPosition)")
@@ -111,13 +115,15 @@ private struct Importer: ~Copyable {
     let updateChanges = try Statement(Schema.updateChanges, on: database)
     let rules = try RulesStatements.prepare(on: database)
     let blocks = try BlockStatements.prepare(on: database)
+    let files = try FileStatements.prepare(on: database)
     let identityKey = try Schema.identityKey(of: database)
     return Importer(
       database: database, bringsEpochs: last == 0, position: max(last, begun),
       identityKey: identityKey,
       selectRoom: selectRoom, insertRoom: insertRoom, entries: entries,
       insertMember: insertMember,
-      changes: changes, updateChanges: updateChanges, rules: rules, blocks: blocks)
+      changes: changes, updateChanges: updateChanges, rules: rules, blocks: blocks,
+      files: files)
   }
 
   private init(
@@ -126,7 +132,8 @@ private struct Importer: ~Copyable {
     insertRoom: consuming Statement,
     entries: consuming EntryWriter, insertMember: consuming Statement,
     changes: consuming ChangeStatements, updateChanges: consuming Statement,
-    rules: consuming RulesStatements, blocks: consuming BlockStatements
+    rules: consuming RulesStatements, blocks: consuming BlockStatements,
+    files: consuming FileStatements
   ) {
     self.database = database
     self.bringsEpochs = bringsEpochs
@@ -141,6 +148,7 @@ private struct Importer: ~Copyable {
     self.updateChanges = updateChanges
     self.rules = rules
     self.blocks = blocks
+    self.files = files
   }
 
   /// - Throws: `ExportLine.Malformed` or `SQLiteError`.
@@ -157,6 +165,7 @@ private struct Importer: ~Copyable {
     position += 1
     try entries.append(new, at: position, epoch: epoch)
     try insert(new.identity, line: number)
+    if entry.kind == .file { named.append((entry, new.room)) }
     if let change = new.change {
       try changes.record(entry, room: new.room, position: position, change)
     }
@@ -166,6 +175,8 @@ private struct Importer: ~Copyable {
   mutating func add(_ line: BlockLine) throws(SQLiteError) { try blocks.store(line.change) }
 
   mutating func add(_ line: BanLine) throws(SQLiteError) { try blocks.store(line.change) }
+
+  mutating func add(_ line: FileLine) throws(SQLiteError) { try files.add(line.file) }
 
   /// - Throws: `ExportLine.Malformed` or `SQLiteError`.
   mutating func trim(_ line: TrimLine) throws {
@@ -202,6 +213,9 @@ private struct Importer: ~Copyable {
   /// Writes the members of the rooms, and commits the transaction.
   mutating func commit() throws(SQLiteError) -> StoreCount {
     try entries.flush()
+    for (entry, room) in named where entry.seq >= trims[room] ?? 0 {
+      try files.record(entry, inRoom: room)
+    }
     try deleteTrimmed()
     for (name, room) in rooms {
       for marks in room.members(named: name) {

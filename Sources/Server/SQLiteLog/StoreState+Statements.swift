@@ -44,6 +44,7 @@ extension StoreState {
     var updateFirst: Statement
     var rules: RulesStatements
     var blocks: BlockStatements
+    var files: FileStatements
 
     static func prepare(
       on database: borrowing Database
@@ -164,7 +165,8 @@ extension StoreState {
           "DELETE FROM members WHERE room = ?1 AND user = ?2", on: database),
         updateFirst: try Statement("UPDATE rooms SET first = ?2 WHERE number = ?1", on: database),
         rules: try RulesStatements.prepare(on: database),
-        blocks: try BlockStatements.prepare(on: database))
+        blocks: try BlockStatements.prepare(on: database),
+        files: try FileStatements.prepare(on: database))
     }
   }
 }

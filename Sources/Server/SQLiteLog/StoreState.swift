@@ -282,6 +282,7 @@ struct StoreState: ~Copyable {
       try statements.insertRoom.bind(2, room.name)
       try statements.insertRoom.run()
     }
+    for file in changes.files { try statements.files.add(file) }
     var next = position
     // How many entries of each room change other entries.
     var totals: [Int64: Int64] = [:]
@@ -290,6 +291,9 @@ struct StoreState: ~Copyable {
     for place in entries.indices {
       next += 1
       try statements.entries.append(entries[place], at: next, epoch: epoch)
+      if entries[place].entry.kind == .file {
+        try statements.files.record(entries[place].entry, inRoom: entries[place].room)
+      }
       if let change = entries[place].change {
         let room = entries[place].room
         try statements.changes.record(entries[place].entry, room: room, position: next, change)
@@ -308,6 +312,7 @@ struct StoreState: ~Copyable {
       try overwrite(
         redaction.seq, inRoom: redaction.room,
         at: position(of: redaction.seq, inRoom: redaction.room), redaction.body)
+      try statements.files.forget(redaction.seq, inRoom: redaction.room)
       _ = try redactEdits(of: redaction.seq, inRoom: redaction.room, after: 0, &slice)
     }
     redactedEdits += slice.edits
@@ -331,7 +336,10 @@ struct StoreState: ~Copyable {
       try statements.upsertMember.run()
     }
     for (room, rules) in changes.rules { try statements.rules.store(rules, ofRoom: room) }
-    if changes.hasRareChanges { try statements.blocks.store(changes) }
+    if changes.hasRareChanges {
+      try statements.blocks.store(changes)
+      try statements.files.forget(changes)
+    }
     for (room, user, standing) in changes.standings {
       try statements.rules.store(standing, of: user, inRoom: room)
     }
@@ -345,6 +353,7 @@ struct StoreState: ~Copyable {
       try statements.deleteEdits.bind(1, trim.room)
       try statements.deleteEdits.bind(2, trim.first)
       try statements.deleteEdits.run()
+      try statements.files.forget(before: trim.first, inRoom: trim.room)
       try recordTrimmedReactions(ofRoom: trim.room, before: trim.first)
     }
   }

@@ -232,7 +232,8 @@ final class RelayProcess {
       case .memberships(_, _, let memberships, _, _):
         loops[loop].streams.work.rows += memberships.count
         continue
-      case .answer, .entries, .reply, .read, .glimpses, .lastSeen, .traced, .users: continue
+      case .answer, .entries, .reply, .read, .glimpses, .lastSeen, .traced, .users, .file:
+        continue
       }
       if let since = unanswered.removeValue(forKey: question) {
         onWait(since, question.id == nil ? "to join" : "for an answer")
