@@ -29,7 +29,7 @@ extension ConnectionLoop {
     var deadline: Int64
     let schedule: ReturnSchedule
     /// The clients that are told first, the one that has been silent for the longest time at the end: it comes back
-    /// last. One that comes back soon is told just before the others, since until then nobody would answer it.
+    /// last. One that comes back soon is told just before the others, since until then no process would answer it.
     var idle: [ServerConnection]
     /// The rank of the next one of them.
     var rank: Int
