@@ -84,7 +84,7 @@ public struct HostileGrammar: Sendable {
   /// The kind of a field's value.
   enum Kind {
     case room, seq, number, id, text, emoji, flag, limit, cursor, query, epoch, token, any, away
-    case forward, lineage, user, time, role, access, ownRoom
+    case forward, lineage, user, time, role, access, ownRoom, file, fileName
   }
 
   private func fields(
@@ -130,6 +130,9 @@ public struct HostileGrammar: Sendable {
       // Settings would make a room that nobody has used yet its own: no other user could use it.
       return [("room", .ownRoom), ("id", .id)] + optional([("title", .text)])
         + [("kind\":\"settings\",\"access", .access)]
+    case "send" where chooser.once(in: 48):
+      return [("room", .room), ("id", .id), ("kind\":\"file\",\"file", .file), ("name", .fileName)]
+        + optional([("text", .text), ("reply_to", .seq)])
     case "send" where chooser.once(in: 12):
       return [("room", chooser.once(in: 2) ? .ownRoom : .room), ("id", .id)]
         + [("kind\":\"member\",\"user", .user), ("role", .role)]
@@ -167,6 +170,20 @@ public struct HostileGrammar: Sendable {
     case .role:
       return quoted(
         chooser.pick(["owner", "moderator", "member", "muted", "none", "banned", "king", ""]))
+    case .file:
+      return quoted(
+        chooser.pick([
+          String(repeating: "A", count: 22), String(repeating: "-", count: 22),
+          String(repeating: "/", count: 22), String(repeating: "A", count: 23), "",
+          "../../relay.db",
+        ]))
+    case .fileName:
+      return quoted(
+        chooser.pick([
+          "a.png", "", ".", "..", "a/b", " ", "a\\u202Egnp.exe", "a\\u0000b",
+          String(repeating: "n", count: 255),
+          String(repeating: "n", count: 256), "\\\"; filename=\\\"x",
+        ]))
     case .access: return quoted(chooser.pick(["open", "private", "private", "shut"]))
     case .time:
       return chooser.once(in: 2)
