@@ -145,8 +145,8 @@ def check_strict(name, schema):
 # Fields of relay.v1 that Protocol.md does not list in the table of their message: it explains `ref`, `type`
 # and what the kinds of `message` have in common elsewhere.
 ELSEWHERE = {"ref", "type"}
-AS_IN_SEND = {"reply_to", "emoji", "on", "title", "topic", "access", "history", "post", "slow_s", "user", "role", "until",
-              "reason"}
+AS_IN_SEND = {"reply_to", "file", "name", "emoji", "on", "title", "topic", "access", "history", "post", "slow_s", "user",
+              "role", "until", "reason"}
 
 
 def tables(section):
