@@ -26,13 +26,13 @@ extension `End to end` {
       #expect(try folder.permissions(of: "data") == 0o700)
       let names = try fileNames(in: folder["data"])
       #expect(names.contains("relay.db"))
-      for name in names {
+      for name in names + ["files/link.key"] {
         guard let permissions = try? folder.permissions(of: "data/\(name)") else {
           // It was there until it replaced another one.
           #expect(try !fileNames(in: folder["data"]).contains(name))
           continue
         }
-        #expect(permissions == 0o600, "\(name)")
+        #expect(permissions == (name == "files" ? 0o700 : 0o600), "\(name)")
       }
     }
 

@@ -23,6 +23,8 @@ extension ConnectionLoop {
     package var fileBudgets: Budgets<HostKey>
     /// Finds the clients of trusted proxies.
     package var proxies = ProxyChain()
+    /// `nil` = the relay keeps no files.
+    package var files: FileSettings?
     package var canary: Canary
     /// The name of the log's current epoch.
     package var epoch: String

@@ -168,6 +168,7 @@ extension ConnectionLoop {
     releaseHeld()
     reportDevices()
     takeSample()
+    sweepFiles()
     let limits = context.limits
     let heartbeat = Int64(limits.heartbeatSeconds) * 1000
     let idle = Int64(limits.idleTimeoutSeconds) * 1000
@@ -209,6 +210,7 @@ extension ConnectionLoop {
     context.addressBudgets.evictIdle(now: now.monotonic)
     context.guessBudgets.evictIdle(now: now.monotonic)
     context.fileBudgets.evictIdle(now: now.monotonic)
+    context.files?.budgets.evictIdle(now: now.monotonic)
     giveBackAgain()
     reportSummaries()
   }

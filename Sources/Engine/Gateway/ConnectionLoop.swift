@@ -45,6 +45,8 @@ import Wire
   /// When memory is returned a second time, in milliseconds of the monotonic clock; 0 = never.
   var giveBackAt: Int64 = 0
   var devicesReportedAt: Int64 = 0
+  /// What removes the bytes of files that are gone; on one loop.
+  var fileUpkeep: FileUpkeep?
   /// When the last sample was taken, in milliseconds of the monotonic clock.
   var sampledAt: Int64 = 0
   var botConnections: [ObjectIdentifier: ServerConnection] = [:]
@@ -113,6 +115,7 @@ import Wire
     unsafe readBuffer = UnsafeMutableBufferPointer.allocate(capacity: Self.readBytes)
     now = world.moment()
     sweptAt = now.monotonic
+    if context.files != nil, index == 0 { fileUpkeep = FileUpkeep() }
     diagnostics.write = { [unowned self] level, stream, message, fields in
       write(level, stream, message, fields)
     }
@@ -150,6 +153,7 @@ import Wire
       case .deviceEnded(let ending):
         shard.endDevice(ending.device, of: ending.user, ending.reason)
         refuseReading { ending.concerns($0) ? ending.reason : nil }
+      case .files(let result, let worker): take(result, for: worker)
       case .people(let update): shard.update(people: update)
       case .ban(let users):
         ban(users)
@@ -163,6 +167,7 @@ import Wire
       }
     }
     takeTraced()
+    takeFileAnswers()
   }
 
   /// The state of the loop at the end of a turn.

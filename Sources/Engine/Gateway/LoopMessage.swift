@@ -22,6 +22,8 @@ package enum LoopMessage: Sendable {
   case verified(Result<Identity, WireError>, VerificationAsker)
   /// The answer to a request of `LoopWorld.ask`.
   case account(AccountAnswer, ExchangeID)
+  /// The answer to a request of `LoopWorld.keep`.
+  case files(FileWorkResult, FileWorker)
   /// A device's session has ended.
   case deviceEnded(DeviceEnding)
   /// Disconnects these users.

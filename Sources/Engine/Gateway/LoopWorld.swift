@@ -66,6 +66,8 @@ package protocol LoopWorld: AnyObject {
   func use(_ devices: [String])
   /// Asks what keeps the accounts, which posts `LoopMessage.account`.
   func ask(_ call: AccountCall, for exchange: ExchangeID)
+  /// Asks what keeps the bytes of files, which posts `LoopMessage.files`.
+  func keep(_ work: FileWork, for worker: FileWorker)
   /// Returns the response to `GET /metrics`.
   func metrics(of loops: LoopSnapshot, openMetrics: Bool) -> HTTPResponse
   /// Keeps the figures of this moment.
@@ -89,6 +91,9 @@ extension LoopWorld {
   package func keepSample(of loops: LoopSnapshot) {}
   package func samples(after time: Int64) -> HTTPResponse {
     HTTPResponse(status: 200, json: Array("{\"samples\":[]}".utf8))
+  }
+  package func keep(_ work: FileWork, for worker: FileWorker) {
+    preconditionFailure("only a relay that keeps files is asked to")
   }
   package func ask(_ call: AccountCall, for exchange: ExchangeID) {
     preconditionFailure("only a relay with accounts is asked about them")

@@ -31,6 +31,14 @@ package final class Violations: Sendable {
     case bytesPerSecond = "limits.bytes_per_s"
     case signInsPerMinute = "limits.sign_ins_per_min"
     case idleTimeout = "limits.idle_timeout_s"
+    /// An upload was refused.
+    case fileBytes = "limits.file_bytes"
+    case filesBytesPerUser = "limits.files_bytes_per_user"
+    case uploadsPerUser = "limits.uploads_per_user"
+    case filesBytes = "files.bytes"
+    case filesMinimumFreeBytes = "files.min_free_bytes"
+    /// An upload was not read from for a while.
+    case fileBytesPerSecond = "limits.file_bytes_per_s"
     case origins = "auth.origins"
     /// A connection that comes from no trusted proxy, or begins without a valid header of the PROXY
     /// protocol.
@@ -119,7 +127,7 @@ extension Violations.Rule {
   /// Whether the relay lacks something that the operator can give it.
   var isShortage: Bool {
     switch self {
-    case .connections, .descriptors, .memory: true
+    case .connections, .descriptors, .memory, .filesBytes, .filesMinimumFreeBytes: true
     default: false
     }
   }
@@ -147,6 +155,13 @@ extension Violations.Rule {
       "Users were slowed, or requests refused: there were too many."
     case .signInsPerMinute: "Sign-ins were refused: their address makes too many."
     case .idleTimeout: "Connections were closed: nothing was heard from their client."
+    case .fileBytes, .filesBytesPerUser, .uploadsPerUser:
+      "Uploads were refused: they are too large, or their user has too many."
+    case .filesBytes:
+      "Uploads were refused: the relay has as many bytes of files as files.bytes allows."
+    case .filesMinimumFreeBytes:
+      "Uploads were refused: too little of the disk is free. Free some space, or lower files.min_free_bytes."
+    case .fileBytesPerSecond: "Uploads were slowed: their users send too much."
     case .origins:
       "Requests were refused: a page of another site made them. To allow it, add its origin to auth.origins."
     case .proxyProtocol:

@@ -19,6 +19,19 @@ package enum Base64 {
     return String(decoding: text.span)
   }
 
+  /// Returns the base64url text of `bytes` (RFC 4648 §5), without padding.
+  package static func encodeForURL(_ bytes: [UInt8]) -> String {
+    let text = encode(bytes).utf8.compactMap { digit -> UInt8? in
+      switch digit {
+      case UInt8(ascii: "+"): UInt8(ascii: "-")
+      case UInt8(ascii: "/"): UInt8(ascii: "_")
+      case UInt8(ascii: "="): nil
+      default: digit
+      }
+    }
+    return String(decoding: text.span)
+  }
+
   /// Returns the bytes of `text`, or `nil` if it is not exactly the output of ``encode(_:)``:
   /// padding is missing, bits after the last byte are set, or it has other characters (RFC 4648
   /// §3).

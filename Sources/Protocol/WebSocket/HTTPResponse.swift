@@ -7,6 +7,11 @@ public struct HTTPResponse: Equatable, Sendable {
     public let name: String
     /// Without line breaks or other control characters.
     public let value: String
+
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
   }
 
   /// 101 to 599.
@@ -20,6 +25,8 @@ public struct HTTPResponse: Equatable, Sendable {
   /// Whether content of unknown length follows the head: the connection ends with it (RFC 9112
   /// §6.3).
   public var endsWithConnection = false
+  /// The length of content that is sent after these bytes, instead of `body`.
+  public var followingBytes: Int?
   /// The content.
   public let body: [UInt8]
 
@@ -73,7 +80,9 @@ public struct HTTPResponse: Equatable, Sendable {
     append(Self.phrase(status))
     append("\r\n")
     for field in headers { append(field.name, field.value) }
-    if hasContent, !endsWithConnection { append("Content-Length", String(body.count)) }
+    if hasContent, !endsWithConnection {
+      append("Content-Length", String(followingBytes ?? body.count))
+    }
     if status >= 200, !keepsAlive { append("Connection", "close") }
     append("\r\n")
     return head
@@ -89,6 +98,7 @@ public struct HTTPResponse: Equatable, Sendable {
     case 200: "OK"
     case 201: "Created"
     case 204: "No Content"
+    case 206: "Partial Content"
     case 302: "Found"
     case 304: "Not Modified"
     case 308: "Permanent Redirect"
@@ -101,17 +111,21 @@ public struct HTTPResponse: Equatable, Sendable {
     case 409: "Conflict"
     case 410: "Gone"
     case 411: "Length Required"
+    case 412: "Precondition Failed"
     case 413: "Content Too Large"
     case 414: "URI Too Long"
     case 415: "Unsupported Media Type"
+    case 416: "Range Not Satisfiable"
     case 417: "Expectation Failed"
     case 426: "Upgrade Required"
     case 429: "Too Many Requests"
     case 431: "Request Header Fields Too Large"
+    case 460: "Checksum Mismatch"
     case 500: "Internal Server Error"
     case 501: "Not Implemented"
     case 503: "Service Unavailable"
     case 505: "HTTP Version Not Supported"
+    case 507: "Insufficient Storage"
     default: ""
     }
   }

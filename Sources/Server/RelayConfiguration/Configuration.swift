@@ -40,6 +40,8 @@ public struct Configuration: Equatable, Sendable {
   public var auth = Auth()
   /// The limits of clients.
   public var limits = Limits()
+  /// The files that users upload.
+  public var files = Files()
   /// Access to the metrics.
   public var metrics = Metrics()
   /// Access to the administration.
@@ -253,8 +255,27 @@ extension Configuration {
     public var signInsPerMinute = 30
     /// The number of rooms that a user may belong to.
     public var roomsPerUser = 10_000
+    /// The size of one file.
+    public var fileBytes = 26_214_400
+    /// Bytes of uploads per second of one user; beyond it they are slowed.
+    public var fileBytesPerSecond = 8_388_608
+    /// Uploads of one user that are not complete.
+    public var uploadsPerUser = 20
+    /// The size of a user's files and uploads.
+    public var filesBytesPerUser: Int {
+      get { Int(entry.fileBytesPerUser) }
+      set { entry.fileBytesPerUser = Int64(newValue) }
+    }
     /// Closes a connection that has neither received a byte nor sent a queued one for this long.
     public var idleTimeoutSeconds = 60
+  }
+
+  /// `files.*`: the files that users upload; 0 = no limit.
+  public struct Files: Equatable, Sendable {
+    /// The size of all of them.
+    public var bytes = 0
+    /// How many bytes of the disk stay free.
+    public var minimumFreeBytes = 0
   }
 
   /// `metrics.*`: access to the metrics.

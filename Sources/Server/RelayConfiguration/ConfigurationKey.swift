@@ -187,9 +187,17 @@ extension ConfigurationKey {
     .integer("limits.burst", \.limits.shard.budget.burst, 0...1_000_000_000),
     .integer("limits.requests_per_s", \.limits.shard.budget.requestsPerSecond, 0...1_000_000_000),
     .integer("limits.bytes_per_s", \.limits.shard.budget.bytesPerSecond, 0...1_000_000_000),
+    .integer("limits.file_bytes", \.limits.fileBytes, 0...1_099_511_627_776),
+    .integer("limits.file_bytes_per_s", \.limits.fileBytesPerSecond, 0...1_000_000_000),
+    .integer(
+      "limits.files_bytes_per_user", \.limits.filesBytesPerUser, 0...1_125_899_906_842_624),
+    .integer("limits.uploads_per_user", \.limits.uploadsPerUser, 0...1_000_000),
     .integer("limits.queue_bytes", \.limits.shard.queueBytes, 0...1_099_511_627_776),
     .integer("limits.heartbeat_s", \.limits.shard.heartbeatSeconds, 0...86_400),
     .integer("limits.idle_timeout_s", \.limits.idleTimeoutSeconds, 0...604_800),
+
+    .integer("files.bytes", \.files.bytes, 0...1_125_899_906_842_624),
+    .integer("files.min_free_bytes", \.files.minimumFreeBytes, 0...1_125_899_906_842_624),
 
     .secret("metrics.token", \.metrics.token),
     .secret("admin.token", \.admin.token),

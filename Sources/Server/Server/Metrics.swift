@@ -13,6 +13,8 @@ struct Metrics {
   var log: LogStatistics
   /// Set if several relays share the log.
   var node: NodeStatistics?
+  /// `nil` = the relay keeps no files.
+  var files: FileCounts.Values?
   var process: ProcessStatistics
   var configuredBots: Int
   /// Milliseconds since 1970.
@@ -20,14 +22,14 @@ struct Metrics {
 
   /// Returns a function that reads the metrics; this call defines the start time.
   static func reader(
-    _ context: ConnectionLoop.Context, _ log: any Log, bots: Int
+    _ context: ConnectionLoop.Context, _ log: any Log, _ files: FileKeeper?, bots: Int
   ) -> @Sendable (LoopSnapshot) -> Metrics {
     let startedAt = Double(WallClock.milliseconds) / 1000
     return { loops in
       Metrics(
         loops: loops, admission: context.admission, violations: context.violations,
         log: log.statistics(), node: (log as? PostgresLog)?.nodeStatistics(),
-        process: ProcessStatistics(startedAt: startedAt),
+        files: files?.counts.values, process: ProcessStatistics(startedAt: startedAt),
         configuredBots: bots, now: WallClock.milliseconds)
     }
   }
@@ -44,6 +46,7 @@ struct Metrics {
     addRooms(to: &text)
     addDirectory(to: &text)
     addLog(to: &text)
+    if let files { files.add(to: &text) }
     addProcess(to: &text)
     return text
   }

@@ -33,6 +33,7 @@ public final class Server: Sendable {
   private let avatars: AvatarCache
   let names: ReservedNames
   private let accounts: AccountKeeper?
+  private let files: FileKeeper?
   /// The link that makes its opener the first operator; `nil` if there are accounts already, or none are
   /// used.
   public let firstLink: String?
@@ -114,6 +115,8 @@ public final class Server: Sendable {
       log = try openLog(configuration, logger)
     }
     shard.blocks = log.blocks
+    let (files, fileSettings) = try Self.openFiles(configuration, log)
+    self.files = files
     authenticator.apply(BanNews(isWhole: true, changes: log.bans))
     self.authenticator = authenticator
     names.follow(authenticator)
@@ -145,6 +148,7 @@ public final class Server: Sendable {
       router.servesAccounts = accounts != nil
       router.signInMethods = configuration.auth.describedMethods(
         publicURL: configuration.publicURL(listeningOn: "\(listener.address)"))
+      router.fileLimitBytes = fileSettings?.limitBytes
       if configuration.web { router.files = .embedded }
       let limits = configuration.limits.connection
       let proxies = TrustedProxies(
@@ -156,19 +160,21 @@ public final class Server: Sendable {
         compressesFromBytes: configuration.compression.minimumBytes,
         drainSeconds: configuration.drainSeconds)
       context.proxies = proxies.chain
+      context.files = fileSettings
       context.sampleMilliseconds = SampleRing.intervalMilliseconds
       let shared = SocketWorld.Shared(
         log: log, mailboxes: mailboxes, heartbeats: heartbeats, sockets: sockets,
         finished: finished, avatars: avatars,
-        accounts: accounts,
+        accounts: accounts, files: files,
         authority: authority, credentials: credentials,
         proxies: proxies, logger: logger,
-        metrics: Metrics.reader(context, log, bots: configuration.bots.count))
+        metrics: Metrics.reader(context, log, files, bots: configuration.bots.count))
       try log.start(loops: loops, framing: .webSocket) { [mailboxes] loop, delivery in
         mailboxes[loop].post(.log(delivery))
       }
       memoryRetention = try (log as? MemoryLog).map { try MemoryRetention($0) }
       try accounts?.start(mailboxes) { logger.error("\($0)") }
+      try files?.start(mailboxes) { logger.error("\($0)") }
       // Before the loops, whose first tokens wait for its keys.
       try authority?.start { [mailboxes] rule in
         for mailbox in mailboxes { mailbox.post(.tokenRule(rule)) }
@@ -216,6 +222,7 @@ public final class Server: Sendable {
     var loops = mailboxes.count
     while loops > 0, let finished = finished.takeAll() { loops -= finished.count }
     accounts?.stop()
+    files?.stopWriting()
     memoryRetention?.stop()
     log.stop()
   }
@@ -230,6 +237,7 @@ public final class Server: Sendable {
     avatars.stop()
     authority?.stop()
     for thread in threads { thread.join() }
+    files?.stop()
   }
 
   /// Checks whether the files that a configuration names can be used; reads them with blocking

@@ -25,6 +25,8 @@ import WebSocket
     var avatars: AvatarCache
     /// `nil` = the relay has no accounts.
     var accounts: AccountKeeper?
+    /// `nil` = the relay keeps no files.
+    var files: FileKeeper?
     /// `nil` = the relay uses no tokens that others sign.
     var authority: TokenAuthority?
     /// `nil` = without TLS.
@@ -208,6 +210,10 @@ import WebSocket
 
   func ask(_ call: AccountCall, for exchange: ExchangeID) {
     shared.accounts?.ask(call, for: exchange, loop: index)
+  }
+
+  func keep(_ work: FileWork, for worker: FileWorker) {
+    shared.files?.keep(work, for: worker, loop: index)
   }
 
   func metrics(of loops: LoopSnapshot, openMetrics: Bool) -> HTTPResponse {

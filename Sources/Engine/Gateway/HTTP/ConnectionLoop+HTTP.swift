@@ -152,6 +152,7 @@ extension ConnectionLoop {
       case .requests: BatchExchange(call, id, self, connection)
       case .endConnection(let name): EndingExchange(of: name, call, id, self, connection)
       case .stream(let request): StreamExchange(request, call, id, self, connection)
+      case .files(let request): fileExchange(request, call, id, connection)
       case .accounts(let request):
         AdministrationExchange(request, call, id, self, connection)
       case .account(let question, let request):

@@ -102,6 +102,8 @@ struct HTTPCall {
     case account(AccountCall.Request, HTTPRequest)
     /// What an operator asks about accounts.
     case accounts(AccountCall.Administration)
+    /// An upload, or a file.
+    case files(FileRequest)
     /// A user's picture, unless it is one that `known` names (`If-None-Match`).
     case avatar(of: String, known: [String])
   }
@@ -121,6 +123,8 @@ struct HTTPCall {
   var headOnly = false
   /// Whether the client may send another request on the connection.
   var keepsAlive = false
+  /// Whether the answer has to be one of tus.
+  var speaksTus = false
   /// The origin of a page of another site that may read the answer.
   var origin: String?
 
@@ -136,7 +140,7 @@ struct HTTPCall {
   var isAuthenticated: Bool {
     switch target {
     case .nothing: false
-    case .account: identity != nil
+    case .account, .files: identity != nil
     default: !isPublic
     }
   }

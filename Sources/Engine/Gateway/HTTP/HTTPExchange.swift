@@ -36,6 +36,8 @@ class HTTPExchange {
   var recordsWrites: Bool { false }
   private var state = State.reading
   private var content: [UInt8] = []
+  /// How much of the content has arrived.
+  private(set) var contentReceived = 0
   /// The response, until it can be sent.
   private(set) var response: HTTPResponse?
   /// The bytes of the answer; before them, those of the `100 Continue`.
@@ -58,23 +60,28 @@ class HTTPExchange {
 
   /// Begins a request whose head is complete.
   /// - Parameter rest: what follows the head.
-  final func begin(_ rest: Span<UInt8>) {
+  func begin(_ rest: Span<UInt8>) {
     connection.deadline = loop.requestDeadline
-    if call.expectsContinue, rest.count == 0, call.contentBytes > 0 {
-      let interim = HTTPResponse(status: 100).bytes
-      output = Array(interim[loop.writeToStream(connection, interim.span)...])
-    }
+    inviteContent(unlessItComes: rest)
     receive(rest)
+  }
+
+  /// Tells a client that waits for it to send the content.
+  private func inviteContent(unlessItComes rest: Span<UInt8>) {
+    guard call.expectsContinue, rest.count == 0, contentReceived == 0, call.contentBytes > 0 else {
+      return
+    }
+    let interim = HTTPResponse(status: 100).bytes
+    output = Array(interim[loop.writeToStream(connection, interim.span)...])
   }
 
   /// Takes the content of the request. Bytes after it belong to the next request.
   final func receive(_ input: Span<UInt8>) {
     guard state == .reading else { return }
-    let count = min(input.count, call.contentBytes - content.count)
-    unsafe input.extracting(..<count).withUnsafeBufferPointer {
-      unsafe content.append(contentsOf: $0)
-    }
-    guard content.count == call.contentBytes else { return }
+    let count = min(input.count, call.contentBytes - contentReceived)
+    contentReceived += count
+    take(content: input.extracting(..<count))
+    guard contentReceived == call.contentBytes else { return }
     loop.pause(connection, with: input.extracting(count...))
     connection.deadline = loop.now.monotonic + Self.answerMilliseconds
     state = .waiting
@@ -89,6 +96,21 @@ class HTTPExchange {
     content = []
   }
 
+  /// Takes a part of the content, which is small by default, and kept until all of it is there.
+  func take(content part: Span<UInt8>) {
+    unsafe part.withUnsafeBufferPointer { unsafe content.append(contentsOf: $0) }
+  }
+
+  /// Continues with the content after a pause.
+  final func receiveRest() {
+    let rest = connection.pending
+    connection.pending = []
+    connection.isPaused = false
+    inviteContent(unlessItComes: rest.span)
+    receive(rest.span)
+    loop.readOn(connection)
+  }
+
   /// Begins to find the answer.
   func start(_ content: [UInt8]) {
     switch call.target {
@@ -101,7 +123,7 @@ class HTTPExchange {
     case .signInMethods: finish(HTTPResponse(status: 200, json: loop.context.router.signInMethods))
     case .trace(let question): loop.askForTrace(question, self)
     case .avatar(let user, _): askForAvatar(of: user)
-    case .nothing, .relay, .requests, .stream, .account, .accounts, .endConnection:
+    case .nothing, .relay, .requests, .stream, .account, .accounts, .endConnection, .files:
       preconditionFailure("answered elsewhere")
     }
   }
@@ -150,17 +172,30 @@ class HTTPExchange {
     state = .answering
     loop.counts.responses[response.status, default: 0] += 1
     if !call.isFile || response.status >= 400 { response.protect() }
+    if call.speaksTus { response.add("Tus-Resumable", Tus.version) }
     if let origin = call.origin { response.allowReading(by: origin) }
     let isRefusal = response.status == 429 || response.status == 503
     if !call.keepsAlive || isRefusal || loop.isShuttingDown { endsConnection = true }
     response.keepsAlive = !endsConnection
     if call.headOnly { response.answersHEAD = true }
-    output += response.bytes
-    // The connection ends if the client does not read the answer in time.
-    let idle = Int64(loop.context.limits.idleTimeoutSeconds) * 1000
-    connection.deadline = idle == 0 ? 0 : loop.now.monotonic + idle
+    send(response.bytes)
+  }
+
+  /// Sends a part of the answer. The connection ends if the client does not read it in time.
+  final func send(_ part: [UInt8]) {
+    output += part
+    connection.deadline = idleDeadline
     sendRest()
   }
+
+  /// The deadline for a client that has to read or write; 0 = none.
+  final var idleDeadline: Int64 {
+    let idle = Int64(loop.context.limits.idleTimeoutSeconds) * 1000
+    return idle == 0 ? 0 : loop.now.monotonic + idle
+  }
+
+  /// Fetches the part of the answer that follows; returns `false` once there is none.
+  func fetchRest() -> Bool { false }
 
   /// Sends the rest of the answer, or of the `100 Continue` before it. After the answer, waits for
   /// the next request or ends the connection.
@@ -172,6 +207,8 @@ class HTTPExchange {
     }
     guard state == .answering, sent == output.count, !loop.world.hasBacklog(connection.stream)
     else { return }
+    (output, sent) = ([], 0)
+    if fetchRest() { return }
     if endsConnection { loop.linger(connection) } else { loop.rest(connection) }
   }
 
@@ -198,6 +235,12 @@ class HTTPExchange {
   /// Takes the answer to a request about accounts.
   func take(_ answer: AccountAnswer) {}
 
+  /// Takes the log's answer about files.
+  func take(_ answer: FileAnswer) {}
+
+  /// Takes the answer of what keeps the bytes of files.
+  func take(_ result: FileWorkResult) {}
+
   /// Handles that a room for which the request waits has a new entry.
   func readPolled() {}
 
@@ -214,18 +257,20 @@ class HTTPExchange {
   func sweep() {
     guard connection.deadline > 0, loop.now.monotonic >= connection.deadline else { return }
     switch state {
-    case .reading:
-      loop.countViolation(.handshakeTimeout, by: connection)
-      // The end of the content is unknown.
-      endsConnection = true
-      let text = "The content did not arrive in time. Nothing was stored."
-      finish(HTTPProblem.unavailable(text, status: 408).response)
+    case .reading: timeOutContent()
     case .waiting: timeOut()
     case .delayed: sendResponse()
     case .answering:
       loop.countViolation(.idleTimeout, by: connection)
       loop.remove(connection)
     }
+  }
+
+  /// Answers a request whose content has not arrived in time.
+  func timeOutContent() {
+    loop.countViolation(.handshakeTimeout, by: connection)
+    let text = "The content did not arrive in time. Nothing was stored."
+    refuseContent(HTTPProblem.unavailable(text, status: 408).response)
   }
 
   /// Answers a request to which the relay has not found the answer in time.

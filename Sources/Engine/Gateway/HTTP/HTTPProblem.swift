@@ -25,6 +25,8 @@ struct HTTPProblem: Error, Equatable {
   var seq: Int64?
   /// The methods that the resource supports, for `Allow`.
   var allowed: String?
+  /// More fields of the response.
+  var fields: [HTTPResponse.Field] = []
   /// The rule that the request violates, if it is more than a mistake.
   var rule: Violations.Rule?
 
@@ -117,6 +119,7 @@ struct HTTPProblem: Error, Equatable {
       response.add("Retry-After", "\((retryAfterMilliseconds + 999) / 1000)")
     }
     if let allowed { response.add("Allow", allowed) }
+    for field in fields { response.add(field.name, field.value) }
     return response
   }
 
@@ -149,13 +152,18 @@ extension HTTPResponse {
   mutating func protect() {
     if !headers.contains(where: { $0.name == "Cache-Control" }) { add("Cache-Control", "no-store") }
     add("X-Content-Type-Options", "nosniff")
-    add("Cross-Origin-Resource-Policy", "same-origin")
+    if !headers.contains(where: { $0.name == "Cross-Origin-Resource-Policy" }) {
+      add("Cross-Origin-Resource-Policy", "same-origin")
+    }
   }
 
   /// Allows a page of another site to read the response (the Fetch standard, "CORS protocol").
   mutating func allowReading(by origin: String) {
     add("Access-Control-Allow-Origin", origin)
-    add("Access-Control-Expose-Headers", "Retry-After")
+    let exposed = headers.map(\.name).filter {
+      $0.hasPrefix("Upload-") || $0.hasPrefix("Tus-") || $0 == "Location"
+    }
+    add("Access-Control-Expose-Headers", (["Retry-After"] + exposed).joined(separator: ", "))
     add("Vary", "Origin")
   }
 }

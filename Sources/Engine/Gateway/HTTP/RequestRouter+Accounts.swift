@@ -21,7 +21,7 @@ extension RequestRouter {
     },
     Resource("POST", "/v1/device", for: .everyone) { request, _ in .account(.startDevice, request)
     },
-    Resource("POST", "/v1/device/token", for: .everyone, takesForm: true) { request, _ in
+    Resource("POST", "/v1/device/token", for: .everyone, content: .form) { request, _ in
       .account(.pollDevice, request)
     },
     Resource("GET", "/v1/device/{code}") { .account(.showDevice(code: $1[0]), $0) },

@@ -15,6 +15,8 @@ extension RequestRouter {
     case operators
     case users
     case usersOrOperators
+    /// A user, or a link (`FileLink`), which is checked later.
+    case usersOrLinks
   }
 
   /// A method of a resource.
@@ -28,20 +30,19 @@ extension RequestRouter {
     let access: Access
     /// Whether a `GET` changes something.
     let changesState: Bool
-    /// Whether the content may also be a form.
-    let takesForm: Bool
+    let content: ContentType
     /// Returns what is requested. `names` are the segments that those in braces stand for.
     let target: Target
 
     init(
       _ method: String, _ path: String, for access: Access = .users, changesState: Bool = false,
-      takesForm: Bool = false, _ target: @escaping Target
+      content: ContentType = .json, _ target: @escaping Target
     ) {
       methods = method == "GET" ? ["GET", "HEAD"] : [method]
       pattern = Array(path.split(separator: "/", omittingEmptySubsequences: false).dropFirst())
       self.access = access
       self.changesState = changesState
-      self.takesForm = takesForm
+      self.content = content
       self.target = target
     }
 
@@ -96,7 +97,8 @@ extension RequestRouter {
     },
   ]
 
-  static let resourcesWithAccounts = resources + accountResources
+  static let resourcesWithFiles = resources + fileResources
+  static let resourcesWithAccounts = resourcesWithFiles + accountResources
 
   /// Routes a request that is not for a WebSocket.
   func page(
@@ -112,27 +114,31 @@ extension RequestRouter {
     if !isAPI, let file = files.response(to: request, at: page(at: request.path)) {
       found = [(Resource("GET", "", for: .everyone) { _, _ in .file(file) }, [])]
     } else {
-      let resources = servesAccounts ? Self.resourcesWithAccounts : Self.resources
+      let resources = servesAccounts ? Self.resourcesWithAccounts : Self.resourcesWithFiles
       found = resources.compactMap { resource in
         resource.names(in: segments).map { (resource: resource, names: $0) }
       }
     }
-    if isAPI {
+    let isLink = found.first?.resource.access == .usersOrLinks && FileLink(request) != nil
+    if isAPI, !isLink {
       try checkOrigin(of: request, changesState: found.first?.resource.changesState == true)
-      try checkHost(of: request)
     }
+    if isAPI { try checkHost(of: request) }
+    let isFiles = isAPI && segments.dropFirst().first == "files"
+    let method = isFiles ? Tus.method(of: request) : request.method
     guard
-      let (resource, names) = found.first(where: { $0.resource.methods.contains(request.method) })
+      let (resource, names) = found.first(where: { $0.resource.methods.contains(method) })
         ?? found.first
     else { throw nothingHere }
-    var call = HTTPCall(target: try resource.target(request, names))
     let methods = found.flatMap(\.resource.methods) + (isAPI ? ["OPTIONS"] : [])
-    guard methods.contains(request.method) else {
+    guard methods.contains(method) else {
       throw .wrongMethod(allowed: methods.joined(separator: ", "))
     }
-    if request.method == "OPTIONS" {
-      return options(request, allowed: methods.joined(separator: ", "))
+    if method == "OPTIONS" {
+      return options(request, allowed: methods.joined(separator: ", "), ofFiles: isFiles)
     }
+    if isFiles, fileLimitBytes == nil { throw .noFiles }
+    var call = HTTPCall(target: try resource.target(request, names))
     switch resource.access {
     case .everyone: break
     case .metrics:
@@ -149,19 +155,24 @@ extension RequestRouter {
         try identity(of: request, peer, identify)
       }
     case .users: call.identity = try user(identify())
+    case .usersOrLinks: call.identity = isLink ? nil : try user(identify())
     case .usersOrOperators:
       let identity = try identity(of: request, peer, identify)
       call.identity = identity
       call.isOperator = identity.isRelay || isOperator(identity)
     }
-    call.headOnly = request.method == "HEAD"
+    call.headOnly = method == "HEAD"
+    call.speaksTus = isFiles && Tus.isSpoken(in: request)
     call.keepsAlive = (isAPI || call.isFile) && !request.closes
     if isAPI { call.origin = foreignOrigin(of: request) }
     if case .relay(.history) = call.target {
       call.poll = try LongPoll(room: names[0], request)
     }
-    if request.method == "POST" || request.method == "PATCH" {
-      try readContent(of: request, takesForm: resource.takesForm, into: &call)
+    if method == "POST" || method == "PATCH" {
+      try readContent(of: request, resource.content, into: &call)
+    } else if method != request.method {
+      // What follows would be taken for another request.
+      try readContent(of: request, .nothing, into: &call)
     }
     return .call(call)
   }
@@ -178,13 +189,18 @@ extension RequestRouter {
 
   /// Answers with the allowed methods, and to a browser's preflight request for a page of another
   /// site (CORS).
-  private func options(_ request: HTTPRequest, allowed: String) -> Route {
+  private func options(_ request: HTTPRequest, allowed: String, ofFiles: Bool) -> Route {
     var response = HTTPResponse(status: 204)
     response.add("Allow", allowed)
+    if ofFiles, let fileLimitBytes {
+      for field in Tus.options(limitBytes: fileLimitBytes) { response.add(field.name, field.value) }
+    }
     if let origin = foreignOrigin(of: request) {
       response.allowReading(by: origin)
       response.add("Access-Control-Allow-Methods", allowed)
-      response.add("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID")
+      let more = ofFiles ? ", \(Tus.requestFields)" : ""
+      response.add(
+        "Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID\(more)")
       response.add("Access-Control-Max-Age", "600")
     }
     return .answer(response)

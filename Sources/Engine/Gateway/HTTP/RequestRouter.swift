@@ -48,6 +48,8 @@ package struct RequestRouter: Sendable {
   package var signInMethods: [UInt8] = []
   /// Whether the relay has accounts.
   package var servesAccounts = false
+  /// The size of a file; 0 = no limit, `nil` = the relay keeps no files.
+  package var fileLimitBytes: Int?
 
   package init(origins: Set<String>, requiresLoopbackHost: Bool) {
     origin = RequestOrigin(allowed: origins)
@@ -102,6 +104,7 @@ package struct RequestRouter: Sendable {
     if Self.isWebSocket(request) {
       response = HTTPResponse(status: problem.status, text: "\(problem.detail)\n")
     }
+    if Tus.isSpoken(in: request) { response.add("Tus-Resumable", Tus.version) }
     if let origin = foreignOrigin(of: request) { response.allowReading(by: origin) }
     response.answersHEAD = request.method == "HEAD"
     if let rule = problem.rule { return .refuse(response, rule) }

@@ -1,0 +1,75 @@
+import WebSocket
+import Wire
+
+/// What is requested of `/v1/files`.
+enum FileRequest {
+  /// Whether the content may follow is decided by the limits of the user.
+  case create(bytes: Int64, metadata: String, UploadChecksum?)
+  case append(to: String, offset: Int64, UploadChecksum?)
+  /// How far an upload is.
+  case progress(of: String)
+  case terminate(String)
+  case content(String, isThumbnail: Bool, HTTPRequest)
+  case link(to: String)
+}
+
+/// The HTTP resources of files.
+extension RequestRouter {
+  static let fileResources = [
+    Resource("POST", "/v1/files", content: .upload) { (request, _) throws(HTTPProblem) in
+      try Tus.check(request)
+      return .files(
+        .create(
+          bytes: try Tus.length("Upload-Length", request), metadata: try Tus.metadata(request),
+          try UploadChecksum(request)))
+    },
+    Resource("GET", "/v1/files/{id}", for: .usersOrLinks) { (request, names) throws(HTTPProblem) in
+      // A HEAD of tus asks for an upload, any other one for a file.
+      guard Tus.method(of: request) == "HEAD", Tus.isSpoken(in: request) else {
+        return .files(.content(names[0], isThumbnail: false, request))
+      }
+      try Tus.check(request)
+      return .files(.progress(of: names[0]))
+    },
+    Resource("PATCH", "/v1/files/{id}", content: .upload) { (request, names) throws(HTTPProblem) in
+      try Tus.check(request)
+      return .files(
+        .append(
+          to: names[0], offset: try Tus.length("Upload-Offset", request),
+          try UploadChecksum(request)))
+    },
+    Resource("DELETE", "/v1/files/{id}") { (request, names) throws(HTTPProblem) in
+      try Tus.check(request)
+      return .files(.terminate(names[0]))
+    },
+    Resource("GET", "/v1/files/{id}/thumbnail", for: .usersOrLinks) {
+      .files(.content($1[0], isThumbnail: true, $0))
+    },
+    Resource("POST", "/v1/files/{id}/link", content: .nothing) { .files(.link(to: $1[0])) },
+  ]
+}
+
+extension HTTPProblem {
+  static var noFiles: HTTPProblem {
+    HTTPProblem(
+      501,
+      "This relay keeps no files: its log is in PostgreSQL, for which there is no place for them yet.",
+      code: .unknownType)
+  }
+
+  static func fileTooLarge(limitBytes: Int) -> HTTPProblem {
+    var problem = HTTPProblem(
+      413, "A file has at most \(limitBytes) bytes (limits.file_bytes).", code: .limitReached,
+      field: "file_bytes")
+    problem.rule = .fileBytes
+    return problem
+  }
+
+  /// The same for a file that does not exist and for one of others, so that no user can probe for it.
+  static func noFile(_ id: String) -> HTTPProblem {
+    let name = FileContent.isValid(id: id) ? id : "of this name"
+    return HTTPProblem(
+      404, "There is no file \(name) that you may read, and no upload of yours.", code: .noSuchEntry
+    )
+  }
+}

@@ -1,0 +1,213 @@
+import Gateway
+import Platform
+import Relay
+import Synchronization
+
+/// Keeps the bytes of files: three threads, so that a loop never waits for the disk, and an upload neither for the files of
+/// others nor for their syncs.
+///
+/// `files-write` owns the uploads and writes their blocks, `files-place` makes files of complete ones and removes bytes,
+/// `files-read` reads what is served. What must not overlap, storing bytes and removing them, is on one thread.
+final class FileKeeper: Sendable {
+  private enum Task: Sendable {
+    case work(FileWork, UploadTable.Asker)
+    case placed(String, Result<StoredFile, FileRefusal>)
+    case checked(String, isRight: Bool)
+  }
+
+  private enum Placing: Sendable {
+    case order(UploadTable.Order)
+    case remove([String], UploadTable.Asker)
+  }
+
+  private struct Reading: Sendable {
+    var hash: String
+    var offset: Int64
+    var bytes: Int
+    var asker: UploadTable.Asker
+  }
+
+  private static let tidyMilliseconds = 1000
+
+  let counts = FileCounts()
+  private let folder: FileFolder
+  private let options: UploadTable.Options
+  private let processor: any FileProcessor
+  private let tasks = WorkQueue<Task>()
+  private let placing = WorkQueue<Placing>()
+  private let readings = WorkQueue<Reading>()
+  private let threads = Mutex<[WorkerThread]>([])
+  private let reader = Mutex<WorkerThread?>(nil)
+
+  /// - Parameter isTemporary: whether the log forgets everything when the relay ends, so that bytes of an earlier
+  ///   one are of no use.
+  init(
+    folder: String, isTemporary: Bool, _ options: UploadTable.Options,
+    processor: any FileProcessor = NoProcessor()
+  ) {
+    self.folder = FileFolder(path: folder)
+    self.options = options
+    self.processor = processor
+    if isTemporary { self.folder.clear() }
+  }
+
+  /// Asks for something; the loop gets `LoopMessage.files`. Thread-safe.
+  func keep(_ work: FileWork, for worker: FileWorker, loop: Int) {
+    let asker = UploadTable.Asker(worker: worker, loop: loop)
+    switch work {
+    case .read(let hash, let offset, let bytes):
+      readings.append(Reading(hash: hash, offset: offset, bytes: bytes, asker: asker))
+    case .remove(let hashes): placing.append(.remove(hashes, asker))
+    default: tasks.append(.work(work, asker))
+    }
+  }
+
+  /// Starts the threads.
+  /// - Parameter report: called with messages for the operator.
+  func start(
+    _ mailboxes: [Mailbox<LoopMessage>], report: @escaping @Sendable (String) -> Void
+  ) throws(SystemError) {
+    let place = try WorkerThread(name: "files-place") { self.place(mailboxes, report) }
+    let write = try WorkerThread(name: "files-write") { self.write(mailboxes, report) }
+    threads.withLock { $0 = [write, place] }
+    let read = try WorkerThread(name: "files-read") { self.read(mailboxes) }
+    reader.withLock { $0 = read }
+  }
+
+  /// Writes what was handed over, and ends; files are still read, by downloads that are under way.
+  func stopWriting() {
+    tasks.close()
+    threads.withLock { threads in
+      for thread in threads { thread.join() }
+      threads = []
+    }
+  }
+
+  /// Ends the rest.
+  func stop() {
+    readings.close()
+    reader.withLock { thread in
+      thread?.join()
+      thread = nil
+    }
+  }
+
+  // MARK: - files-write
+
+  private func write(
+    _ mailboxes: [Mailbox<LoopMessage>], _ report: @escaping @Sendable (String) -> Void
+  ) {
+    let outage = DiskOutage(report)
+    var table = UploadTable(folder, options, counts) { outage.update($0) }
+    var tidiedAt: Int64 = 0
+    while let batch = tasks.takeAll(timeoutMilliseconds: Self.tidyMilliseconds) {
+      let now = WallClock.milliseconds
+      for task in batch {
+        switch task {
+        case .work(let work, let asker):
+          if let result = table.perform(work, for: asker, now: now) {
+            mailboxes[asker.loop].post(.files(result, asker.worker))
+          }
+        case .placed(let id, let result): table.take(result, of: id)
+        case .checked(let id, let isRight): table.take(isRight: isRight, of: id)
+        }
+      }
+      if now - tidiedAt >= Int64(Self.tidyMilliseconds) || now < tidiedAt {
+        tidiedAt = now
+        table.tidy(now: now)
+      }
+      passOn(&table, mailboxes)
+    }
+    table.tidy(now: WallClock.milliseconds, isLast: true)
+    passOn(&table, mailboxes)
+    placing.close()
+  }
+
+  private func passOn(_ table: inout UploadTable, _ mailboxes: [Mailbox<LoopMessage>]) {
+    for order in table.takeOrders() { placing.append(.order(order)) }
+    for (asker, result) in table.takeAnswers() {
+      mailboxes[asker.loop].post(.files(result, asker.worker))
+    }
+  }
+
+  // MARK: - files-place
+
+  private func place(
+    _ mailboxes: [Mailbox<LoopMessage>], _ report: @escaping @Sendable (String) -> Void
+  ) {
+    let outage = DiskOutage(report)
+    var placer = FilePlacer(folder, processor, counts)
+    while let batch = placing.takeAll() {
+      for item in batch {
+        let now = WallClock.milliseconds
+        switch item {
+        case .remove(let hashes, let asker):
+          mailboxes[asker.loop].post(.files(placer.remove(hashes, now: now), asker.worker))
+        case .order(.forget(let id)): placer.forget(id)
+        case .order(.place(let id, let user)):
+          let result = outage.watch { () throws(SystemError) in
+            try placer.place(id, of: user, now: now)
+          }
+          if case .success = result { counts.addFile() }
+          tasks.append(.placed(id, result))
+        case .order(.check(let id, let offset, let checksum)):
+          let result = outage.watch { () throws(SystemError) in
+            try placer.check(id, from: offset, checksum)
+          }
+          tasks.append(.checked(id, isRight: (try? result.get()) == true))
+        case .order(.sync(let id)):
+          // The upload may be gone by now, and the next sync tells of a disk that fails.
+          try? placer.sync(id)
+        }
+      }
+    }
+  }
+
+  // MARK: - files-read
+
+  private func read(_ mailboxes: [Mailbox<LoopMessage>]) {
+    while let batch = readings.takeAll() {
+      for reading in batch {
+        let result: FileWorkResult
+        if let part = try? folder.read(
+          folder.stored(reading.hash), at: reading.offset, bytes: reading.bytes)
+        {
+          counts.add(served: part.bytes.count)
+          result = .bytes(part.bytes, size: part.size)
+        } else {
+          result = .nothing
+        }
+        mailboxes[reading.asker.loop].post(.files(result, reading.asker.worker))
+      }
+    }
+  }
+}
+
+/// Tells the operator of a disk that fails, once, and that it works again. Confined to one thread.
+private final class DiskOutage: Sendable {
+  private let outage: Mutex<Outage>
+
+  init(_ report: @escaping @Sendable (String) -> Void) {
+    outage = Mutex(
+      Outage(
+        "The folder of files", path: "files", check: "its disk",
+        meanwhile: "Uploads are refused, and clients try again", report: report))
+  }
+
+  func update(_ error: SystemError?) {
+    outage.withLock { $0.update(error.map { StoreFailure("\($0)") }) }
+  }
+
+  func watch<Value>(
+    _ body: () throws(SystemError) -> Value
+  ) -> Result<Value, FileRefusal> {
+    do throws(SystemError) {
+      let value = try body()
+      update(nil)
+      return .success(value)
+    } catch {
+      update(error)
+      return .failure(error.isFullDisk ? .diskIsFull : .failed)
+    }
+  }
+}

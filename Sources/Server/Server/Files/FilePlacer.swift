@@ -1,0 +1,136 @@
+import Gateway
+import Glibc
+import Platform
+import Relay
+import TLS
+import Wire
+
+/// Makes files of complete uploads, and removes the bytes of those that are gone. Confined to a thread of its own, since it
+/// reads whole files and syncs them: no other upload waits for that, nor does the log.
+struct FilePlacer {
+  private let folder: FileFolder
+  private let processor: any FileProcessor
+  private let counts: FileCounts
+  /// The hashes of uploads whose file the log does not confirm to know, by their ids.
+  private var unconfirmed: [String: [String]] = [:]
+  /// These, and what was stored since bytes were last removed.
+  private var spared: Set<String> = []
+  /// Folders, and hashes in one of them, in which bytes are looked for that no file has.
+  private var folders: [String] = []
+  private var searched: [String] = []
+  private var searchedAt: Int64 = 0
+
+  private static let searchMilliseconds: Int64 = 86_400_000
+  /// The number of hashes about which the log is asked at once.
+  private static let hashesAtOnce = 256
+
+  init(_ folder: FileFolder, _ processor: any FileProcessor, _ counts: FileCounts) {
+    (self.folder, self.processor, self.counts) = (folder, processor, counts)
+    for name in folder.folders {
+      for hash in folder.hashes(in: name) {
+        counts.add(storedBytes: folder.status(of: folder.stored(hash))?.size ?? 0)
+      }
+    }
+  }
+
+  // MARK: - Uploads
+
+  /// Stores the bytes of a complete upload.
+  ///
+  /// They are hashed here, once all are there, and not as they arrive: that way an upload that was resumed after a
+  /// restart is like any other, and the bytes are in the system's cache still.
+  mutating func place(
+    _ id: String, of user: String, now: Int64
+  ) throws(SystemError) -> StoredFile {
+    let upload = folder.upload(id)
+    unconfirmed[id] = nil
+    let processed = processor.process(upload)
+    let made = [processed.path, processed.thumbnail?.path].compactMap { $0 }
+    defer { for path in made { folder.remove(path) } }
+    let hash = try store(processed.path ?? upload, for: id)
+    var thumbnail: String?
+    if let path = processed.thumbnail?.path { thumbnail = try store(path, for: id) }
+    let size = folder.status(of: folder.stored(hash))?.size ?? 0
+    let description = FileDescription(
+      size: size, mediaType: processed.mediaType, width: processed.width,
+      height: processed.height, durationMilliseconds: processed.durationMilliseconds,
+      thumbnail: processed.thumbnail.map {
+        FileDescription.Thumbnail(
+          width: $0.width, height: $0.height, placeholder: $0.placeholder)
+      })
+    return StoredFile(
+      id: id, owner: user, hash: hash, thumbnail: thumbnail, description: description,
+      uploadedAt: now)
+  }
+
+  private mutating func store(_ path: String, for id: String) throws(SystemError) -> String {
+    let hash = SHA256Digest.hex(try folder.digest(of: path))
+    unconfirmed[id, default: []].append(hash)
+    spared.insert(hash)
+    if try paced({ () throws(SystemError) in try folder.store(path, as: hash) }) {
+      counts.add(storedBytes: folder.status(of: path)?.size ?? 0)
+    }
+    return hash
+  }
+
+  /// Whether the bytes of an upload from an offset on have a checksum.
+  func check(_ id: String, from offset: Int64, _ checksum: UploadChecksum) throws(SystemError)
+    -> Bool
+  {
+    try folder.digest(of: folder.upload(id), from: offset, checksum.algorithm) == checksum.digest
+  }
+
+  func sync(_ id: String) throws(SystemError) {
+    try paced { () throws(SystemError) in try folder.sync(folder.upload(id)) }
+  }
+
+  /// Waits after a sync for as long as it took: uploads have the disk for at most half of the time, and the log's
+  /// own syncs the rest.
+  private func paced<Result>(
+    _ sync: () throws(SystemError) -> Result
+  ) throws(SystemError) -> Result {
+    let began = Instant.now()
+    defer { usleep(UInt32(min(Instant.now().nanoseconds(since: began) / 1000, 100_000))) }
+    return try sync()
+  }
+
+  /// The log knows the file of an upload, or the upload is gone.
+  mutating func forget(_ id: String) { unconfirmed[id] = nil }
+
+  // MARK: - Bytes that no file has
+
+  /// Removes stored bytes, except those that were stored again: see `FileUpkeep`.
+  mutating func remove(_ hashes: [String], now: Int64) -> FileWorkResult {
+    var removed: [String] = []
+    for hash in hashes where !spared.contains(hash) {
+      let path = folder.stored(hash)
+      if let size = folder.status(of: path)?.size {
+        folder.remove(path)
+        counts.add(storedBytes: -size)
+      }
+      removed.append(hash)
+    }
+    spared = Set(unconfirmed.values.joined())
+    return .removed(removed, old: search(now))
+  }
+
+  /// Returns stored bytes that are older than a day, some at a time; all of them once a day. A relay that was killed
+  /// may have left some that the log knows nothing of.
+  private mutating func search(_ now: Int64) -> [String] {
+    if folders.isEmpty, searched.isEmpty {
+      guard now - searchedAt >= Self.searchMilliseconds || now < searchedAt else { return [] }
+      searchedAt = now
+      folders = folder.folders
+    }
+    while searched.isEmpty, let name = folders.popLast() {
+      searched = folder.hashes(in: name).filter { hash in
+        folder.status(of: folder.stored(hash)).map {
+          now - $0.writtenAt >= Self.searchMilliseconds
+        } ?? false
+      }
+    }
+    let some = searched.prefix(Self.hashesAtOnce)
+    searched.removeFirst(some.count)
+    return Array(some)
+  }
+}

@@ -1,0 +1,56 @@
+import Gateway
+import Platform
+import PostgresLog
+import Relay
+import RelayConfiguration
+import TLS
+
+extension Server {
+  /// Opens the folder of files; `nil` if the log keeps none.
+  static func openFiles(
+    _ configuration: Configuration, _ log: any Log
+  ) throws(ServerError) -> (FileKeeper?, FileSettings?) {
+    if log is PostgresLog { return (nil, nil) }
+    let isTemporary = log is MemoryLog
+    // That of a store must not be cleared by a relay that only tries something.
+    let folder = "\(configuration.dataFolder)/files\(isTemporary ? ".temporary" : "")"
+    let limits = configuration.limits
+    var options = UploadTable.Options()
+    options.bytesPerUser = limits.entry.fileBytesPerUser
+    options.uploadsPerUser = limits.uploadsPerUser
+    options.bytes = Int64(configuration.files.bytes)
+    options.minimumFreeBytes = Int64(configuration.files.minimumFreeBytes)
+    let key: [UInt8]
+    do throws(SystemError) {
+      key = try isTemporary ? Self.randomKey() : Self.linkKey(in: folder)
+    } catch {
+      log.stop()
+      throw ServerError("The folder of files cannot be used: \(error).", .environment)
+    }
+    let settings = FileSettings(
+      limitBytes: limits.fileBytes, bytesPerSecond: limits.fileBytesPerSecond
+    ) { SHA256Digest.code(of: $0, key: key) }
+    return (FileKeeper(folder: folder, isTemporary: isTemporary, options), settings)
+  }
+
+  private static let keyBytes = 32
+
+  private static func randomKey() -> [UInt8] {
+    var random = SystemRandomNumberGenerator()
+    return (0..<keyBytes).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+  }
+
+  /// Returns the key of links, which stays the same, so that a link survives a restart.
+  private static func linkKey(in folder: String) throws(SystemError) -> [UInt8] {
+    let path = "\(folder)/link.key"
+    try PrivateFiles.createSecretFolder(folder)
+    if let key = try? PrivateFiles.readSecret(path, limitBytes: keyBytes).bytes,
+      key.count == keyBytes
+    {
+      return key
+    }
+    let key = randomKey()
+    try WholeFile.replace(path, with: key)
+    return key
+  }
+}

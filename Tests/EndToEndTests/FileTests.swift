@@ -1,0 +1,40 @@
+import TestSupport
+import Testing
+
+extension `End to end` {
+  /// Uploads by tus and what is served, against a relay that `files.py` starts.
+  @Suite struct `Files over HTTP` {
+    private func play(_ name: String) throws {
+      let peer = try ChildProcess(
+        ["/usr/bin/python3", Programs.peer("files.py"), name, Programs.relay], input: "")
+      #expect(try peer.wait(Deadline(seconds: 240)) == .exit(0), "\(peer.errors)")
+      #expect(peer.output == "good\n")
+      print("files, \(name): \(peer.errors)", terminator: "")
+    }
+
+    @Test func `uploads obey tus 1.0.0`() throws { try play("conformance") }
+    @Test func `tuspy uploads a file, and goes on with it`() throws { try play("peer") }
+    @Test func `only those who read the room of a file get it, whole or in parts`() throws {
+      try play("serving")
+    }
+    @Test func `a link is good for one file, one user and one minute`() throws {
+      try play("links")
+    }
+    @Test func `the bytes of a file go within three seconds of its last entry`() throws {
+      try play("removal")
+    }
+    @Test func `an upload goes on where it was when the relay was killed`() throws {
+      try play("killed")
+    }
+    @Test func `a hundred uploads at once are not held in memory`() throws { try play("memory") }
+    @Test func `a client that does not read its download is given up`() throws {
+      try play("slow")
+    }
+    @Test func `an upload that falls silent goes on later`() throws { try play("silent") }
+    @Test func `a user who uploads too fast is slowed`() throws { try play("paced") }
+    @Test func `uploads beyond a limit are refused`() throws { try play("limits") }
+    @Test func `a page of an allowed origin uploads, another one does not`() throws {
+      try play("pages")
+    }
+  }
+}

@@ -1,0 +1,483 @@
+"""Files over HTTP: uploads by tus 1.0.0, and what is served. Run with the name of a case and the program relay."""
+import base64
+import concurrent.futures
+import hashlib
+import http.client
+import json
+import os
+import pathlib
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+from relay import PATIENCE_S, WITHOUT_LIMITS, Relay, wait
+
+TUS = {"Tus-Resumable": "1.0.0"}
+PART = {**TUS, "Content-Type": "application/offset+octet-stream"}
+
+
+class Files:
+    """One user's requests about files, over one connection after the other."""
+
+    def __init__(self, relay, user="ada"):
+        self.relay, self.user = relay, user
+
+    def ask(self, method, path, headers=(), content=None, user=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.relay.port, timeout=PATIENCE_S)
+        mark = "&" if "?" in path else "?"
+        who = self.user if user is None else user
+        connection.request(
+            method, path + (f"{mark}user={who}" if who else ""), content, dict(headers))
+        answer = connection.getresponse()
+        answer.content = answer.read()
+        connection.close()
+        return answer
+
+    def create(self, size, **headers):
+        return self.ask("POST", "/v1/files", {
+            **TUS, "Upload-Length": str(size),
+            **{name.replace("_", "-"): value for name, value in headers.items()}})
+
+    def append(self, path, offset, content, **headers):
+        return self.ask("PATCH", path, {
+            **PART, "Upload-Offset": str(offset),
+            **{name.replace("_", "-"): value for name, value in headers.items()}}, content)
+
+    def progress(self, path):
+        return self.ask("HEAD", path, TUS)
+
+    def upload(self, content):
+        """Uploads in one request, as most clients do with small files; returns the path."""
+        answer = self.ask("POST", "/v1/files", {
+            **PART, "Upload-Length": str(len(content))}, content)
+        assert answer.status == 201, (answer.status, answer.content)
+        assert answer.headers["Upload-Offset"] == str(len(content)), answer.headers
+        return answer.headers["Location"]
+
+    def show(self, path, room, name="file.bin"):
+        """Sends an entry that names a file; returns its number."""
+        file = path.rsplit("/", 1)[1]
+        return self.relay.send(self.user, room, {"kind": "file", "file": file, "name": name})[0]
+
+
+def status(answer, expected):
+    assert answer.status == expected, (answer.status, dict(answer.headers), answer.content)
+    return answer
+
+
+def problem(answer, expected, **members):
+    found = json.loads(status(answer, expected).content)
+    assert members.items() <= found.items(), found
+    return answer
+
+
+def stored(relay):
+    """The hashes of the bytes on disk."""
+    return {path.name for path in relay.data.glob("files*/??/*")}
+
+
+def conformance(relay):
+    """What tus 1.0.0 requires of a server, sentence by sentence."""
+    files = Files(relay)
+    options = status(files.ask("OPTIONS", "/v1/files", user=""), 204)
+    assert options.headers["Tus-Version"] == "1.0.0"
+    assert options.headers["Tus-Extension"] == (
+        "creation,creation-with-upload,checksum,termination,expiration")
+    assert options.headers["Tus-Max-Size"] == "26214400"
+    assert "sha1" in options.headers["Tus-Checksum-Algorithm"].split(",")
+    # A version that is not supported is refused before anything else, with those that are.
+    for headers in ({}, {"Tus-Resumable": "0.2.2"}):
+        refused = problem(files.ask("POST", "/v1/files", headers), 412, field="Tus-Resumable")
+        assert refused.headers["Tus-Version"] == "1.0.0"
+        problem(files.ask("PATCH", "/v1/files/x", headers), 412)
+    # Creation.
+    metadata = "filename Y2F0LnBuZw==,filetype aW1hZ2UvcG5n,secret"
+    created = status(files.create(10, Upload_Metadata=metadata), 201)
+    path = created.headers["Location"]
+    assert created.headers["Tus-Resumable"] == "1.0.0" and created.headers["Upload-Expires"]
+    for length in ("", "-1", "x", "1.5", "99999999999999999999"):
+        problem(files.create(length), 400, field="Upload-Length")
+    for wrong in ("a a a", "a ?", "a YQ==,a YQ=="):
+        problem(files.create(1, Upload_Metadata=wrong), 400, field="Upload-Metadata")
+    problem(files.create(26214401), 413, code="limit_reached", field="file_bytes")
+    # HEAD.
+    head = status(files.progress(path), 200)
+    assert head.headers["Upload-Offset"] == "0" and head.headers["Upload-Length"] == "10"
+    assert head.headers["Cache-Control"] == "no-store" and head.headers["Upload-Metadata"] == metadata
+    gone = status(files.progress("/v1/files/" + "x" * 22), 404)
+    assert "Upload-Offset" not in gone.headers and gone.headers["Tus-Resumable"] == "1.0.0"
+    # PATCH.
+    problem(files.append(path, 1, b"hello"), 409, field="Upload-Offset")
+    problem(files.append(path, 0, b"hello", Content_Type="text/plain"), 415)
+    problem(files.append("/v1/files/" + "x" * 22, 0, b"hello"), 404)
+    problem(files.append(path, 0, b"more than there is"), 413)
+    assert files.progress(path).headers["Upload-Offset"] == "0"
+    part = status(files.append(path, 0, b"hello"), 204)
+    assert part.headers["Upload-Offset"] == "5" and part.headers["Upload-Expires"]
+    # Clients that know only GET and POST.
+    override = files.ask("POST", path, {
+        **PART, "Upload-Offset": "5", "X-HTTP-Method-Override": "PATCH"}, b"")
+    assert status(override, 204).headers["Upload-Offset"] == "5"
+    # Checksum: what does not have it is discarded.
+    wrong = "sha1 " + base64.b64encode(hashlib.sha1(b"wrong").digest()).decode()
+    problem(files.append(path, 5, b"world", Upload_Checksum=wrong), 460, field="Upload-Checksum")
+    assert files.progress(path).headers["Upload-Offset"] == "5"
+    for checksum in ("md5 eA==", "sha1 eA==", "sha1"):
+        problem(files.append(path, 5, b"world", Upload_Checksum=checksum), 400)
+    for algorithm in ("sha1", "sha256"):
+        digest = base64.b64encode(hashlib.new(algorithm, b"world"[:2]).digest()).decode()
+        offset = int(files.progress(path).headers["Upload-Offset"])
+        if algorithm == "sha1":
+            status(files.append(path, offset, b"wo", Upload_Checksum=f"{algorithm} {digest}"), 204)
+    last = status(files.append(path, 7, b"rld"), 204)
+    assert last.headers["Upload-Offset"] == "10"
+    # The answer to the last request may be lost: it is repeated.
+    assert status(files.append(path, 7, b"rld"), 204).headers["Upload-Offset"] == "10"
+    assert files.progress(path).headers["Upload-Offset"] == "10"
+    # Termination.
+    path = status(files.create(10), 201).headers["Location"]
+    status(files.ask("DELETE", path, TUS), 204)
+    status(files.progress(path), 404)
+    problem(files.append(path, 0, b"hello"), 404)
+    # Others have no part in it.
+    path = status(files.create(10), 201).headers["Location"]
+    status(files.ask("HEAD", path, TUS, user="bo"), 404)
+    problem(files.ask("DELETE", path, TUS, user="bo"), 404)
+    problem(files.ask("PATCH", path, {**PART, "Upload-Offset": "0"}, b"x", user="bo"), 404)
+    # An empty file is one, too.
+    empty = files.upload(b"")
+    files.show(empty, "general")
+    assert status(files.ask("GET", empty), 200).content == b""
+
+
+def serving(relay):
+    """An uploaded file is what its room reads, and nobody else."""
+    content = os.urandom(300_000)
+    files, others = Files(relay), Files(relay, "mallory")
+    path = files.upload(content)
+    # Nobody reads it until an entry names it.
+    problem(files.ask("GET", path), 404, code="no_such_entry")
+    files.show(path, "dm:ada:bo")
+    for user in ("ada", "bo"):
+        whole = status(files.ask("GET", path, user=user), 200)
+        assert whole.content == content
+    problem(others.ask("GET", path), 404, code="no_such_entry")
+    problem(others.ask("POST", path + "/link"), 404)
+    problem(files.ask("GET", path, user=""), 401)
+    tag = f'"{hashlib.sha256(content).hexdigest()}"'
+    assert whole.headers["ETag"] == tag and whole.headers["Accept-Ranges"] == "bytes"
+    assert whole.headers["Content-Type"] == "application/octet-stream"
+    assert whole.headers["Content-Disposition"] == "attachment"
+    assert whole.headers["X-Content-Type-Options"] == "nosniff"
+    assert "sandbox" in whole.headers["Content-Security-Policy"]
+    assert whole.headers["Cache-Control"].startswith("private")
+    named = files.ask("GET", path + "?name=%22a%22%0d%0aX:%20%C3%A9")
+    assert named.headers["Content-Disposition"] == "attachment" and "X" not in named.headers
+    named = files.ask("GET", path + "?name=%C3%A9%22.txt")
+    assert named.headers["Content-Disposition"] == (
+        "attachment; filename=\"__.txt\"; filename*=UTF-8''%C3%A9%22.txt")
+    status(files.ask("GET", path, {"If-None-Match": tag}), 304)
+    head = status(files.ask("HEAD", path), 200)
+    assert head.content == b"" and head.headers["Content-Length"] == "300000"
+    # Ranges, by curl, which writes what it gets to a file.
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "part"
+        for given, expected in (
+                ("0-0", content[:1]), ("1000-99999", content[1000:100_000]), ("-7", content[-7:]),
+                ("299000-", content[299_000:]), ("0-999999", content)):
+            subprocess.run([
+                "curl", "-sSf", "-r", given, "-o", out, f"{relay.url}{path}?user=bo"], check=True)
+            assert out.read_bytes() == expected, given
+        out.write_bytes(content[:123_456])
+        subprocess.run(
+            ["curl", "-sSf", "-C", "-", "-o", out, f"{relay.url}{path}?user=bo"], check=True)
+        assert out.read_bytes() == content
+    part = status(files.ask("GET", path, {"Range": "bytes=5-9", "If-Range": tag}), 206)
+    assert part.headers["Content-Range"] == "bytes 5-9/300000" and part.content == content[5:10]
+    status(files.ask("GET", path, {"Range": "bytes=5-9", "If-Range": '"other"'}), 200)
+    status(files.ask("GET", path, {"Range": "bytes=0-1,5-9"}), 200)
+    beyond = status(files.ask("GET", path, {"Range": "bytes=300000-"}), 416)
+    assert beyond.headers["Content-Range"] == "bytes */300000"
+    problem(files.ask("GET", path + "/thumbnail"), 404)
+    # The connection takes the next request.
+    connection = http.client.HTTPConnection("127.0.0.1", relay.port, timeout=PATIENCE_S)
+    for _ in range(3):
+        connection.request("GET", f"{path}?user=bo")
+        assert connection.getresponse().read() == content
+
+
+def links(relay):
+    """A link needs no other credentials, and is good for one file, one user and one minute."""
+    files = Files(relay)
+    path = files.upload(b"hello")
+    other = files.upload(b"other")
+    seq = files.show(path, "dm:ada:bo")
+    files.show(other, "dm:ada:bo")
+    link = json.loads(status(files.ask("POST", path + "/link"), 200).content)
+    assert 50_000 < link["expires_at"] - time.time() * 1000 < 61_000
+    url = link["url"]
+    assert status(files.ask("GET", url, {"Sec-Fetch-Site": "cross-site"}, user=""), 200).content == b"hello"
+    query = url.split("?")[1]
+    for forged in (
+            url.replace("by=ada", "by=bo"), url[:-1] + ("A" if url[-1] != "A" else "B"),
+            url.replace(str(link["expires_at"]), str(link["expires_at"] + 1)), f"{other}?{query}",
+            f"{path}?by=ada&until={int(time.time() * 1000) - 1}&sig=" + query.split("sig=")[1],
+            f"{path}?by=ada&until=1&sig="):
+        problem(files.ask("GET", forged, user=""), 404, code="no_such_entry")
+    status(files.ask("GET", f"{path}?sig=x", user=""), 401)
+    # The right is checked when the link is used.
+    relay.send("ada", "dm:ada:bo", {"kind": "delete", "target": seq})
+    problem(files.ask("GET", url, user=""), 404)
+
+
+def removal(relay):
+    """The bytes go with the last entry that names them, also those that two files share."""
+    files = Files(relay)
+    content = os.urandom(70_000)
+    hash = hashlib.sha256(content).hexdigest()
+    first, second = files.upload(content), files.upload(content)
+    seqs = [files.show(first, "general"), files.show(second, "general"), files.show(first, "general")]
+    assert stored(relay) == {hash}
+    assert not list(relay.data.glob("files*/uploads/*")), "a file is no upload any more"
+    for seq in seqs[:2]:
+        relay.send("ada", "general", {"kind": "delete", "target": seq})
+    problem(files.ask("GET", second), 404)
+    assert status(files.ask("GET", first), 200).content == content
+    relay.send("ada", "general", {"kind": "delete", "target": seqs[2]})
+    began = time.monotonic()
+    wait(lambda: not stored(relay), "the bytes are still there")
+    took = time.monotonic() - began
+    print(f"removed after {took:.1f} s", file=sys.stderr)
+    assert took < 3
+    problem(files.ask("GET", first), 404)
+    # The same bytes may come again at once.
+    again = files.upload(content)
+    files.show(again, "general")
+    time.sleep(2.5)  # as long as removals take that would be wrong
+    assert status(files.ask("GET", again), 200).content == content
+
+
+def killed(relay):
+    """The relay is killed in the middle of uploads; they go on from where they were."""
+    files = Files(relay)
+    content = os.urandom(20_000_000)
+    path = status(files.create(len(content)), 201).headers["Location"]
+    sent, kills = 0, 0
+    while True:
+        offset = int(status(files.progress(path), 200).headers["Upload-Offset"])
+        if offset == len(content):
+            break
+        connection = socket.create_connection(("127.0.0.1", relay.port), timeout=PATIENCE_S)
+        connection.sendall((
+            f"PATCH {path}?user=ada HTTP/1.1\r\nHost: 127.0.0.1\r\nTus-Resumable: 1.0.0\r\n"
+            f"Content-Type: application/offset+octet-stream\r\nUpload-Offset: {offset}\r\n"
+            f"Content-Length: {len(content) - offset}\r\n\r\n").encode())
+        end = offset + 5_000_000 if kills < 3 else len(content)
+        # Slower than the disk, so that little is in the sockets when it is killed.
+        for start in range(offset, end, 65_536):
+            block = content[start:min(start + 65_536, end)]
+            connection.sendall(block)
+            sent += len(block)
+            time.sleep(0.002)
+        if kills < 3:
+            kills += 1
+            relay.kill()
+            relay.start()
+        else:
+            answer = connection.recv(65_536)
+            assert answer.startswith(b"HTTP/1.1 204 "), answer
+        connection.close()
+    print(f"sent {sent / len(content):.3f} times the file", file=sys.stderr)
+    assert sent <= 1.1 * len(content)
+    files.show(path, "general")
+    assert status(files.ask("GET", path), 200).content == content
+    relay.kill()
+    relay.start()
+    assert status(files.ask("GET", path), 200).content == content
+
+
+def memory(relay):
+    """A hundred uploads at once are not held in memory."""
+    def resident():
+        text = pathlib.Path(f"/proc/{relay.process.pid}/status").read_text()
+        return int(text.split("VmHWM:")[1].split()[0]) * 1024
+
+    files = Files(relay)
+    files.upload(b"warm")
+    before = resident()
+    content = os.urandom(2_000_000)
+    with concurrent.futures.ThreadPoolExecutor(100) as pool:
+        paths = list(pool.map(lambda n: Files(relay, f"user{n}").upload(content), range(100)))
+    grown = resident() - before
+    print(f"grown by {grown >> 20} MiB for 100 uploads of 2 MB", file=sys.stderr)
+    assert grown < 100 * 262_144 + (16 << 20)
+    assert len(set(paths)) == 100 and stored(relay) == {
+        hashlib.sha256(content).hexdigest(), hashlib.sha256(b"warm").hexdigest()}
+
+
+def slow(relay):
+    """A client that does not read its download ends, and holds little memory; one that is slow gets all."""
+    files = Files(relay)
+    content = os.urandom(20_000_000)
+    path = files.upload(content)
+    files.show(path, "general")
+    stuck = socket.create_connection(("127.0.0.1", relay.port), timeout=PATIENCE_S)
+    stuck.sendall(f"GET {path}?user=ada HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+    lazy = socket.create_connection(("127.0.0.1", relay.port), timeout=PATIENCE_S)
+    lazy.sendall(
+        f"GET {path}?user=ada HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+    got = b""
+    while block := lazy.recv(400_000):
+        got += block
+        time.sleep(0.05)
+    assert got.split(b"\r\n\r\n", 1)[1] == content
+    # By now the relay has given the other one up: what it gets is only what lay in the sockets.
+    wait(lambda: violations(relay, "limits.idle_timeout_s") > 0, "the connection is still there")
+    got = b""
+    try:
+        while block := stuck.recv(1 << 20):
+            got += block
+    except ConnectionResetError:
+        pass
+    assert len(got) < len(content)
+
+
+def violations(relay, rule):
+    with http_get(relay, "/metrics", {"Authorization": "Bearer the-token-of-tests"}) as answer:
+        lines = answer.read().decode().splitlines()
+    return sum(
+        int(float(line.rsplit(" ", 1)[1])) for line in lines
+        if f'"{rule}"' in line and not line.startswith("#"))
+
+
+def http_get(relay, path, headers):
+    import urllib.request
+    return urllib.request.urlopen(
+        urllib.request.Request(relay.url + path, headers=headers), timeout=PATIENCE_S)
+
+
+def limits(relay):
+    """Uploads beyond a limit are refused, and count as such."""
+    files = Files(relay)
+    problem(files.create(100_001), 413, code="limit_reached", field="file_bytes")
+    for _ in range(3):
+        path = status(files.create(50_000), 201).headers["Location"]
+    problem(files.create(1), 409, code="limit_reached", field="uploads_per_user")
+    status(files.ask("DELETE", path, TUS), 204)
+    # Unfinished uploads count with their whole length.
+    problem(files.create(60_000), 409, code="limit_reached", field="files_bytes_per_user")
+    status(files.create(50_000), 201)
+    others = [Files(relay, user) for user in ("bo", "cy", "di")]
+    for other in others[:2]:
+        status(other.create(100_000), 201)
+    problem(others[2].create(60_000), 507, code="unavailable")
+    for rule in ("limits.file_bytes", "limits.uploads_per_user", "limits.files_bytes_per_user",
+                 "files.bytes"):
+        assert violations(relay, rule) == 1, rule
+
+
+def paced(relay):
+    """A user who sends too much is slowed, over all uploads, and loses nothing."""
+    files = Files(relay)
+    began = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(files.upload, [os.urandom(1_500_000)] * 2))
+    took = time.monotonic() - began
+    # A second's worth at once, and then a megabyte per second.
+    assert took > 1.5, took
+    assert violations(relay, "limits.file_bytes_per_s") > 0
+
+
+def silent(relay):
+    """An upload whose client falls silent is answered after the idle timeout, and goes on."""
+    files = Files(relay)
+    path = status(files.create(10), 201).headers["Location"]
+    connection = socket.create_connection(("127.0.0.1", relay.port), timeout=PATIENCE_S)
+    connection.sendall((
+        f"PATCH {path}?user=ada HTTP/1.1\r\nHost: 127.0.0.1\r\nTus-Resumable: 1.0.0\r\n"
+        "Content-Type: application/offset+octet-stream\r\nUpload-Offset: 0\r\n"
+        "Content-Length: 10\r\n\r\nhello").encode())
+    assert connection.recv(65_536).startswith(b"HTTP/1.1 408 ")
+    status(files.append(path, 5, b"world"), 204)
+    # The one who comes last goes on, the other one is told.
+    path = status(files.create(10), 201).headers["Location"]
+    first = socket.create_connection(("127.0.0.1", relay.port), timeout=PATIENCE_S)
+    first.sendall((
+        f"PATCH {path}?user=ada HTTP/1.1\r\nHost: 127.0.0.1\r\nTus-Resumable: 1.0.0\r\n"
+        "Content-Type: application/offset+octet-stream\r\nUpload-Offset: 0\r\n"
+        "Content-Length: 10\r\n\r\nhello").encode())
+    wait(lambda: files.progress(path).headers["Upload-Offset"] == "5", "nothing has arrived")
+    status(files.append(path, 5, b"wo"), 204)
+    first.sendall(b"world")
+    assert first.recv(65_536).startswith(b"HTTP/1.1 409 ")
+    assert status(files.append(path, 7, b"rld"), 204).headers["Upload-Offset"] == "10"
+
+
+def pages(relay):
+    """A page of an allowed origin uploads and reads, another one does not."""
+    files = Files(relay)
+    origin = {"Origin": "https://chat.example.org"}
+    preflight = status(files.ask("OPTIONS", "/v1/files", {
+        **origin, "Access-Control-Request-Method": "POST"}, user=""), 204)
+    assert "Upload-Length" in preflight.headers["Access-Control-Allow-Headers"]
+    assert "POST" in preflight.headers["Access-Control-Allow-Methods"]
+    created = status(files.create(5, **origin), 201)
+    exposed = created.headers["Access-Control-Expose-Headers"]
+    assert "Location" in exposed and "Upload-Offset" in exposed and "Tus-Resumable" in exposed
+    problem(files.create(5, Origin="https://evil.example.org"), 403)
+
+
+def peer(relay):
+    """tuspy, another implementation of tus, uploads and goes on."""
+    project = pathlib.Path(__file__).resolve().parents[3]
+    folder = pathlib.Path(subprocess.check_output(
+        [project / "config/tool", "tuspy", "1.1.0"], text=True).strip())
+    sys.path += map(str, folder.glob("lib/python3*/site-packages"))
+    from tusclient.client import TusClient
+    client = TusClient(f"{relay.url}/v1/files?user=ada")
+    content = os.urandom(1_000_000)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "a.bin"
+        path.write_bytes(content)
+        first = client.uploader(str(path), chunk_size=100_000, metadata={"filename": "a.bin"})
+        first.set_url(f"{relay.url}{status(Files(relay).create(len(content)), 201).headers['Location']}?user=ada")
+        first.upload_chunk()
+        second = client.uploader(str(path), chunk_size=300_000, url=first.url, upload_checksum=True)
+        assert second.offset == 100_000
+        second.upload()
+    files = Files(relay)
+    location = first.url[len(relay.url):].split("?")[0]
+    files.show(location, "general")
+    assert status(files.ask("GET", location), 200).content == content
+
+
+CONFIGURATIONS = {
+    "conformance": WITHOUT_LIMITS, "serving": WITHOUT_LIMITS, "links": WITHOUT_LIMITS,
+    "removal": WITHOUT_LIMITS, "peer": WITHOUT_LIMITS,
+    "killed": WITHOUT_LIMITS.replace(" }", ", file_bytes_per_s: 0 }"),
+    "memory": WITHOUT_LIMITS.replace(" }", ", unauthenticated_per_address: 0 }"),
+    "slow": WITHOUT_LIMITS.replace(" }", ", heartbeat_s: 1, idle_timeout_s: 2 }"),
+    "silent": WITHOUT_LIMITS.replace(" }", ", heartbeat_s: 1, idle_timeout_s: 2 }"),
+    "paced": WITHOUT_LIMITS.replace(" }", ", file_bytes_per_s: 1000000 }"),
+    "limits": WITHOUT_LIMITS.replace(
+        " }", ", file_bytes: 100000, uploads_per_user: 3, files_bytes_per_user: 150000 }")
+    + "\nfiles: { bytes: 350000 }",
+    "pages": "auth: { origins: [https://chat.example.org] }",
+}
+
+
+def main():
+    case, program = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        relay = Relay(
+            program, folder,
+            f"metrics: {{ token: the-token-of-tests }}\n{CONFIGURATIONS[case]}")
+        globals()[case](relay)
+        relay.stop()
+    print("good")
+
+
+main()

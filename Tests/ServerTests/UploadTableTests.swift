@@ -1,0 +1,132 @@
+import Gateway
+import Platform
+import TestSupport
+import Testing
+import TLS
+
+@testable import Server
+
+@Suite struct `Uploads on disk` {
+  private let temporary: TemporaryFolder
+  private let folder: FileFolder
+  private static let asker = UploadTable.Asker(worker: .upkeep, loop: 0)
+  private static let other = UploadTable.Asker(worker: .upkeep, loop: 1)
+
+  init() throws {
+    temporary = try TemporaryFolder()
+    folder = FileFolder(path: temporary["files"])
+  }
+
+  private func table() -> UploadTable {
+    UploadTable(folder, UploadTable.Options(), FileCounts(), report: { _ in })
+  }
+
+  private func create(_ bytes: Int64, _ table: inout UploadTable) throws -> String {
+    let result = table.perform(
+      .create(user: "ada", bytes: bytes, metadata: "a \"b\"", usedBytes: 0), for: Self.asker,
+      now: 1000)
+    return try #require(upload(result)).id
+  }
+
+  private func upload(_ result: FileWorkResult?) -> Upload? {
+    if case .upload(let upload) = result { upload } else { nil }
+  }
+
+  private func refusal(_ result: FileWorkResult?) -> FileRefusal? {
+    if case .refused(let refusal) = result { refusal } else { nil }
+  }
+
+  private func begin(
+    _ id: String, _ offset: Int64, _ table: inout UploadTable, isChecked: Bool = false,
+    by asker: UploadTable.Asker = asker
+  ) -> FileWorkResult? {
+    table.perform(
+      .begin(id, user: "ada", offset: offset, bytes: 5, isChecked: isChecked), for: asker,
+      now: 1000)
+  }
+
+  @Test func `are there after a restart, as far as they were written`() throws {
+    var table = table()
+    let id = try create(10, &table)
+    #expect(upload(begin(id, 0, &table))?.offset == 0)
+    #expect(
+      upload(table.perform(.write(id, Array("hello".utf8)), for: Self.asker, now: 1000))?.offset
+        == 5)
+    var restarted = self.table()
+    let found = upload(restarted.perform(.find(id, user: "ada"), for: Self.asker, now: 1000))
+    #expect(found?.offset == 5)
+    #expect(found?.metadata == "a \"b\"")
+    #expect(upload(begin(id, 5, &restarted))?.offset == 5)
+  }
+
+  @Test func `lose what was not checked when the relay was killed`() throws {
+    var table = table()
+    let id = try create(10, &table)
+    _ = begin(id, 0, &table, isChecked: true)
+    _ = table.perform(.write(id, Array("hel".utf8)), for: Self.asker, now: 1000)
+    var restarted = self.table()
+    #expect(
+      upload(restarted.perform(.find(id, user: "ada"), for: Self.asker, now: 1000))?.offset == 0)
+    #expect(upload(begin(id, 0, &restarted))?.offset == 0)
+    #expect(folder.status(of: folder.upload(id))?.size == 0)
+  }
+
+  @Test func `take bytes of the request that began last`() throws {
+    var table = table()
+    let id = try create(10, &table)
+    _ = begin(id, 0, &table)
+    _ = begin(id, 0, &table, by: Self.other)
+    #expect(refusal(table.perform(.write(id, [1]), for: Self.asker, now: 1000)) == .superseded)
+    #expect(upload(table.perform(.write(id, [1]), for: Self.other, now: 1000))?.offset == 1)
+  }
+
+  @Test func `never have more bytes than they said`() throws {
+    var table = table()
+    let id = try create(5, &table)
+    _ = begin(id, 0, &table)
+    let result = table.perform(
+      .write(id, Array("hello!".utf8)), for: Self.asker, now: 1000)
+    #expect(refusal(result) == .tooLong)
+    #expect(folder.status(of: folder.upload(id))?.size == 0)
+  }
+
+  @Test func `that were complete when the relay was killed become files`() throws {
+    var table = table()
+    let id = try create(5, &table)
+    _ = begin(id, 0, &table)
+    _ = table.perform(.write(id, Array("hello".utf8)), for: Self.asker, now: 1000)
+    var restarted = self.table()
+    #expect(restarted.perform(.find(id, user: "ada"), for: Self.asker, now: 1000) == nil)
+    let orders = restarted.takeOrders()
+    guard case .place(id, user: "ada")? = orders.first else {
+      Issue.record("nothing is placed: \(orders)")
+      return
+    }
+  }
+
+  @Test func `are removed after a day, and damaged ones at the start`() throws {
+    var table = table()
+    let id = try create(5, &table)
+    let damaged = try create(5, &table)
+    try WholeFile.write(Array("{\"user\":".utf8), to: folder.record(damaged))
+    table = self.table()
+    #expect(PrivateFiles.names(in: folder.uploads)?.sorted() == [id, "\(id).json"].sorted())
+    table.tidy(now: 86_400_999)
+    #expect(PrivateFiles.names(in: folder.uploads)?.count == 2)
+    table.tidy(now: 86_401_000)
+    #expect(PrivateFiles.names(in: folder.uploads) == [])
+  }
+
+  @Test func `are synced once none of their bytes has come for a second`() throws {
+    var table = table()
+    let id = try create(10, &table)
+    _ = begin(id, 0, &table)
+    _ = table.perform(.write(id, Array("hello".utf8)), for: Self.asker, now: 1000)
+    table.tidy(now: 1999)
+    #expect(table.takeOrders().isEmpty)
+    table.tidy(now: 2000)
+    #expect(table.takeOrders().count == 1)
+    table.tidy(now: 9000)
+    #expect(table.takeOrders().isEmpty)
+  }
+}
