@@ -1,6 +1,7 @@
 import Gateway
 import Platform
 import TestSupport
+import Relay
 import Testing
 
 @testable import Server

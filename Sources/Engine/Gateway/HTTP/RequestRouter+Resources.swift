@@ -137,8 +137,7 @@ extension RequestRouter {
     if method == "OPTIONS" {
       return options(request, allowed: methods.joined(separator: ", "), ofFiles: isFiles)
     }
-    if isFiles, fileLimitBytes == nil { throw .noFiles }
-    var call = HTTPCall(target: try resource.target(request, names))
+    var call = HTTPCall(target: .nothing)
     switch resource.access {
     case .everyone: break
     case .metrics:
@@ -161,6 +160,8 @@ extension RequestRouter {
       call.identity = identity
       call.isOperator = identity.isRelay || isOperator(identity)
     }
+    if isFiles, fileLimitBytes == nil { throw .noFiles }
+    call.target = try resource.target(request, names)
     call.headOnly = method == "HEAD"
     call.speaksTus = isFiles && Tus.isSpoken(in: request)
     call.keepsAlive = (isAPI || call.isFile) && !request.closes
