@@ -25,6 +25,40 @@ extension ChildProgram {
     of words: [String], limitBytes: Int, timeoutMilliseconds: Int = -1, stop: Int32 = -1,
     leadsGroup: Bool = false, leadsSession: Bool = false
   ) throws(Failure) -> [UInt8] {
+    try output(
+      limitBytes: limitBytes, timeoutMilliseconds: timeoutMilliseconds, stop: stop,
+      leadsGroup: leadsGroup || leadsSession
+    ) { writer throws(SystemError) in
+      try start(
+        words, input: .null, output: .descriptor(writer),
+        errors: leadsSession ? .null : .inherited, leadsGroup: leadsGroup,
+        leadsSession: leadsSession)
+    }
+  }
+
+  /// Runs a program that is not trusted with more than its descriptors to its end, and returns its standard output.
+  /// Blocks.
+  ///
+  /// It inherits nothing: its environment is empty, its errors go nowhere, and it has no descriptors but its standard
+  /// ones and the given.
+  /// - Parameters:
+  ///   - descriptors: Its descriptors from 3 on.
+  ///   - timeoutMilliseconds: After this time the program is killed.
+  public static func output(
+    ofIsolated words: [String], input: Int32, descriptors: [Int32], limitBytes: Int,
+    timeoutMilliseconds: Int
+  ) throws(Failure) -> [UInt8] {
+    try output(limitBytes: limitBytes, timeoutMilliseconds: timeoutMilliseconds) {
+      writer throws(SystemError) in
+      try startIsolated(words, input: input, output: writer, descriptors: descriptors)
+    }
+  }
+
+  /// Runs what `start` starts with the given standard output.
+  private static func output(
+    limitBytes: Int, timeoutMilliseconds: Int, stop: Int32 = -1, leadsGroup: Bool = false,
+    start: (Int32) throws(SystemError) -> Int32
+  ) throws(Failure) -> [UInt8] {
     let id: Int32
     let output: Int32
     do throws(SystemError) {
@@ -32,10 +66,7 @@ extension ChildProgram {
       output = reader
       defer { close(writer) }
       do throws(SystemError) {
-        id = try start(
-          words, input: .null, output: .descriptor(writer),
-          errors: leadsSession ? .null : .inherited, leadsGroup: leadsGroup,
-          leadsSession: leadsSession)
+        id = try start(writer)
       } catch {
         close(reader)
         throw error
@@ -55,7 +86,7 @@ extension ChildProgram {
     }
     close(output)
     // The number of the group stays reserved until its leader has been waited for.
-    if leadsGroup || leadsSession { kill(-id, SIGKILL) }
+    if leadsGroup { kill(-id, SIGKILL) }
     let outcome = wait(for: id)
     let bytes = try result.get()
     guard outcome == .exit(0) else { throw .ended(outcome) }

@@ -64,6 +64,27 @@ public enum ChildProgram {
         unsafe posix_spawn_file_actions_addopen(&actions, target, path, flags, 0o600)
       }
     }
+    let names = environment.map { $0.prefix { $0 != "=" } + "=" }
+    var variables = environment
+    var next = unsafe environ
+    while let variable = unsafe next.pointee {
+      // Of two variables of one name, C programs take the first and shells the last.
+      let isReplaced = names.contains { name in
+        unsafe strncmp(variable, String(name), name.utf8.count) == 0
+      }
+      if !isReplaced { unsafe variables.append(String(cString: variable)) }
+      unsafe next += 1
+    }
+    // POSIX_SPAWN_SETSID of glibc.
+    let group = leadsSession ? 0x80 : leadsGroup ? POSIX_SPAWN_SETPGROUP : 0
+    return try unsafe spawn(words, environment: variables, actions: &actions, flags: group)
+  }
+
+  /// Starts a program with these actions, this environment and no other.
+  static func spawn(
+    _ words: [String], environment: [String], actions: inout posix_spawn_file_actions_t,
+    flags: Int32
+  ) throws(SystemError) -> Int32 {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -73,28 +94,15 @@ public enum ChildProgram {
     unsafe sigfillset(&signals)
     unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
-    // POSIX_SPAWN_SETSID of glibc.
-    let group = leadsSession ? 0x80 : leadsGroup ? POSIX_SPAWN_SETPGROUP : 0
     unsafe posix_spawnattr_setflags(
-      &attributes, Int16(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+      &attributes, Int16(flags | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
     var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-    var variables = unsafe environment.map { unsafe strdup($0) }
+    var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
     defer {
       unsafe arguments.forEach { unsafe free($0) }
-      unsafe variables.prefix(environment.count).forEach { unsafe free($0) }
+      unsafe variables.forEach { unsafe free($0) }
     }
-    let names = environment.map { $0.prefix { $0 != "=" } + "=" }
-    var next = unsafe environ
-    while let variable = unsafe next.pointee {
-      // Of two variables of one name, C programs take the first and shells the last.
-      let isReplaced = names.contains { name in
-        unsafe strncmp(variable, String(name), name.utf8.count) == 0
-      }
-      if !isReplaced { unsafe variables.append(variable) }
-      unsafe next += 1
-    }
-    unsafe variables.append(nil)
     var id = pid_t()
     let code = unsafe posix_spawnp(
       &id, words[0], &actions, &attributes, &arguments, &variables)

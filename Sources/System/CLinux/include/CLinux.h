@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/uio.h>
@@ -119,6 +120,13 @@ ptrdiff_t clinux_receive_descriptors(
 int clinux_process_descriptor(int process);
 // The reading and the writing end of a pipe, both close-on-exec: pipe2.
 int clinux_pipe(int ends[2]);
+// Has a program start without the descriptors from this one on, however they were opened.
+int clinux_close_from(posix_spawn_file_actions_t *actions, int first);
+
+// Confines this process for good: it can read and write the descriptors that are open, get memory that is not
+// code, and end. Any other system call kills it, and so does more time of a processor. More memory than this is
+// refused, and a file that becomes longer than this kills it. It dies with the thread that has started it.
+int clinux_confine(uint64_t memory_bytes, uint64_t file_bytes, uint64_t processor_seconds);
 
 // In-memory disks (tmpfs), for tests that fill a disk. unshare: gives this thread, the threads that
 // it creates, and their programs private mounts, which are removed with the last of them. Without
