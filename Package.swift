@@ -96,6 +96,7 @@ let package = Package(
   name: "relay",
   products: [
     .executable(name: "relay", targets: ["RelayCommand"]),
+    .executable(name: "relay-media", targets: ["MediaCommand"]),
     .executable(name: "wschat", targets: ["WschatCommand"]),
     .executable(name: "swarm", targets: ["SwarmCommand"]),
     .executable(name: "append-bench", targets: ["AppendBench"]),
@@ -122,6 +123,7 @@ let package = Package(
     Layer.engine.module("Mixing"),
     Layer.engine.module("Folding", ["CUtf8proc"]),
     Layer.engine.module("Emojis", resources: [.embedInCode("emoji-table.js")]),
+    Layer.engine.module("Media"),
     Layer.engine.module("Moderation", ["Wire"]),
     Layer.engine.module(
       "Relay", ["Moderation", "Wire", "Mixing", "Folding", deque, heap, ordered], confined),
@@ -147,6 +149,10 @@ let package = Package(
     // Not by pkg-config, whose flags for it SwiftPM warns about; its header lies where all do.
     library("CUtf8proc", package: "libutf8proc-dev"),
     library("CQRCode", package: "libqrencode-dev", pkgConfig: "libqrencode"),
+    library("CTurboJPEG", package: "libturbojpeg0-dev", pkgConfig: "libturbojpeg"),
+    library("CPNG", package: "libpng-dev", pkgConfig: "libpng"),
+    library("CWebP", package: "libwebp-dev", pkgConfig: "libwebp"),
+    library("CLCMS", package: "liblcms2-dev", pkgConfig: "lcms2"),
     library("CYAML", package: "libyaml-dev", pkgConfig: "yaml-0.1"),
     library("CZlib", package: "zlib1g-dev", pkgConfig: "zlib"),
     Layer.system.module("Platform", ["CLinux"]),
@@ -170,6 +176,10 @@ let package = Package(
     Layer.server.module("Bots", ["Wire", "Mixing", "Platform", logging, subprocess]),
     Layer.server.module(
       "Imports", ["Emojis", "Folding", "Moderation", "Relay", "Wire", "Platform", "CZlib"]),
+    // Pictures: what decodes them, in a process of its own, and what starts that.
+    Layer.server.module(
+      "PictureConversion", ["Media", "CTurboJPEG", "CPNG", "CWebP", "CLCMS", "CZlib"]),
+    Layer.server.module("PictureProcessing", ["Media", "Platform"]),
     Layer.server.module(
       "RelayConfiguration", ["Directories", "Relay", "Wire", "Platform", "YAML"]),
     Layer.server.module(
@@ -200,6 +210,9 @@ let package = Package(
         "Platform", "Terminal", "Wire", argumentParser, logging,
       ],
       excluding: ["relay.1"]),
+    command(
+      "MediaCommand", folder: Layer.commands.folder("MediaCommand"),
+      ["PictureConversion", "Media", "Platform"]),
     command(
       "WschatCommand", folder: Layer.commands.folder("WschatCommand"),
       [
@@ -273,6 +286,9 @@ let package = Package(
       name: "ConversationExample", dependencies: ["Client", "Wire"],
       path: "docs/clients/swift", swiftSettings: strict),
 
+    // Enters the sandbox of relay-media, and does what it is told to.
+    command("SandboxProbe", folder: "Tests/SandboxProbe", ["Platform"]),
+
     // What the tests of several modules need.
     .target(
       name: "TestSupport", dependencies: ["EventLoop", "Platform"], path: "Tests/TestSupport",
@@ -299,6 +315,15 @@ let package = Package(
       [
         "SQLiteLog", "PostgresLog", "Postgres", "Relay", "Wire", "Mixing", "CSQLite", "TestSupport",
       ]),
+    tests("Media", ["Media"]),
+    tests("PictureConversion", ["PictureConversion", "Media"]),
+    tests(
+      "PictureProcessing",
+      [
+        "PictureProcessing", "Media", "MediaCommand", "SandboxProbe", "Platform", "Mixing",
+        "TestSupport",
+      ],
+      excluding: ["pictures.py"]),
     tests("YAML", ["YAML"]),
     tests("ObjectStorage", ["ObjectStorage", "TestSupport"]),
     tests("Backups", ["Backups", "ObjectStorage", "Platform", "SQLite", "TestSupport"]),
