@@ -187,7 +187,7 @@ let package = Package(
       [
         "RelayConfiguration", "Gateway", "WebSocket", "Wire", "Relay", "Platform", "EventLoop",
         "TLS", "SQLiteLog", "PostgresLog", "Accounts", "AccountStores", "Bots", "Directories",
-        "YAML", "CJWT", "COpenSSL", "CQRCode", logging, deque,
+        "YAML", "CJWT", "COpenSSL", "CQRCode", "Media", "PictureProcessing", logging, deque,
       ], confined, plugins: ["EmbedPage"]),
 
     Layer.client.module(

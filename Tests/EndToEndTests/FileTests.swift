@@ -17,6 +17,9 @@ extension `End to end` {
     @Test func `only those who read the room of a file get it, whole or in parts`() throws {
       try play("serving")
     }
+    @Test func `a picture is decoded and encoded again before it is shown`() throws {
+      try play("pictures")
+    }
     @Test func `a link is good for one file, one user and one minute`() throws {
       try play("links")
     }

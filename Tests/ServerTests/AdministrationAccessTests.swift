@@ -64,8 +64,14 @@ import WebSocket
     let statuses = try Self.restricted.map { resource in
       ("\(resource.access)", try status(resource, bearer(Self.adminToken)))
     }
-    #expect(statuses.allSatisfy { access, status in status == (access.hasPrefix("users") && access != "usersOrOperators" ? 401 : 200) })
-    #expect(Set(statuses.map(\.0)) == ["metrics", "operators", "users", "usersOrLinks", "usersOrOperators"])
+    #expect(
+      statuses.allSatisfy { access, status in
+        status == (access.hasPrefix("users") && access != "usersOrOperators" ? 401 : 200)
+      })
+    #expect(
+      Set(statuses.map(\.0)) == [
+        "metrics", "operators", "users", "usersOrLinks", "usersOrOperators",
+      ])
   }
 
   @Test func `without a token in the configuration no token is the one for administration`() throws

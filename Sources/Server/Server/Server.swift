@@ -115,7 +115,7 @@ public final class Server: Sendable {
       log = try openLog(configuration, logger)
     }
     shard.blocks = log.blocks
-    let (files, fileSettings) = try Self.openFiles(configuration, log)
+    let (files, fileSettings) = try Self.openFiles(configuration, log, logger)
     self.files = files
     authenticator.apply(BanNews(isWhole: true, changes: log.bans))
     self.authenticator = authenticator

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 from relay import PATIENCE_S, WITHOUT_LIMITS, Relay, wait
 
@@ -454,7 +455,51 @@ def peer(relay):
     assert status(files.ask("GET", location), 200).content == content
 
 
+def chunk(kind, data):
+    return len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
+
+
+def png(width, height, *more):
+    head = width.to_bytes(4, "big") + height.to_bytes(4, "big") + bytes([8, 2, 0, 0, 0])
+    rows = b"".join(b"\0" + bytes([y % 256, 80, 160]) * width for y in range(height))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + b"".join(more)
+            + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def pictures(relay):
+    """A picture is what the relay has made of it; what cannot be decoded is a file to download."""
+    files = Files(relay)
+    secret = b"GPS 52.5200 N 13.4050 E"
+    path = files.upload(png(900, 300, chunk(b"tEXt", b"Comment\0" + secret)))
+    entry = files.show(path, "general", "a.png")
+    assert entry["media_type"] in ("image/webp", "image/jpeg"), entry
+    assert (entry["width"], entry["height"]) == (900, 300), entry
+    thumbnail = entry["thumbnail"]
+    assert thumbnail["width"] == 640 and 212 <= thumbnail["height"] <= 214, thumbnail
+    assert 16 <= len(base64.b64decode(thumbnail["placeholder"])) <= 30, thumbnail
+    shown = status(files.ask("GET", path), 200)
+    assert shown.headers["Content-Type"] == entry["media_type"] and len(shown.content) == entry["size"]
+    assert shown.headers["Content-Disposition"].startswith("inline")
+    small = status(files.ask("GET", path + "/thumbnail"), 200)
+    assert small.headers["Content-Type"] == "image/webp", small.headers
+    for content in (shown.content, small.content):
+        assert secret not in content
+    stored = [file.read_bytes() for file in (relay.data / "files").rglob("*") if file.is_file()]
+    assert stored and not any(secret in content for content in stored)
+    for content in (
+            png(900, 300)[:200], b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
+            b"<!doctype html><script>alert(1)</script>", b"GIF89a" + bytes(50)):
+        path = files.upload(content)
+        entry = files.show(path, "general", "b.png")
+        assert "thumbnail" not in entry and "width" not in entry, entry
+        answer = status(files.ask("GET", path), 200)
+        assert answer.headers["Content-Disposition"].startswith("attachment"), answer.headers
+        assert answer.headers["Content-Type"] in ("application/octet-stream", "text/plain; charset=utf-8")
+        problem(files.ask("GET", path + "/thumbnail"), 404)
+
+
 CONFIGURATIONS = {
+    "pictures": WITHOUT_LIMITS,
     "conformance": WITHOUT_LIMITS, "serving": WITHOUT_LIMITS, "links": WITHOUT_LIMITS,
     "removal": WITHOUT_LIMITS, "peer": WITHOUT_LIMITS,
     "killed": WITHOUT_LIMITS.replace(" }", ", file_bytes_per_s: 0 }"),

@@ -43,7 +43,7 @@ final class FileKeeper: Sendable {
   ///   one are of no use.
   init(
     folder: String, isTemporary: Bool, _ options: UploadTable.Options,
-    processor: any FileProcessor = NoProcessor()
+    processor: any FileProcessor
   ) {
     self.folder = FileFolder(path: folder)
     self.options = options

@@ -30,9 +30,3 @@ package struct ProcessedFile: Sendable {
 
   package init() {}
 }
-
-/// Takes every upload as a file to download.
-package struct NoProcessor: FileProcessor {
-  package init() {}
-  package func process(_ path: String) -> ProcessedFile { ProcessedFile() }
-}

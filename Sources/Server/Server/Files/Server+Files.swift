@@ -1,4 +1,6 @@
 import Gateway
+import Logging
+import PictureProcessing
 import Platform
 import PostgresLog
 import Relay
@@ -8,7 +10,7 @@ import TLS
 extension Server {
   /// Opens the folder of files; `nil` if the log keeps none.
   static func openFiles(
-    _ configuration: Configuration, _ log: any Log
+    _ configuration: Configuration, _ log: any Log, _ logger: Logger
   ) throws(ServerError) -> (FileKeeper?, FileSettings?) {
     if log is PostgresLog { return (nil, nil) }
     let isTemporary = log is MemoryLog
@@ -30,7 +32,19 @@ extension Server {
     let settings = FileSettings(
       limitBytes: limits.fileBytes, bytesPerSecond: limits.fileBytesPerSecond
     ) { SHA256Digest.code(of: $0, key: key) }
-    return (FileKeeper(folder: folder, isTemporary: isTemporary, options), settings)
+    let keeper = FileKeeper(
+      folder: folder, isTemporary: isTemporary, options,
+      processor: MediaFiles(pictures: pictures(logger)))
+    return (keeper, settings)
+  }
+
+  private static func pictures(_ logger: Logger) -> PictureProcessor? {
+    do throws(SystemError) { return try PictureProcessor() } catch {
+      logger.warning(
+        "No picture is shown: each is a file to download. Install relay-media beside relay, and restart.",
+        metadata: ["error": "\(error)"])
+      return nil
+    }
   }
 
   private static let keyBytes = 32
