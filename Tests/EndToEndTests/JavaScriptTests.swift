@@ -36,11 +36,11 @@ struct JavaScriptTest: CustomTestStringConvertible {
   var testDescription: String { file }
 
   static let inNode = [
-    "account", "backlog", "blocks", "changes", "closing", "documents", "ladder", "library", "lint",
+    "account", "backlog", "blocks", "changes", "closing", "documents", "files", "ladder", "library", "lint",
     "members",
     "outbox", "page", "pauses", "react", "resume", "rooms",
   ].map { JavaScriptTest(file: "\($0).test.js") }
-  static let inChromium = ["browser", "chaos", "reload"].map {
+  static let inChromium = ["browser", "chaos", "page-files", "reload"].map {
     JavaScriptTest(file: "\($0).test.js")
   }
 

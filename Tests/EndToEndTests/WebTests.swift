@@ -100,7 +100,7 @@ extension `End to end` {
 
     @Test func `is without findings of axe-core`() throws { try play("accessibility") }
 
-    @Test func `loads at most 60 KiB at the first visit`() throws { try play("size") }
+    @Test func `loads at most 64 KiB at the first visit`() throws { try play("size") }
 
     @Test func `can be turned off`() throws { try play("turned_off") }
   }

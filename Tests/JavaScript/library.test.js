@@ -12,11 +12,21 @@ const library = fileURLToPath(new URL("../../Sources/JavaScript/relay-client/", 
 const document = readFileSync(new URL("../../docs/javascript.md", import.meta.url), "utf8");
 const modules = readdirSync(library).filter((name) => name.endsWith(".js"));
 
+/** What is loaded when it is needed. */
+const later = [
+  "stream",
+  "poll",
+  "iteration",
+  "liveness",
+  "member-actions",
+  "people-pages",
+  "relay-files",
+];
+
 /** What a program downloads that imports a module, before it needs anything else. */
 function bundle(name) {
-  const optional = ["./stream.js", "./poll.js", "./iteration.js", "node:*"].map(
-    (name) => `--external:${name}`,
-  );
+  const modules = later.map((name) => `./${name}.js`);
+  const optional = [...modules, "node:*"].map((name) => `--external:${name}`);
   const folder = mkdtempSync(join(tmpdir(), "relay-bundle-"));
   const [file, list] = [join(folder, "bundle.js"), join(folder, "list.json")];
   const output = [`--outfile=${file}`, `--metafile=${list}`, "--log-level=error"];
@@ -88,8 +98,7 @@ test("it is small, as the document says", (t) => {
 test("fallbacks and options are loaded when they are needed", () => {
   const { modules } = bundle("relay-client.js");
   assert.ok(modules.includes("websocket.js"));
-  const optional = ["stream", "poll", "http", "iteration", "shared", "indexeddb-store"];
-  for (const name of [...optional, "file-store", "react"])
+  for (const name of [...later, "http", "shared", "indexeddb-store", "file-store", "react"])
     assert.ok(!modules.includes(`${name}.js`), `connect loads ${name}.js`);
 });
 

@@ -1,7 +1,7 @@
 // What can be known to be refused is refused before it is sent, and before it is stored.
 import { RelayError } from "./errors.js";
 
-/** @import { Content, SendOptions } from "./types.js" */
+/** @import { Content, FileOptions, SendOptions } from "./types.js" */
 
 const loneSurrogates = /\p{Surrogate}/gu;
 const blank = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}]*$/u;
@@ -50,6 +50,18 @@ export function checkedContent(content, { replyTo }, limits) {
   }
   const text = checkedText(typeof content === "object" ? content.text : content, limits);
   return { kind: "text", text, ...(replyTo === undefined ? {} : { reply_to: replyTo }) };
+}
+
+/**
+ * The fields of a `send` of a file. `upload` is what the relay does not have yet.
+ * @param {any} file a `Blob`, or the file of a message
+ * @param {FileOptions} options
+ * @param {{text_bytes?: number}} [limits]
+ */
+export function checkedFile(file, { name = file.name, text, replyTo: reply_to }, limits) {
+  const { id } = file;
+  const caption = text && checkedText(text, limits);
+  return { kind: "file", name, text: caption, reply_to, file: id, upload: id ? undefined : file };
 }
 
 /** @param {string} emoji */

@@ -4,12 +4,12 @@ import { RelayError } from "./errors.js";
 import { Journal } from "./journal.js";
 import { Members } from "./members.js";
 import { MemoryStore } from "./memory-store.js";
-import { Outbox } from "./outbox.js";
+import { isWaiting, Outbox } from "./outbox.js";
 
+/** @import { Files } from "./relay-files.js" */
 /** @import { Cursor, Entry, Event, Line, Link, Options, RoomOptions, Wire } from "./types.js" */
 
 const joinsAtOnce = 16; // within the relay's `frame_bytes`
-const markPauseMs = 200;
 /** How many refused lines are kept, the newest of all rooms: a person may still want to know. */
 const refusedLimit = 100;
 
@@ -44,13 +44,14 @@ export class Client {
   #withdrawn = new Set();
   /** @type {Map<string, Line>} refused lines, by id, the oldest first */
   #refused = new Map();
-  #members = new Members((room) => {
-    if (this.#rooms.has(room) && this.#connection.isOnline) this.#join([room]);
-  });
-  /** @type {Map<string, number>} marks to send */
-  #marks = new Map();
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #markTimer;
+  #members = new Members(
+    (room) => {
+      if (this.#rooms.has(room) && this.#connection.isOnline) this.#join([room]);
+    },
+    (message) => this.#connection.post(message),
+  );
+  /** What uploads files, once there is one. @type {Promise<Files> | undefined} */
+  #files;
 
   /** @param {string | URL} url @param {Options} options */
   constructor(url, options) {
@@ -87,7 +88,7 @@ export class Client {
     }
     for (const line of outbox) {
       if (line.refused) this.#refused.set(line.id, line);
-      else this.#outbox.add(line);
+      else this.#queue(line);
     }
     this.#connection.start();
   }
@@ -119,16 +120,37 @@ export class Client {
     this.#storing.add(line.id);
     this.#refused.delete(line.id); // a tab that has not heard of it sends it again
     await this.#opened;
+    // An earlier tab may have left it: its upload goes on where it is.
+    const isKnown = this.#outbox.lines(line.room).some(({ id }) => id === line.id);
     // What was withdrawn meanwhile must not come back after a reload.
-    const isWanted = !this.#withdrawn.has(line.id);
+    const isWanted = !isKnown && !this.#withdrawn.has(line.id);
     const isStored = this.#journal.add(isWanted ? { outbox: [line] } : {});
     if (replaced !== undefined) this.#forget(replaced);
     await isStored;
     this.#storing.delete(line.id);
-    if (!this.#withdrawn.delete(line.id)) this.#outbox.add(line);
-    // An earlier tab may have left it, so that it is there already.
-    else if (!this.#outbox.withdraw(line.room, line.id, withdrawn()))
+    if (!this.#withdrawn.delete(line.id)) return isKnown || this.#queue(line);
+    if (!this.#outbox.withdraw(line.room, line.id, withdrawn()))
       this.#settle(line, { error: withdrawn() });
+  }
+
+  /** @param {Line} line */
+  #queue(line) {
+    this.#outbox.add(line);
+    if (!isWaiting(line)) return;
+    const refuse = (/** @type {any} */ error) => this.#outbox.settle(line.room, line.id, { error });
+    this.#loadFiles().then((files) => files.upload(line), refuse);
+  }
+
+  /** @param {string} path */
+  async fileUrl(path) {
+    return (await this.#loadFiles()).url(path);
+  }
+
+  #loadFiles() {
+    this.#files ??= import("./relay-files.js").then(
+      ({ Files }) => new Files(this.#connection, this.#journal, this.#outbox, this.#tell),
+    );
+    return this.#files;
   }
 
   /** @param {string} room @param {string} id */
@@ -141,6 +163,7 @@ export class Client {
   /** @param {Line} line @param {import("./outbox.js").Outcome} outcome */
   #settle(line, outcome) {
     const { room, id } = line;
+    if (line.upload) this.#files?.then((files) => files.cancel(id));
     const settled = { type: "settled", room, outcomes: [{ id, ...outcome }] };
     if ("ack" in outcome || outcome.error.code === "discarded") {
       this.#journal.add({ settled: [id] }, settled);
@@ -222,11 +245,8 @@ export class Client {
     this.#beginning.add(room);
     try {
       const limit = Math.max(1, Math.min(backlog, 500));
-      const { entries, head, epoch } = await this.#connection.request({
-        type: "history",
-        room,
-        limit,
-      });
+      const request = { type: "history", room, limit };
+      const { entries, head, epoch } = await this.#connection.request(request);
       if (!this.#rooms.has(room)) return;
       const cursor = {
         room,
@@ -248,9 +268,7 @@ export class Client {
 
   /**
    * What the store has of a room.
-   * @param {string} room
-   * @param {string} reason
-   * @param {number} [last]
+   * @param {string} room @param {string} reason @param {number} [last]
    */
   async #openedEvent(room, reason, last = this.#told.get(room)) {
     const entries = await this.#journal.entries(room, { limit: 500 });
@@ -314,7 +332,7 @@ export class Client {
       );
     }
     this.#members.take(joined);
-    if (received < after) this.#mark(room, after);
+    if (received < after) this.#members.mark(room, after);
   }
 
   /** An entry has ended the subscription: the store keeps what has arrived. @param {Wire} left */
@@ -337,7 +355,7 @@ export class Client {
     // As good as its ack. Others may use the same id.
     if (from === this.user) this.#outbox.settle(room, id, { ack: { seq, at } });
     this.#members.arrived(entry);
-    this.#mark(room, seq);
+    this.#members.mark(room, seq);
   }
 
   /** @param {Wire} error */
@@ -365,27 +383,9 @@ export class Client {
 
   /** @param {RelayError} error */
   #ended(error) {
-    clearTimeout(this.#markTimer);
     this.#members.end();
     this.#outbox.end();
     this.#tell({ type: "ended", error });
-  }
-
-  // MARK: Marks and events
-
-  /**
-   * Tells the relay, soon, that all entries up to `seq` have arrived.
-   * @param {string} room
-   * @param {number} seq
-   */
-  #mark(room, seq) {
-    if (!this.#members.isSmall(room)) return;
-    this.#marks.set(room, seq);
-    this.#markTimer ??= setTimeout(() => {
-      this.#markTimer = undefined;
-      for (const [room, seq] of this.#marks) this.#connection.post({ type: "received", room, seq });
-      this.#marks.clear();
-    }, markPauseMs);
   }
 
   /** @param {Event} event */

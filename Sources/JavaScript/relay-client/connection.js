@@ -6,9 +6,8 @@ import { bytes } from "./check.js";
 import { bounded, within } from "./deadline.js";
 import { RelayError, tooLarge, Unauthorized } from "./errors.js";
 import { Ladder } from "./ladder.js";
-import { overdueMs } from "./liveness.js";
 import { Session } from "./session.js";
-import { usualTiming } from "./timing.js";
+import { overdueMs, usualTiming } from "./timing.js";
 import { openWebSocket } from "./websocket.js";
 
 /**
@@ -86,6 +85,13 @@ export class Connection {
 
   get isOnline() {
     return this.#session?.isOnline ?? false;
+  }
+
+  /** What a request beside the connection needs. @returns {import("./types.js").Access} */
+  get access() {
+    const { user, fetch = (...request) => globalThis.fetch(...request) } = this.#options;
+    const { signal } = this.#stop;
+    return { base: this.#base, user, token: this.#session?.token, fetch, signal };
   }
 
   start() {
@@ -224,11 +230,9 @@ export class Connection {
     if (this.#ended) throw this.#ended;
     /** @type {Session} */
     const session = new Session(open, {
-      base: this.#base,
-      user: this.#options.user,
+      ...this.access,
       token,
       WebSocket: this.#options.WebSocket,
-      fetch: this.#options.fetch ?? ((...request) => globalThis.fetch(...request)),
       timing: this.#timing,
       getToken: this.#options.getToken && (() => this.#newerToken()),
       welcome: (session, welcome) => this.#welcome(session, welcome),

@@ -2,16 +2,15 @@
 import { Emitter } from "./emitter.js";
 import { RelayError } from "./errors.js";
 
-/** @import { Event, Link, PeoplePage, Presence, PresenceName, Wire } from "./types.js" */
-
-const repeatedPages = 10;
+/** @import { PeoplePages } from "./people-pages.js" */
+/** @import { Event, Link, PeoplePage, Presence, PresenceName } from "./types.js" */
 
 /** @extends {Emitter<{problem: RelayError | undefined}>} */
 export class Directory extends Emitter {
   /** Why the list is not up to date. @type {RelayError | undefined} */
   problem;
-  /** @type {Map<string, Wire>} the last requests: a new connection repeats them to get presence */
-  #asked = new Map();
+  /** Once they are used. @type {Promise<PeoplePages> | undefined} */
+  #pages;
   #link;
   #presence;
 
@@ -26,51 +25,34 @@ export class Directory extends Emitter {
    * @param {{query?: string, cursor?: string, limit?: number, signal?: AbortSignal}} [options]
    * @returns {Promise<PeoplePage>}
    */
-  async page({ query, cursor, limit = 50, signal } = {}) {
-    const request = { type: "people", query, cursor, limit };
-    const key = JSON.stringify(request);
-    this.#asked.delete(key);
-    this.#asked.set(key, request);
-    if (this.#asked.size > repeatedPages) this.#asked.delete([...this.#asked.keys()][0]);
-    return this.#take(await this.#link.request(request, signal));
+  async page(options) {
+    return (await this.#load()).page(options);
   }
 
   /** All people, page by page. @param {{query?: string, signal?: AbortSignal}} [options] */
-  async *all({ query, signal } = {}) {
-    const { peopleOf } = await import("./iteration.js"); // most programs show a page
-    yield* peopleOf((cursor) => this.page({ query, cursor, limit: 200, signal }));
+  async *all(options) {
+    yield* (await this.#load()).all(options);
   }
 
   /** After a new connection: it tells presence only of people that it was asked for. */
   renew() {
-    for (const request of this.#asked.values()) {
-      this.#link.request(request).then(
-        (answer) => this.#take(answer),
-        (error) => {
-          if (this.#link.health.state !== "ended") this.#become(error); // then `ended` tells it
-        },
-      );
-    }
+    this.#pages?.then((pages) => pages.renew());
   }
 
   /** @param {Event} error that of a directory that is limited or fails */
   receive(error) {
-    this.#become(RelayError.from(error));
+    this.become(RelayError.from(error));
   }
 
-  /** @param {Wire} answer @returns {PeoplePage} */
-  #take({ people, next, source, as_of: asOf }) {
-    if (this.problem) this.#become(undefined); // if it goes on, the error follows
-    const persons = people.map((/** @type {Wire} */ { last_seen: lastSeen, ...person }) => ({
-      ...person,
-      lastSeen,
-    }));
-    people.forEach(this.#presence.put, this.#presence);
-    return { people: persons, next, source, asOf };
+  #load() {
+    this.#pages ??= import("./people-pages.js").then(
+      ({ PeoplePages }) => new PeoplePages(this.#link, this.#presence, this),
+    );
+    return this.#pages;
   }
 
-  /** @param {RelayError | undefined} problem */
-  #become(problem) {
+  /** For `PeoplePages`. @param {RelayError | undefined} problem */
+  become(problem) {
     this.problem = problem;
     this.emit("problem", problem);
   }

@@ -1,10 +1,10 @@
 // Folding: edits, deletions and reactions are applied to the message that they name.
 import { memberOf, settingsOf } from "./membership.js";
 
-/** @import { Entry, Message, Pending } from "./types.js" */
+/** @import { Entry, Link, Message, Pending } from "./types.js" */
 
 /** Whether an entry, or a message, is one to read: it counts as unread. @param {{kind: string}} entry */
-export const isContent = ({ kind }) => kind === "text" || kind === "data";
+export const isContent = ({ kind }) => kind === "text" || kind === "data" || kind === "file";
 
 /** Whether it tells that the room or its members have changed. @param {{kind: string}} entry */
 export const isNotice = ({ kind }) => kind === "settings" || kind === "member";
@@ -18,9 +18,10 @@ export const isShown = (entry) => isContent(entry) || isNotice(entry) || isHidde
 /**
  * The message that an entry is, folded or not.
  * @param {Entry} entry
+ * @param {Link} link knows the addresses of files
  * @returns {Message}
  */
-export function messageOf(entry) {
+export function messageOf(entry, link) {
   const { room, seq, id, from, at, kind, text, data, forward, deleted } = entry;
   return {
     room,
@@ -31,6 +32,7 @@ export function messageOf(entry) {
     kind: /** @type {Message["kind"]} */ (kind),
     text,
     data,
+    file: entry.file && fileOf(entry, link),
     settings: kind === "settings" ? settingsOf(entry) : undefined,
     member: kind === "member" ? memberOf(entry) : undefined,
     forward,
@@ -58,6 +60,7 @@ export function fold(message, entry) {
   return {
     ...message,
     ...content,
+    file: undefined,
     deleted: true,
     deletedBy: entry.from === message.from ? undefined : entry.from,
     reactions: new Map(),
@@ -82,6 +85,36 @@ export function foldPending(message, pending, user) {
     folded = fold(folded, /** @type {Entry} */ ({ ...change, from: user }));
   return folded === message ? message : { ...folded, pending };
 }
+
+/**
+ * The file of an entry that has one.
+ * @param {Entry} entry @param {Link} link
+ * @returns {import("./types.js").SharedFile}
+ */
+const fileOf = (
+  {
+    file: id,
+    name,
+    size,
+    media_type: mediaType,
+    width,
+    height,
+    duration_ms: durationMs,
+    thumbnail,
+  },
+  link,
+) => ({
+  id,
+  name,
+  size,
+  mediaType,
+  width,
+  height,
+  durationMs,
+  thumbnail,
+  url: () => link.fileUrl(id),
+  thumbnailUrl: () => link.fileUrl(`${id}/thumbnail`),
+});
 
 /** @param {Message} message @param {Entry} entry */
 function react(message, { emoji, from, on }) {

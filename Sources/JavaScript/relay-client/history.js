@@ -80,7 +80,7 @@ export class History {
   async #stored(before = Infinity, after, limit) {
     const entries = await this.#link.entries(this.#room, { limit: 2000 });
     if (after !== undefined && !(entries[0]?.seq <= after + 1)) return undefined;
-    const folded = new Timeline(Infinity);
+    const folded = new Timeline(this.#link, Infinity);
     folded.add(entries);
     const all = folded.latest.filter(({ seq }) => seq > (after ?? 0) && seq < before);
     const messages = after === undefined ? all.slice(-limit) : all.slice(0, limit);

@@ -1,5 +1,7 @@
 // What the transports without a WebSocket have in common: requests go out by POST, one batch after
 // the other.
+import { requested } from "./requested.js";
+
 /** @import { Transport, TransportContext, Wire } from "./types.js" */
 
 const batchLimit = 100;
@@ -144,10 +146,8 @@ export class HTTPTransport {
   fetch(path, query = [], init = {}) {
     const url = new URL(path, this.context.base);
     for (const [name, value] of query) url.searchParams.append(name, String(value));
-    const headers = new Headers(init.headers);
-    if (this.#token !== undefined) headers.set("Authorization", `Bearer ${this.#token}`);
-    else if (this.context.user !== undefined) url.searchParams.set("user", this.context.user);
-    return this.context.fetch(url, { cache: "no-store", signal: this.signal, ...init, headers });
+    const access = { ...this.context, token: this.#token, signal: this.signal };
+    return requested(access, url, init);
   }
 
   /**

@@ -1,9 +1,8 @@
-// Messages and people as async iterables, a message by its time, and reports: what many programs do not need.
+// Messages as async iterables, and a message by its time: what many programs do not need.
 import { abortable } from "./emitter.js";
-import { messageOf } from "./fold.js";
 
 /** @import { Room } from "./room.js" */
-/** @import { Message, PeoplePage, Report, Wire } from "./types.js" */
+/** @import { Message, Wire } from "./types.js" */
 
 const pageLimit = 100;
 
@@ -93,20 +92,3 @@ export async function seqAt(read, date) {
   }
   return low;
 }
-
-/** @param {(cursor?: string) => Promise<PeoplePage>} read the page that begins there */
-export async function* peopleOf(read) {
-  let cursor;
-  do {
-    const page = await read(cursor);
-    yield* page.people;
-    cursor = page.next;
-  } while (cursor !== undefined);
-}
-
-/** The reports of an answer, with messages as copies. @param {Wire} answer @returns {Report[]} */
-export const withCopies = ({ reports }) =>
-  reports.map((/** @type {any} */ { copy, ...report }) => ({
-    ...report,
-    copy: copy && messageOf(copy),
-  }));

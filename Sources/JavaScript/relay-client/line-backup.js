@@ -24,12 +24,13 @@ export class LineBackup {
   }
 
   /**
-   * Keeps a line, within the limits.
+   * Keeps a line, within the limits, unless it has a file: that is for the store alone.
    * @param {Line} line
    * @param {string} [replaced] the id of a refused one that goes when this one is stored
    * @returns {boolean} whether it is kept
    */
   put(line, replaced) {
+    if (line.upload) return false;
     // Also after what this page has left before a reload.
     this.#order = Math.max(this.#order + 1, 1000 * Date.now());
     const text = JSON.stringify({ order: this.#order, line, replaced });

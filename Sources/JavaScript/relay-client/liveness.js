@@ -3,22 +3,20 @@ import { whileVisible } from "./visible.js";
 
 /** @import { Link } from "./types.js" */
 
-/** What has been without an answer for this long is overdue: the connection may be dead. */
-export const overdueMs = 2000;
 /** How often the link is asked, while the page is visible. */
 const tickMs = 500;
 
 /** Measures, while the page is visible, how long the oldest ping or request has no answer. */
-export class Liveness {
+class Liveness {
   /** Nothing is without an answer, or nobody looks. @type {number | undefined} */
-  unansweredMs;
+  #unansweredMs;
   #link;
   #changed;
   /** When the link was asked; another tab that leads may be stopped. @type {number | undefined} */
   #askedAt;
   #end = new AbortController();
 
-  /** @param {Link} link @param {() => void} changed */
+  /** @param {Link} link @param {(unansweredMs?: number) => void} changed */
   constructor(link, changed) {
     this.#link = link;
     this.#changed = changed;
@@ -29,11 +27,8 @@ export class Liveness {
     whileVisible(tickMs, () => this.#look(), this.#end.signal, forget);
   }
 
-  end() {
-    this.#end.abort();
-  }
-
   #look() {
+    if (this.#link.health.state === "ended") return this.#end.abort();
     const now = performance.now();
     if (this.#askedAt !== undefined) return this.#put(now - this.#askedAt);
     this.#askedAt = now;
@@ -42,13 +37,19 @@ export class Liveness {
       this.#askedAt = undefined;
       this.#put(ms);
     };
-    this.#link.probe().then(answered, () => this.end()); // fails once the client has ended
+    this.#link.probe().then(answered, () => this.#end.abort()); // fails once the client has ended
   }
 
   /** @param {number | undefined} ms */
   #put(ms) {
-    if (this.unansweredMs === ms) return;
-    this.unansweredMs = ms;
-    this.#changed();
+    if (this.#unansweredMs === ms) return;
+    this.#unansweredMs = ms;
+    this.#changed(ms);
   }
 }
+
+/**
+ * Measures until the link ends.
+ * @param {Link} link @param {(unansweredMs?: number) => void} changed
+ */
+export const measure = (link, changed) => new Liveness(link, changed);

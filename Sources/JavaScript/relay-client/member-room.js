@@ -1,11 +1,14 @@
-// The settings and members of a room, what changes them, and what is reported there.
+// What a program changes in a room: what it sends, and the settings and members.
+import { checkedContent, checkedEmoji, checkedFile, checkedText } from "./check.js";
 import { Emitter } from "./emitter.js";
 import { RelayError } from "./errors.js";
-import { Membership, settingsFields } from "./membership.js";
-import { newId } from "./sender.js";
+import { Membership } from "./membership.js";
 
-/** @import { Ack, Departure, Event, Link, MemberOptions, Report, Role } from "./types.js" */
-/** @import { RoomSettings, Wire } from "./types.js" */
+/** @import { Sender } from "./sender.js" */
+/** @import { Ack, Content, Departure, Event, FileOptions, Link, MemberOptions } from "./types.js" */
+/** @import { Report, Role, RoomSettings, SendOptions } from "./types.js" */
+
+const typingPauseMs = 3000;
 
 /**
  * What `Room` is built on.
@@ -23,13 +26,71 @@ export class MemberRoom extends Emitter {
    */
   accept = /** @type {any} */ (undefined);
   #link;
+  #sender;
+  #typedAt = 0;
 
-  /** @param {Link} link @param {string} name */
-  constructor(link, name) {
+  /** @param {Link} link @param {Sender} sender @param {string} name */
+  constructor(link, sender, name) {
     super();
     this.#link = link;
+    this.#sender = sender;
     this.name = name;
   }
+
+  // MARK: Sending
+
+  /** @param {Content} content @param {SendOptions} [options] */
+  send(content, options = {}) {
+    return this.#send((limits) => checkedContent(content, options, limits), options);
+  }
+
+  /**
+   * Sends a file, in its place among what is sent: what follows waits until it is uploaded.
+   * @param {Blob | import("./types.js").SharedFile} file one of a message is sent on, without an upload
+   * @param {FileOptions} [options]
+   */
+  sendFile(file, options = {}) {
+    return this.#send((limits) => checkedFile(file, options, limits), options);
+  }
+
+  /** @param {number} target @param {string} text @param {SendOptions} [options] */
+  edit(target, text, options) {
+    return this.#send(
+      (limits) => ({ kind: "edit", target, text: checkedText(text, limits) }),
+      options,
+    );
+  }
+
+  /** @param {number} target @param {SendOptions} [options] */
+  delete(target, options) {
+    return this.#send(() => ({ kind: "delete", target }), options);
+  }
+
+  /**
+   * @param {number} target
+   * @param {string} emoji
+   * @param {boolean} [on]
+   * @param {SendOptions} [options]
+   */
+  react(target, emoji, on = true, options) {
+    return this.#send(() => ({ kind: "react", target, emoji: checkedEmoji(emoji), on }), options);
+  }
+
+  /** The person types, or has stopped. @param {boolean} [on] */
+  typing(on = true) {
+    const now = Date.now();
+    if (on ? now - this.#typedAt < typingPauseMs : this.#typedAt === 0) return;
+    this.#typedAt = on ? now : 0;
+    this.#link.post({ type: "typing", room: this.name, on });
+  }
+
+  /** @param {(limits?: any) => Record<string, any>} fields @param {SendOptions} [options] */
+  #send(fields, options) {
+    this.#typedAt = 0; // an entry ends typing
+    return this.#sender.send(this.name, fields, options);
+  }
+
+  // MARK: Settings and members
 
   /** `undefined` for a room without. */
   get settings() {
@@ -46,9 +107,12 @@ export class MemberRoom extends Emitter {
     return this.membership.members;
   }
 
-  /** @param {RoomSettings} settings those that are to be others @param {MemberOptions} [options] */
-  change(settings, options) {
-    return this.#notify(settingsFields(settings), options);
+  /**
+   * @param {RoomSettings} settings those that are to be others @param {MemberOptions} [options]
+   * @returns {Promise<Ack>}
+   */
+  async change(settings, options) {
+    return (await this.#act()).change(settings, options);
   }
 
   /** @param {string} user @param {MemberOptions & {role?: Role}} [options] */
@@ -71,10 +135,12 @@ export class MemberRoom extends Emitter {
     return this.setRole(user, "muted", options);
   }
 
-  /** @param {string} user @param {Role} role @param {MemberOptions} [options] */
-  setRole(user, role, { until, reason, signal } = {}) {
-    const end = until && Number(until);
-    return this.#notify({ kind: "member", user, role, until: end, reason }, { signal });
+  /**
+   * @param {string} user @param {Role} role @param {MemberOptions} [options]
+   * @returns {Promise<Ack>}
+   */
+  async setRole(user, role, options) {
+    return (await this.#act()).setRole(user, role, options);
   }
 
   /**
@@ -82,7 +148,7 @@ export class MemberRoom extends Emitter {
    * @param {number} seq @param {string} reason @param {{signal?: AbortSignal}} [options]
    */
   async report(seq, reason, options) {
-    await this.#ask({ type: "report", seq, reason }, options);
+    await (await this.#act()).report(seq, reason, options);
   }
 
   /**
@@ -91,23 +157,12 @@ export class MemberRoom extends Emitter {
    * @returns {Promise<Report[]>}
    */
   async reports(options) {
-    const { withCopies } = await import("./iteration.js"); // most programs do not need it
-    return withCopies(await this.#ask({ type: "reports" }, options));
+    return (await this.#act()).reports(options);
   }
 
-  /**
-   * Sends an entry that the program does not keep: a person waits for its outcome.
-   * @param {Record<string, any>} fields @param {MemberOptions} [options]
-   * @returns {Promise<Ack>}
-   */
-  async #notify(fields, options) {
-    const { seq, at } = await this.#ask({ type: "send", id: newId(), ...fields }, options);
-    return { seq, at };
-  }
-
-  /** @param {Wire} message @param {{signal?: AbortSignal}} [options] */
-  #ask(message, { signal } = {}) {
-    return this.#link.request({ room: this.name, ...message }, signal);
+  async #act() {
+    const { MemberActions } = await import("./member-actions.js"); // most programs do not need it
+    return new MemberActions(this.#link, this.name);
   }
 
   /** For `Room`: an entry has ended the membership. @param {Event} left */

@@ -4,6 +4,8 @@
 
 /** How long after a change a room is asked for its members. */
 const pauseMs = 500;
+/** How long marks wait for others. */
+const markPauseMs = 200;
 
 /**
  * The members of small rooms, as `joined` tells them. Nothing tells all of a membership later: it
@@ -14,16 +16,33 @@ export class Members {
   #rooms = new Map();
   /** @type {Map<string, ReturnType<typeof setTimeout>>} */
   #timers = new Map();
+  /** @type {Map<string, number>} marks to send */
+  #marks = new Map();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #markTimer;
   #join;
+  #post;
 
-  /** @param {(room: string) => void} join again */
-  constructor(join) {
+  /** @param {(room: string) => void} join again @param {(message: Wire) => void} post */
+  constructor(join, post) {
     this.#join = join;
+    this.#post = post;
   }
 
-  /** Whether members see each other's marks. @param {string} room */
-  isSmall(room) {
-    return this.#rooms.has(room);
+  /**
+   * Tells the relay, soon, that all entries up to `seq` have arrived, where members see each other's
+   * marks.
+   * @param {string} room
+   * @param {number} seq
+   */
+  mark(room, seq) {
+    if (!this.#rooms.has(room)) return;
+    this.#marks.set(room, seq);
+    this.#markTimer ??= setTimeout(() => {
+      this.#markTimer = undefined;
+      for (const [room, seq] of this.#marks) this.#post({ type: "received", room, seq });
+      this.#marks.clear();
+    }, markPauseMs);
   }
 
   /** @param {Wire} joined */
@@ -52,6 +71,7 @@ export class Members {
   }
 
   end() {
+    clearTimeout(this.#markTimer);
     for (const timer of this.#timers.values()) clearTimeout(timer);
   }
 }

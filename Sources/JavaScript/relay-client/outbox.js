@@ -15,6 +15,9 @@ const windowBytes = 65_536;
  */
 const pipeliningMs = 500;
 
+/** Whether its file is not uploaded yet: lines after it wait as well. @param {Line} line */
+export const isWaiting = ({ upload, file }) => upload && !file;
+
 /** @typedef {{ack: Ack} | {error: RelayError}} Outcome */
 /**
  * @typedef {object} Item
@@ -71,11 +74,12 @@ export class Outbox {
     if (this.#rooms.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  /** @param {Line} line */
+  /** Takes a line, or takes notice that its file is uploaded. @param {Line} line */
   add(line) {
-    const { at: _, ...send } = line;
+    const { at: _, upload: __, begun: ___, ...send } = line;
     const room = this.#rooms.get(line.room) ?? { lines: new Map() };
-    if (room.lines.has(line.id)) return;
+    const known = room.lines.get(line.id);
+    if (known && !isWaiting(known.line)) return;
     const message = { ...send, ref: line.id };
     const text = JSON.stringify(message);
     room.lines.set(line.id, { line, message, text, size: bytes(text) });
@@ -212,6 +216,7 @@ export class Outbox {
         continue;
       }
       const { line, message, text, size } = item;
+      if (isWaiting(line)) return false;
       if (frameBytes > 0 && size > frameBytes) {
         this.settle(line.room, line.id, { error: tooLarge() });
         return true;

@@ -3,11 +3,9 @@ import { checkedRoom } from "./check.js";
 import { Directory, PresenceMap } from "./directory.js";
 import { abortable, Emitter } from "./emitter.js";
 import { RelayError, toldBy } from "./errors.js";
-import { Liveness } from "./liveness.js";
-import { settingsFields } from "./membership.js";
 import { Room } from "./room.js";
 import { RoomList } from "./room-list.js";
-import { newId, Sender } from "./sender.js";
+import { Sender } from "./sender.js";
 /** @import { Event, Health, Link, Options, Presence, RoomOptions, RoomSettings } from "./types.js" */
 /** @import { Wire } from "./types.js" */
 
@@ -35,7 +33,8 @@ export class Relay extends Emitter {
   /** Once they are used. @type {Set<string> | undefined} */
   #blocks;
   #link;
-  #liveness;
+  /** While a page is visible. @type {number | undefined} */
+  #unansweredMs;
   #sender;
   #becomeReady = () => {};
   /** @type {(error: RelayError) => void} */
@@ -55,7 +54,14 @@ export class Relay extends Emitter {
       this.#neverReady = reject;
     });
     toldBy("ended", this.ready);
-    this.#liveness = new Liveness(link, () => this.emit("health", this.health));
+    // Only a page shows it.
+    if (globalThis.document)
+      import("./liveness.js").then(({ measure }) =>
+        measure(link, (ms) => {
+          this.#unansweredMs = ms;
+          this.emit("health", this.health);
+        }),
+      );
     link.start((event) => this.#receive(event));
     if (signal?.aborted) this.close();
     signal?.addEventListener("abort", () => this.close());
@@ -66,8 +72,7 @@ export class Relay extends Emitter {
   }
 
   get health() {
-    const { unansweredMs } = this.#liveness;
-    return unansweredMs === undefined ? this.#link.health : { ...this.#link.health, unansweredMs };
+    return { ...this.#link.health, unansweredMs: this.#unansweredMs };
   }
 
   /** How many own entries have no outcome yet. */
@@ -99,9 +104,9 @@ export class Relay extends Emitter {
    *   that no one can guess
    */
   async createRoom(settings, { name = "", signal } = {}) {
-    const fields = settingsFields(settings);
     const room = name && checkedRoom(name);
-    const ack = await this.request({ type: "send", room, id: newId(), ...fields }, { signal });
+    const { createRoom } = await import("./member-actions.js"); // most programs do not need it
+    const ack = await createRoom(this.#link, settings, room, signal);
     return this.room(ack.room);
   }
 
@@ -178,6 +183,7 @@ export class Relay extends Emitter {
     }
     const room = this.#rooms.get(event.room);
     if (event.type === "settled") event.outcomes.forEach(this.#sender.settle, this.#sender);
+    if (event.type === "progress") this.#sender.tell(/** @type {any} */ (event));
     room?.receive(event);
     this.rooms.receive(event);
     if (event.type === "refused") this.emit("error", event.error);
@@ -205,7 +211,6 @@ export class Relay extends Emitter {
   /** @param {RelayError} error */
   #ended(error) {
     this.#neverReady(error);
-    this.#liveness.end();
     this.rooms.end();
     this.#sender.end(error);
     const isClosed = error.code === "closed";

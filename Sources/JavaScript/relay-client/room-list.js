@@ -110,7 +110,7 @@ export class RoomList extends Emitter {
   #takeRows(rows) {
     for (const row of rows) {
       const { room, peer, presence, last_seen } = row;
-      this.#rows.set(room, rowOf(row));
+      this.#rows.set(room, rowOf(row, this.#link));
       if (peer !== undefined && presence) this.#peer({ user: peer, presence, last_seen });
       // The page may be older than what was read since it was asked for.
       this.read(room, this.#roomOf(room)?.mine.read ?? 0);
@@ -187,7 +187,7 @@ export class RoomList extends Emitter {
         unread,
         unreadMore,
         request,
-        last: last ? latest(row.last, last) : row.last,
+        last: last ? latest(row.last, last, this.#link) : row.last,
       },
       true,
     );
@@ -214,7 +214,7 @@ export class RoomList extends Emitter {
       if (isOwn && read === head) read = entry.seq;
       head = entry.seq;
       if (isContent(entry) && !isOwn) unread += 1;
-      last = latest(last, entry);
+      last = latest(last, entry, this.#link);
     }
     if (head > row.head) this.#put({ ...row, head, read, unread, last }, true);
     if (entries.some(isNotice)) this.#outdate(); // it may have another title
@@ -268,47 +268,18 @@ export class RoomList extends Emitter {
  */
 const byLast = (a, b) => (b.last?.at ?? 0) - (a.last?.at ?? 0);
 
-/** @param {Wire} row @returns {RoomRow} */
-function rowOf({
-  room,
-  title,
-  topic,
-  access,
-  role,
-  head,
-  read,
-  unread,
-  unread_more: unreadMore,
-  listed,
-  peer,
-  request,
-  avatar,
-  last,
-}) {
-  return {
-    room,
-    title,
-    topic,
-    access,
-    role,
-    head,
-    read,
-    unread,
-    unreadMore,
-    listed,
-    peer,
-    request,
-    avatar,
-    last: last && messageOf(last),
-  };
+/** @param {Wire} row @param {Link} link @returns {RoomRow} */
+function rowOf({ unread_more: unreadMore, last, ...row }, link) {
+  return /** @type {any} */ ({ ...row, unreadMore, last: last && messageOf(last, link) });
 }
 
 /**
  * The last message of a room after an entry.
  * @param {Message | undefined} last
  * @param {any} entry
+ * @param {Link} link
  */
-function latest(last, entry) {
-  if (isContent(entry)) return messageOf(entry);
+function latest(last, entry, link) {
+  if (isContent(entry)) return messageOf(entry, link);
   return last && last.seq === entry.target ? fold(last, entry) : last;
 }

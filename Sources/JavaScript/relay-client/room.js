@@ -1,5 +1,4 @@
 // A room as a view sees it.
-import { checkedContent, checkedEmoji, checkedText } from "./check.js";
 import { RelayError } from "./errors.js";
 import { History } from "./history.js";
 import { MemberRoom } from "./member-room.js";
@@ -7,15 +6,14 @@ import { isOut } from "./membership.js";
 import { Timeline } from "./timeline.js";
 
 /** @import { Sender } from "./sender.js" */
-/** @import { Content, Departure, Entry, Event, Link, Marks, Message } from "./types.js" */
-/** @import { PageOptions, Pending, SendOptions, Settled } from "./types.js" */
-
-const typingPauseMs = 3000;
+/** @import { Departure, Entry, Event, Link, Marks, Message, PageOptions } from "./types.js" */
+/** @import { Pending, Progress, Settled } from "./types.js" */
 
 /**
  * @extends {MemberRoom<{messages: Message[], changes: Message[], pending: void, state: void,
  *   reset: {reason: string, after: number}, marks: {user: string} & Marks,
- *   typing: {user: string, on: boolean}, membership: void, departure: Departure}>}
+ *   typing: {user: string, on: boolean}, progress: Progress, membership: void,
+ *   departure: Departure}>}
  */
 export class Room extends MemberRoom {
   /** @type {"opening" | "live" | "refused" | "closed"} */
@@ -36,14 +34,13 @@ export class Room extends MemberRoom {
   pending = [];
   /** @type {History} */
   history;
-  #timeline = new Timeline();
+  #timeline;
   #link;
   #sender;
   /** The position from which `messages` goes on. @type {number | undefined} */
   #start;
   /** Ends iterations. */
   #end = new AbortController();
-  #typedAt = 0;
   /** @type {() => void} */
   #forgotten;
 
@@ -54,10 +51,11 @@ export class Room extends MemberRoom {
    * @param {() => void} forgotten
    */
   constructor(link, sender, name, forgotten) {
-    super(link, name);
+    super(link, sender, name);
     this.#link = link;
     this.#sender = sender;
     this.#forgotten = forgotten;
+    this.#timeline = new Timeline(link);
     this.history = new History(link, name, this.#timeline);
   }
 
@@ -106,35 +104,6 @@ export class Room extends MemberRoom {
 
   // MARK: Sending
 
-  /** @param {Content} content @param {SendOptions} [options] */
-  send(content, options = {}) {
-    this.#typedAt = 0; // a message ends typing
-    return this.#send((limits) => checkedContent(content, options, limits), options);
-  }
-
-  /** @param {number} target @param {string} text @param {SendOptions} [options] */
-  edit(target, text, options) {
-    return this.#send(
-      (limits) => ({ kind: "edit", target, text: checkedText(text, limits) }),
-      options,
-    );
-  }
-
-  /** @param {number} target @param {SendOptions} [options] */
-  delete(target, options) {
-    return this.#send(() => ({ kind: "delete", target }), options);
-  }
-
-  /**
-   * @param {number} target
-   * @param {string} emoji
-   * @param {boolean} [on]
-   * @param {SendOptions} [options]
-   */
-  react(target, emoji, on = true, options) {
-    return this.#send(() => ({ kind: "react", target, emoji: checkedEmoji(emoji), on }), options);
-  }
-
   /** Sends a refused entry again, as a new one. @param {string} id */
   retry(id) {
     const refused = this.pending.find((pending) => pending.id === id);
@@ -150,11 +119,6 @@ export class Room extends MemberRoom {
     if (isRefused) this.#settle([{ id }]);
   }
 
-  /** @param {(limits?: any) => Record<string, any>} fields @param {SendOptions} [options] */
-  #send(fields, options) {
-    return this.#sender.send(this.name, fields, options);
-  }
-
   // MARK: Marks
 
   /** A person has seen everything up to `seq`. @param {number} [seq] */
@@ -162,14 +126,6 @@ export class Room extends MemberRoom {
     if (seq <= this.mine.read) return;
     this.#mark(this.#link.user ?? "", { read: seq, received: Math.max(seq, this.mine.received) });
     this.#link.post({ type: "read", room: this.name, seq });
-  }
-
-  /** The person types, or has stopped. @param {boolean} [on] */
-  typing(on = true) {
-    const now = Date.now();
-    if (on ? now - this.#typedAt < typingPauseMs : this.#typedAt === 0) return;
-    this.#typedAt = on ? now : 0;
-    this.#link.post({ type: "typing", room: this.name, on });
   }
 
   /** @param {string} user @param {Marks} marks they never go back */
@@ -223,6 +179,8 @@ export class Room extends MemberRoom {
         return this.#mark(event.user, /** @type {any} */ (event));
       case "typing":
         return this.#type(event.user, event.on);
+      case "progress":
+        return this.emit("progress", /** @type {any} */ (event));
       case "refused":
         return this.finish("refused", event.error);
       case "left":

@@ -3,7 +3,7 @@ import { RelayError, toldBy } from "./errors.js";
 import { defined } from "./membership.js";
 
 /** @import { LineBackup } from "./line-backup.js" */
-/** @import { Ack, Line, Link, Pending, SendOptions, Sending, Settled } from "./types.js" */
+/** @import { Ack, Line, Link, Pending, Progress, Sending, Settled } from "./types.js" */
 
 // Node 18 has no global `crypto`.
 const crypto = globalThis.crypto ?? (await import("node:crypto")).webcrypto;
@@ -15,7 +15,11 @@ export function newId() {
 }
 
 export class Sender {
-  /** @type {Map<string, {resolve(ack: Ack): void, reject(error: any): void}>} by id */
+  /**
+   * By id.
+   * @type {Map<string, {resolve(ack: Ack): void, reject(error: any): void,
+   *   onProgress?: (progress: Progress) => void}>}
+   */
   #waiting = new Map();
   #link;
   #backup;
@@ -31,11 +35,11 @@ export class Sender {
   /**
    * @param {string} room
    * @param {(limits?: any) => Record<string, any>} fields throws if it would be refused
-   * @param {SendOptions} [options]
+   * @param {import("./types.js").FileOptions} [options]
    * @param {string} [replaced] a refused line in whose place it is sent
    * @returns {Sending}
    */
-  send(room, fields, { signal } = {}, replaced) {
+  send(room, fields, { signal, onProgress } = {}, replaced) {
     /** @type {Line} */
     const line = { type: "send", room, id: newId(), at: Date.now(), kind: "text" };
     try {
@@ -57,7 +61,7 @@ export class Sender {
         end(value);
       };
       signal?.addEventListener("abort", abort);
-      this.#waiting.set(line.id, { resolve: settle(resolve), reject: settle(reject) });
+      this.#waiting.set(line.id, { resolve: settle(resolve), reject: settle(reject), onProgress });
     });
     toldBy("room.pending", acknowledged);
     this.#backup?.put(line, replaced); // before it is shown
@@ -90,8 +94,14 @@ export class Sender {
    * @param {Pending} pending
    * @returns {Record<string, any>}
    */
-  fieldsOf({ kind, text, data, replyTo, forward, target, emoji, on }) {
-    return defined({ kind, text, data, reply_to: replyTo, forward, target, emoji, on });
+  fieldsOf({ kind, text, data, name, upload, begun, file, replyTo, forward, target, emoji, on }) {
+    const said = { kind, text, data, name, upload, begun, file: upload ? undefined : file };
+    return defined({ ...said, reply_to: replyTo, forward, target, emoji, on });
+  }
+
+  /** @param {Progress} progress of a file */
+  tell(progress) {
+    this.#waiting.get(progress.id)?.onProgress?.(progress);
   }
 
   /** @param {Settled} outcome of a line */

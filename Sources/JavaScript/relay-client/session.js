@@ -17,7 +17,8 @@ export class Session {
   #options;
   /** @type {Timing} */
   #timing;
-  #token;
+  /** The newest. @type {string | undefined} */
+  token;
   #startedAt = Date.now();
   #heardAt = Date.now();
   /** Whether nothing was heard since the last ping. */
@@ -55,14 +56,14 @@ export class Session {
   constructor(open, options) {
     this.#options = options;
     this.#timing = options.timing;
-    this.#token = options.token;
+    this.token = options.token;
     this.#patience = new Deadline(this.#timing.welcomeMs, () =>
       this.end(1006, "The relay did not answer in time."),
     );
     try {
       this.#transport = open({
         ...options,
-        opened: () => this.#token !== undefined && this.post({ type: "auth", token: this.#token }),
+        opened: () => this.token !== undefined && this.post({ type: "auth", token: this.token }),
         receive: (message) => this.#isOver || this.#receive(message),
         closed: (code, why, isFit) => this.end(code, why, isFit),
       });
@@ -120,7 +121,7 @@ export class Session {
       isWelcome: this.#isWelcome,
       lifeMs: isFit ? Date.now() - this.#startedAt : 0,
       reconnectAfterMs: this.#reconnectAfterMs,
-      token: this.#token,
+      token: this.token,
     });
   }
 
@@ -193,8 +194,8 @@ export class Session {
   async #renew(endsAt) {
     const token = await this.#options.getToken?.();
     if (this.#isOver) return;
-    if (token !== undefined && token !== this.#token) {
-      this.#token = token;
+    if (token !== undefined && token !== this.token) {
+      this.token = token;
       this.post({ type: "auth", token });
     }
     // If it is not renewed, there is time for a few more attempts.

@@ -193,6 +193,11 @@ class SharedLink {
     return this.#ask("entries", [room, range]);
   }
 
+  /** @param {string} path */
+  fileUrl(path) {
+    return this.#ask("fileUrl", [path]);
+  }
+
   settled() {
     return this.#ask("settled", []);
   }

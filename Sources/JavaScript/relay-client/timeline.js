@@ -2,7 +2,7 @@
 // changes on top that are still on their way.
 import { fold, foldPending, isShown, messageOf } from "./fold.js";
 
-/** @import { Entry, Message, Pending, Wire } from "./types.js" */
+/** @import { Entry, Link, Message, Pending, Wire } from "./types.js" */
 
 const knownLimit = 10_000;
 
@@ -25,10 +25,12 @@ export class Timeline {
   #user = "";
   /** @type {Set<Entry[]>} changes that arrive while a page is read */
   #records = new Set();
+  #link;
   #limit;
 
-  /** @param {number} [limit] of `latest` */
-  constructor(limit = 500) {
+  /** @param {Link} link @param {number} [limit] of `latest` */
+  constructor(link, limit = 500) {
+    this.#link = link;
     this.#limit = limit;
   }
 
@@ -77,7 +79,7 @@ export class Timeline {
     if (pending) this.#pend(pending, note);
     for (const entry of entries) {
       if (isShown(entry)) {
-        this.#know(messageOf(entry));
+        this.#know(messageOf(entry, this.#link));
         added.add(entry.seq);
       } else {
         note(entry.target);
@@ -135,7 +137,8 @@ export class Timeline {
     try {
       const answer = await reading;
       for (const entry of answer.entries) {
-        if (!this.latest.some(({ seq }) => seq === entry.seq)) this.#know(messageOf(entry));
+        if (!this.latest.some(({ seq }) => seq === entry.seq))
+          this.#know(messageOf(entry, this.#link));
       }
       for (const entry of record) if (entry.seq > answer.head) this.#change(entry);
       return {

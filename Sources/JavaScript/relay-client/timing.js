@@ -2,6 +2,9 @@
 
 /** @import { Timing } from "./types.js" */
 
+/** What has been without an answer for this long is overdue: the connection may be dead. */
+export const overdueMs = 2000;
+
 /** @type {Timing} */
 export const usualTiming = {
   welcomeMs: 10_000,

@@ -50,11 +50,12 @@
  * @property {string} id
  * @property {string} from
  * @property {number} at when the relay accepted it, in milliseconds since 1970
- * @property {"text" | "data" | "settings" | "member" | "hidden"} kind `settings` and `member` tell
+ * @property {"text" | "data" | "file" | "settings" | "member" | "hidden"} kind `settings` and `member` tell
  *   that the room has changed, or a member of it; a `hidden` one is of a user that this one has
  *   blocked, and has no `id`, no `from` and no text
- * @property {string} [text] `""` if it was deleted
+ * @property {string} [text] `""` if it was deleted; of a file, its caption
  * @property {any} [data]
+ * @property {SharedFile} [file] absent if it was deleted
  * @property {RoomSettings} [settings] of kind `settings`: those that it has changed
  * @property {MemberChange} [member] of kind `member`
  * @property {number} [replyTo] the `seq` of the message to which it replies
@@ -77,6 +78,10 @@
  * @property {EntryKind} kind
  * @property {string} [text]
  * @property {any} [data]
+ * @property {string} [name] of a file
+ * @property {Blob} [upload] the file, if the relay did not have it
+ * @property {string} [file] the id of the file, once the relay has it
+ * @property {string} [begun] the id of its upload
  * @property {number} [replyTo]
  * @property {{room: string, seq: number}} [forward]
  * @property {number} [target] of an edit, a deletion, a reaction
@@ -88,7 +93,28 @@
  * @property {import("./errors.js").RelayError} [error] why it was refused
  */
 
-/** @typedef {"text" | "data" | "edit" | "delete" | "react"} EntryKind */
+/** @typedef {"text" | "data" | "file" | "edit" | "delete" | "react"} EntryKind */
+
+/**
+ * A file of a message. The last four are known of pictures, and of sounds and films, by their content.
+ * @typedef {object} SharedFile
+ * @property {string} id
+ * @property {string} name
+ * @property {number} size in bytes
+ * @property {string} mediaType
+ * @property {number} [width] in pixels
+ * @property {number} [height]
+ * @property {number} [durationMs]
+ * @property {{width: number, height: number, placeholder: string}} [thumbnail]
+ * @property {() => Promise<string>} url an address for a moment, from which the file can be loaded
+ * @property {() => Promise<string>} thumbnailUrl
+ */
+
+/** @typedef {{room: string, id: string, sent: number, size: number}} Progress of a file, in bytes */
+/**
+ * @typedef {SendOptions & {name?: string, text?: string, onProgress?: (progress: Progress) => void}}
+ *   FileOptions `text` is the caption
+ */
 
 /**
  * @typedef {object} Ack
@@ -238,7 +264,9 @@
 /** @typedef {{epoch: string, after: number}} Epoch */
 /**
  * @typedef {{type: "send", room: string, id: string, at: number, kind: EntryKind,
- *   refused?: Record<string, any>} & Record<string, any>} Line `refused` is the relay's `error`
+ *   upload?: Blob, begun?: string, refused?: Record<string, any>} & Record<string, any>} Line `upload`
+ *   is a file that the relay does not have yet, `begun` the id of its upload, and `refused` the
+ *   relay's `error`
  */
 
 /**
@@ -248,6 +276,12 @@
  */
 
 // Between the modules:
+
+/**
+ * What a request beside the connection needs.
+ * @typedef {{base: URL, user?: string, token?: string, fetch: typeof globalThis.fetch,
+ *   signal: AbortSignal}} Access `signal` ends with the client
+ */
 
 /** @typedef {{type: string} & Record<string, any>} Wire a message of relay.v1 */
 
@@ -322,6 +356,7 @@
 /**
  * What a client tells its view: messages of relay.v1, and
  * `opened` {room, reason, last, entries, lines}, `entries` {room, entries}, `line` {room, line},
+ * `progress` {room, id, sent, size},
  * `settled` {room, outcomes: Settled[]}, `health` {health}, `ended` {error}, `failed` {error},
  * `store` {error}, without an error from a tab whose store works.
  * @typedef {{type: string} & Record<string, any>} Event
@@ -346,6 +381,7 @@
  * @property {(message: Wire) => void} post
  * @property {(message: Wire, signal?: AbortSignal) => Promise<Wire>} request
  * @property {(room: string, range: {before?: number, limit: number}) => Promise<Entry[]>} entries
+ * @property {(path: string) => Promise<string>} fileUrl below `v1/files/`
  * @property {() => Promise<void>} settled
  * @property {() => void} look
  * @property {() => Promise<number | undefined>} probe for how long the oldest ping or request has had

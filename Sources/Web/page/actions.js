@@ -3,6 +3,7 @@
 
 import { askToBlock, unblock } from "./blocking.js";
 import { el, keys } from "./dom.js";
+import { download } from "./file-row.js";
 import { plain } from "./format.js";
 import { opened } from "./opening.js";
 import { ask, chooseEmoji, menu } from "./popups.js";
@@ -68,7 +69,8 @@ function messageMenu(asked, message) {
   const { act, anchor, canWrite, messenger, near, peer } = asked;
   const { seq, from } = message;
   const isOwn = from === messenger.user;
-  const isText = message.kind === "text";
+  const { file } = message;
+  const isText = message.kind === "text" || file !== undefined;
   const { write } = messenger;
   menu(
     anchor,
@@ -79,7 +81,11 @@ function messageMenu(asked, message) {
             { label: "React", act: () => chooseReaction(asked, message) },
           ]
         : []),
-      ...(isText ? [{ label: "Copy text", act: () => copy(message.text ?? "", anchor) }] : []),
+      ...(file?.thumbnail ? [{ label: "View", act: () => act("view", seq) }] : []),
+      ...(file ? [{ label: "Download", act: () => download(file, near) }] : []),
+      ...(message.text
+        ? [{ label: "Copy text", act: () => copy(message.text ?? "", anchor) }]
+        : []),
       ...(isText && messenger.forward
         ? [{ label: "Forward…", act: () => act("forward", seq) }]
         : []),

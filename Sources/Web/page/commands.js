@@ -5,6 +5,7 @@ import { dateExamples, dateOf } from "./date-text.js";
 import { directRoom, isRoomName, isUserName, plain } from "./format.js";
 import { opened } from "./opening.js";
 import { load } from "./problems.js";
+import { isContent } from "./relay-client/fold.js";
 import { change, isAllowed } from "./rooms/commands.js";
 import { rooms } from "./rooms/part.js";
 import { mentions } from "./text.js";
@@ -239,7 +240,7 @@ const actions = {
     );
     if (!reason) return say("A reason is missing: write /report spam.");
     const isOfOther = (/** @type {Message} */ { kind, from, deleted }) =>
-      (kind === "text" || kind === "data") && from !== messenger.user && !deleted;
+      isContent({ kind }) && from !== messenger.user && !deleted;
     const seq = number ? Number(number) : (target ?? conversation.items.findLast(isOfOther)?.seq);
     if (seq === undefined) return say("There is no message of another person here.");
     const readers =

@@ -7,7 +7,7 @@ import { isCommand } from "./slash.js";
 
 /** @import { Completion } from "./completion.js" */
 
-/** Reports `send`, `typing`, `cancel`, `edit-last`, `leave`. */
+/** Reports `attach`, `send`, `typing`, `cancel`, `edit-last`, `leave`. */
 export class Composer extends HTMLElement {
   #input = el("textarea", {
     rows: 1,
@@ -22,6 +22,8 @@ export class Composer extends HTMLElement {
     },
   });
   #banner = el("div", { class: "banner", hidden: true });
+  /** Files that are sent with the text. @type {import("./attachments.js").Attachments | undefined} */
+  #attachments;
   #count = el("span", { class: "count", role: "status" });
   /** What is wrong with the text. */
   #note = el("p", { class: "note", role: "alert", hidden: true });
@@ -49,6 +51,9 @@ export class Composer extends HTMLElement {
       el(
         "div",
         { class: "field" },
+        iconButton("attach", "Attach files", () => this.#tell("attach"), {
+          class: "icon-button attach",
+        }),
         this.#input,
         this.#count,
         iconButton(
@@ -63,6 +68,30 @@ export class Composer extends HTMLElement {
       ),
     );
     this.#changed();
+  }
+
+  /**
+   * Takes files, of which the text becomes the caption. Says why some are not taken.
+   * @param {typeof import("./attachments.js")} part @param {File[]} files
+   * @param {number} [limitBytes] of a file
+   */
+  attach({ Attachments }, files, limitBytes) {
+    if (!this.#attachments) {
+      this.#attachments = new Attachments(() => this.#noteBlank());
+      this.#note.before(this.#attachments.element);
+    }
+    this.say(this.#attachments.add(files, limitBytes));
+    this.focus();
+  }
+
+  /** The files that are sent with the text: they are taken from here. */
+  takeFiles() {
+    return this.#attachments?.take() ?? [];
+  }
+
+  #noteBlank() {
+    const isBlank = this.text.trim() === "" && !this.#attachments?.files.length;
+    this.toggleAttribute("blank", isBlank || this.#isOver);
   }
 
   get #tooLong() {
@@ -170,7 +199,7 @@ export class Composer extends HTMLElement {
     this.#count.textContent = bytes > 0 && left < 500 ? String(left) : "";
     this.#count.classList.toggle("over", left < 0);
     this.#isOver = left < 0;
-    this.toggleAttribute("blank", this.text.trim() === "" || left < 0);
+    this.#noteBlank();
     this.say(this.#isOver ? this.#tooLong : "");
     if (isQuiet) return this.#completion?.close();
     this.#tell("change");

@@ -60,9 +60,9 @@ export async function goTo(place, messenger) {
 
 /**
  * @param {HTMLElement} place @param {Messenger} messenger
- * @param {{room: string, seq: number}} origin
+ * @param {import("./room-view.js").Origin} origin
  */
-export async function forward(place, messenger, origin) {
+export async function forward(place, messenger, { room, seq, file, text }) {
   const row = await chooseConversation(
     place,
     "Forward to",
@@ -71,7 +71,8 @@ export async function forward(place, messenger, origin) {
   );
   if (!row) return;
   messenger.open(row, { isOpened: true });
-  const sending = messenger.relay.room(row.room).send({ forward: origin });
+  const target = messenger.relay.room(row.room);
+  const sending = file ? target.sendFile(file, { text }) : target.send({ forward: { room, seq } });
   // What is refused later is a row, which says why.
   sending.catch((error) => {
     if (error === sending.local.error) report(error, undefined, "The message was not forwarded");
@@ -184,7 +185,7 @@ const keys = [
   ["F6", "Next region: conversations, messages, composer"],
   ["↑ ↓ in messages", "Select a message"],
   ["Enter on a message", "All actions"],
-  ["R, E, F, +", "Reply, edit, forward, react"],
+  ["R, E, F, +, V", "Reply, edit, forward, react, view a picture"],
   ["Ctrl+End", "Go to the newest message"],
   ["Escape", "Back to the composer"],
 ];

@@ -1,30 +1,26 @@
-// Files that are pasted, or dropped on the page: it has no use for them, and a browser would open
-// them in its place.
-
-const refusal =
-  "Files and pictures cannot be sent: a message is a text. Send a link to the file instead.";
+// Files that are pasted, or dropped on the page: a browser would open them in its place.
 
 /** @param {Event} event whether it is about a place where text may be dropped */
 const isField = (event) =>
   /** @type {Partial<Element>} */ (event.composedPath()[0]).closest?.("input, textarea") !== null;
 
 /**
- * Refuses files within an element or the window, and says so. Text can be pasted and dropped as
- * always.
+ * Takes files within an element or the window. Text can be pasted and dropped as always.
  * @param {GlobalEventHandlers} target
- * @param {(text: string) => void} say
+ * @param {(files: File[]) => void} take
  */
-export function refuseFiles(target, say) {
+export function receiveFiles(target, take) {
   target.addEventListener("paste", (event) => {
+    const { clipboardData } = event;
     // A part of a document is copied as a text, and as a picture of it.
     if (
       event.defaultPrevented ||
-      !event.clipboardData?.files.length ||
-      event.clipboardData.types.includes("text/plain")
+      !clipboardData?.files.length ||
+      clipboardData.types.includes("text/plain")
     )
       return;
     event.preventDefault();
-    say(refusal);
+    take([...clipboardData.files]);
   });
   for (const type of /** @type {const} */ (["dragover", "drop"])) {
     target.addEventListener(type, (event) => {
@@ -34,7 +30,7 @@ export function refuseFiles(target, say) {
       if (!isFile && isField(event)) return;
       event.preventDefault(); // also a link would be opened
       if (!isFile) dataTransfer.dropEffect = "none";
-      else if (type === "drop") say(refusal);
+      else if (type === "drop") take([...dataTransfer.files]);
     });
   }
 }

@@ -37,7 +37,9 @@ export function matcher(query, name) {
   if (words.length === 0) return undefined;
   return (message) => {
     if (message.deleted || !isContent(message)) return false;
-    const text = folded(`${name(message.from) ?? message.from} ${message.text ?? ""}`);
+    const text = folded(
+      `${name(message.from) ?? message.from} ${message.file?.name ?? ""} ${message.text ?? ""}`,
+    );
     return words.every((word) => text.includes(word));
   };
 }

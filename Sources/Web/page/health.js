@@ -1,7 +1,7 @@
 // How the connection is, in words.
 
 import { rest } from "./format.js";
-import { overdueMs } from "./relay-client/liveness.js";
+import { overdueMs } from "./relay-client/timing.js";
 
 /** @import { Health } from "./relay-client/types.js" */
 

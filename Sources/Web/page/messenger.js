@@ -4,7 +4,7 @@ import { Announcer } from "./announcer.js";
 import { Pictures } from "./avatars.js";
 import { Conditions } from "./conditions.js";
 import { el, focused, keys } from "./dom.js";
-import { refuseFiles } from "./files.js";
+import { receiveFiles } from "./files.js";
 import { directRoom, plain } from "./format.js";
 import { ConversationList } from "./list.js";
 import { Muted } from "./muted.js";
@@ -47,7 +47,7 @@ export class Messenger {
       { room: directRoom(this.user, user), title: this.people.name(user) ?? user },
       { isOpened: true },
     );
-  forward = (/** @type {{room: string, seq: number}} */ origin) => this.#forward(origin);
+  forward = (/** @type {import("./room-view.js").Origin} */ origin) => this.#forward(origin);
   enter = (/** @type {string} */ room) => this.open({ room, title: room }, { isOpened: true });
   searchAll = (/** @type {string} */ query) => this.#searchAll(query);
   help = () => this.#help();
@@ -110,7 +110,9 @@ export class Messenger {
     );
     this.people.addEventListener("change", () => this.#renameOpen());
     relay.rooms.on("change", () => this.#renameOpen());
-    refuseFiles(window, (text) => (this.#open ? view.composer.say(text) : say(text)));
+    receiveFiles(window, (files) =>
+      this.#open ? view.attach(files) : say("Open a conversation first: the files are sent there."),
+    );
     session.onExpired = async () => {
       await styled(place);
       (await load(tokens)).askForToken(place, session);
@@ -292,7 +294,7 @@ export class Messenger {
     return opened(place, dialogs, ({ goTo }) => goTo(place, this), "Go to a person or room");
   }
 
-  /** @param {{room: string, seq: number}} origin */
+  /** @param {import("./room-view.js").Origin} origin */
   #forward(origin) {
     const label = "Forward to a person or room";
     return opened(place, dialogs, ({ forward }) => forward(place, this, origin), label);

@@ -4,7 +4,7 @@ import { calendar } from "./calendar.js";
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
 import { el, iconButton, unset } from "./dom.js";
-import { refuseFiles } from "./files.js";
+import { receiveFiles } from "./files.js";
 import { plain } from "./format.js";
 import { opened } from "./opening.js";
 import { load, markTold, report, say } from "./problems.js";
@@ -28,6 +28,8 @@ import { Timeline } from "./timeline.js";
 // What is not needed at once comes later.
 const actions = () => import("./actions.js");
 const searching = () => import("./search-bar.js");
+const attaching = () => import("./attachments.js");
+const viewing = () => import("./viewer.js");
 const refusals = {
   edit: "The edit was not accepted",
   delete: "The message was not deleted",
@@ -49,8 +51,13 @@ const refusals = {
  */
 
 /**
- * @typedef {"show" | "react" | "retry" | "discard" | "expand" | "forward" | "reply" | "edit" |
+ * @typedef {"show" | "view" | "react" | "retry" | "discard" | "expand" | "forward" | "reply" | "edit" |
  *   "delete" | "reactions" | "menu" | "person" | "members"} Action
+ */
+
+/**
+ * What is forwarded: a file is sent on as one, with its caption.
+ * @typedef {{room: string, seq: number, file?: Message["file"], text?: string}} Origin
  */
 
 /**
@@ -72,8 +79,11 @@ const refusals = {
  * @property {(room: string) => void} [enter] opens a room, or a new one
  * @property {(query: string) => void} [searchAll]
  * @property {() => void} [help]
- * @property {(origin: {room: string, seq: number}) => void} [forward]
+ * @property {(origin: Origin) => void} [forward]
  */
+
+/** Whether it has a text of its sender, which can be edited. @param {{kind: string}} message */
+const hasText = ({ kind }) => kind === "text" || kind === "file";
 
 /** Reports `back` and `leave-room`. */
 export class RoomView extends HTMLElement {
@@ -126,7 +136,8 @@ export class RoomView extends HTMLElement {
     this.#composer.addEventListener("edit-last", () => this.#editLast());
     this.#composer.addEventListener("leave", () => this.#timeline.enter());
     this.#composer.mentions = () => this.#mentionable();
-    refuseFiles(this, (text) => this.#composer.say(text));
+    receiveFiles(this, (files) => this.attach(files));
+    this.#composer.addEventListener("attach", () => this.#chooseFiles());
     this.#timeline.addEventListener("view", () => this.#readSeen());
     this.#timeline.addEventListener("leave", () => this.#composer.focus());
   }
@@ -178,6 +189,7 @@ export class RoomView extends HTMLElement {
       { signal },
     );
     conversation.on("pending", () => this.#tellRefused(), { signal });
+    room.on("progress", (progress) => this.#timeline.progress(progress), { signal });
     conversation.on("problem", (error) => report(error, this, "The messages could not be loaded"), {
       signal,
     });
@@ -406,17 +418,55 @@ export class RoomView extends HTMLElement {
     if (!room || this.#composer.isLocked) return;
     const purpose = this.#purpose;
     const isEdit = purpose?.kind === "edit";
+    const options = purpose ? { replyTo: purpose.seq } : {};
+    const files = isEdit ? [] : this.#composer.takeFiles();
+    if (files.length > 0) return this.#sendFiles(files, text, options);
     if (!isEdit) {
       if (isCommand(text)) return this.#perform(text);
       text = unescaped(text);
     }
     if (!isEdit || text !== this.#message(purpose.seq)?.text) {
-      const sending = isEdit
-        ? room.edit(purpose.seq, text)
-        : room.send(text, purpose ? { replyTo: purpose.seq } : {});
+      const sending = isEdit ? room.edit(purpose.seq, text) : room.send(text, options);
       if (!this.#isTaken(sending, (why) => this.#composer.say(`Not sent: ${why}`))) return;
     }
     if (!isEdit) this.#composer.text = "";
+    this.#cancel();
+    this.#keepDraft();
+  }
+
+  /** @param {File[]} files */
+  async attach(files) {
+    if (this.#composer.isLocked) return;
+    const part = await load(attaching, this);
+    this.#composer.attach(part, files, this.#messenger.relay.limits?.file_bytes);
+  }
+
+  #chooseFiles() {
+    const input = el("input", {
+      type: "file",
+      multiple: true,
+      on: { change: () => this.attach([...(input.files ?? [])]) },
+    });
+    input.click();
+  }
+
+  /**
+   * Sends files in their order; the text is the caption of the last one.
+   * @param {File[]} files @param {string} text
+   * @param {import("./relay-client/types.js").SendOptions} options
+   */
+  async #sendFiles(files, text, options) {
+    const room = /** @type {Room} */ (this.#room);
+    const { sendable } = await load(attaching, this); // it is here
+    for (const [index, file] of files.entries()) {
+      const caption = index === files.length - 1 ? text.trim() : "";
+      const sending = room.sendFile(file, { name: sendable(file.name), text: caption, ...options });
+      if (!this.#isTaken(sending, (why) => this.#composer.say(`Not sent: ${why}`))) {
+        this.attach(files.slice(index));
+        return;
+      }
+    }
+    this.#composer.text = "";
     this.#cancel();
     this.#keepDraft();
   }
@@ -542,10 +592,8 @@ export class RoomView extends HTMLElement {
 
   #editLast() {
     const mayEdit = (/** @type {Message} */ { from, kind, forward, deleted }) =>
-      from === this.#messenger.user && kind === "text" && !forward && !deleted;
-    const sent = this.#room?.pending.filter(
-      (one) => one.kind === "text" && one.state !== "refused",
-    );
+      from === this.#messenger.user && hasText({ kind }) && !forward && !deleted;
+    const sent = this.#room?.pending.filter((one) => hasText(one) && one.state !== "refused");
     const last =
       sent?.map((one) => this.#arriving(one)).findLast(mayEdit) ??
       this.#conversation?.items.findLast(mayEdit);
@@ -569,7 +617,8 @@ export class RoomView extends HTMLElement {
    */
   #arriving(sent) {
     const { user: from } = this.#messenger;
-    const message = /** @type {Message} */ ({ ...sent, from, reactions: new Map() });
+    const { file: _, ...said } = sent;
+    const message = /** @type {Message} */ ({ ...said, from, reactions: new Map() });
     const changes = (this.#room?.pending ?? []).filter(
       ({ target, state }) => target !== undefined && target === sent.seq && state !== "refused",
     );
@@ -626,7 +675,10 @@ export class RoomView extends HTMLElement {
       this.#isTaken(room.react(seq, String(detail), isOn), (why) =>
         say(`${refusals.react}: ${why}`, this),
       );
-    else if (action === "forward") this.#messenger.forward?.({ room: room.name, seq });
+    else if (action === "view")
+      opened(this, viewing, (part) => part.view(this, this.#conversation?.items ?? [], seq));
+    else if (action === "forward")
+      this.#messenger.forward?.({ room: room.name, seq, file: message?.file, text: message?.text });
     else if (action === "reply") {
       if (this.#purpose?.kind === "edit") this.#cancel();
       const name = message && (this.#messenger.people.name(message.from) ?? message.from);
@@ -668,7 +720,7 @@ export class RoomView extends HTMLElement {
     const row = seq === undefined ? undefined : this.#timeline.row(seq);
     const anchor = /** @type {HTMLElement} */ (row?.querySelector(".bubble"));
     const isOwn = message.from === this.#messenger.user;
-    const isText = message.kind === "text";
+    const isText = hasText(message);
     if (event.key === "Escape") this.#composer.focus();
     else if (seq === undefined || message.deleted) return false;
     else if (!anchor) {
@@ -680,6 +732,7 @@ export class RoomView extends HTMLElement {
       (event.key === "F10" && event.shiftKey)
     )
       this.#act("menu", seq, anchor);
+    else if (event.key === "v" && message.file?.thumbnail) this.#act("view", seq);
     else if (event.key === "r") this.#act("reply", seq);
     else if (event.key === "+" || event.key === ":") this.#act("reactions", seq, anchor);
     else if (event.key === "e" && isOwn && isText) this.#act("edit", seq);

@@ -2,6 +2,7 @@
 
 import { avatar } from "./avatars.js";
 import { el, icon, iconButton } from "./dom.js";
+import { fileElement, fileName } from "./file-row.js";
 import { day, isSameDay, line, moment, plain, time } from "./format.js";
 import { load } from "./problems.js";
 import { isContent } from "./relay-client/fold.js";
@@ -21,7 +22,7 @@ const labelLength = 300;
 
 /**
  * A message, or an own one that is not in the log yet.
- * @typedef {Partial<Omit<Message, "forward">> & Partial<Omit<Pending, "forward" | "kind">> &
+ * @typedef {Partial<Omit<Message, "forward">> & Partial<Omit<Pending, "forward" | "kind" | "file">> &
  *   Pick<Message, "id" | "from" | "at" | "kind"> &
  *   {forward?: {room: string, seq: number, from?: string}, run?: {count: number}}} Shown `run`: of
  *   hidden messages, of which it is the last
@@ -90,14 +91,17 @@ const marks = { waiting: "", refused: "!", stored: "✓", received: "✓✓", re
 
 /**
  * What a message says in one line, for quotations, lists and readers.
- * @param {Pick<Message, "kind" | "text" | "deleted"> | undefined} message
+ * @param {Pick<Shown, "kind" | "text" | "deleted" | "file" | "name"> | undefined} message
  */
 export function gist(message) {
   if (!message) return "";
   if (message.deleted) return "Message deleted";
   if (message.kind === "data") return "Data";
   if (message.kind === "hidden") return "Hidden message";
-  return line(message.text ?? "");
+  const text = line(message.text ?? "");
+  return message.kind === "file"
+    ? [line(fileName(message)), text].filter(Boolean).join(": ")
+    : text;
 }
 
 /** @param {Shown} message @param {Context} context @param {Surroundings} around */
@@ -166,6 +170,7 @@ export function fill(row, message, context, around) {
     around.closesGroup && "closes",
     isLarge && "large",
     message.deleted && "deleted",
+    message.kind === "file" && !message.deleted && "with-file",
     (mark === "waiting" || isChanging(message)) && "waiting",
     mark === "refused" && "refused",
   ]
@@ -205,6 +210,7 @@ export function fill(row, message, context, around) {
   }
   if (message.replyTo !== undefined && !message.deleted)
     body.append(quotation(message.replyTo, context));
+  if (message.kind === "file" && !message.deleted) body.append(fileElement(row, message, context));
   const text = el("div", { class: "text", dir: "auto" });
   const whole = message.deleted
     ? deletion(message, context)

@@ -1,6 +1,7 @@
 // The rows that are in the document, one for each message of a part of the conversation.
 
 import { el, unset } from "./dom.js";
+import { showProgress } from "./file-row.js";
 import { isContent } from "./relay-client/fold.js";
 import { fill, gist, grouping, rowOf, tools } from "./row.js";
 
@@ -102,6 +103,12 @@ export class Rows {
       if (row === place) place = place.nextElementSibling;
       else this.element.insertBefore(row, place);
     }
+  }
+
+  /** @param {import("./relay-client/types.js").Progress} progress */
+  progress(progress) {
+    const row = this.#rows.get(progress.id);
+    if (row) showProgress(row, progress);
   }
 
   /** @param {number | string} key */

@@ -174,6 +174,11 @@ export class Timeline extends HTMLElement {
     return this.#rows.get(seq);
   }
 
+  /** @param {import("./relay-client/types.js").Progress} progress of a file that is sent */
+  progress(progress) {
+    this.#rows.progress(progress);
+  }
+
   /** Shows all of a long message. @param {number | string} key */
   expand(key) {
     this.#rows.expand(key);
@@ -289,8 +294,8 @@ export class Timeline extends HTMLElement {
 
   #readPending() {
     const from = this.#context.user;
-    return this.#opened.room.pending.flatMap(({ kind, ...entry }) =>
-      kind === "text" || kind === "data" ? [{ ...entry, kind, from }] : [],
+    return this.#opened.room.pending.flatMap(({ kind, file: _, ...entry }) =>
+      kind === "text" || kind === "data" || kind === "file" ? [{ ...entry, kind, from }] : [],
     );
   }
 

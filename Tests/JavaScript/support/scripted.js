@@ -1,5 +1,6 @@
 // A relay that does what the test says: for closes, refusals and answers that a real one seldom
 // gives.
+import { createServer } from "node:http";
 import { Sockets } from "./client.js";
 
 const limits = { frame_bytes: 65536, text_bytes: 8192, rooms: 256, sends_per_s: 0, burst: 0 };
@@ -26,18 +27,22 @@ export class Scripted {
   connections = [];
   /** Answers a message: `(message, connection) => answers`. */
   answer = () => [];
+  /** Answers a request that is no WebSocket. */
+  serve = (_request, response) => response.writeHead(404).end();
   user = "ada";
   heartbeat = 25;
 
   static async start(t) {
     const scripted = new Scripted();
-    const server = new Sockets.WebSocketServer({ port: 0, host: "127.0.0.1" });
+    const http = createServer((request, response) => scripted.serve(request, response));
+    const server = new Sockets.WebSocketServer({ server: http });
     scripted.server = server;
-    await new Promise((resolve) => server.on("listening", resolve));
+    await new Promise((resolve) => http.listen(0, "127.0.0.1", resolve));
     server.on("connection", (socket) => scripted.#serve(socket));
     t.after(() => {
       for (const socket of server.clients) socket.terminate();
-      server.close();
+      http.closeAllConnections();
+      http.close();
     });
     return scripted;
   }

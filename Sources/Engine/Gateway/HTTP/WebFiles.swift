@@ -91,13 +91,13 @@ package struct WebFiles: Sendable {
       gzip: gzip, tag: tag, notModified: with(HTTPResponse(status: 304)))
   }
 
-  /// Everything comes from the relay: scripts, style, pictures (which the page makes `blob:`
+  /// Everything comes from the relay: scripts, style, pictures and sounds (which the page makes `blob:`
   /// addresses of), and the connection. No inline script or style, no plugin, no frame, no form.
   /// `require-trusted-types-for` makes assigning text as HTML an error; the one policy is for the
   /// address of the service worker.
   private static let contentSecurityPolicy = """
-    default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
-    manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; \
+    default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src 'self' blob:; \
+    connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types relay-worker
     """
 
