@@ -167,3 +167,28 @@ test("100 pictures do not move the messages, and are viewed by keys", async (t) 
   await tab.run(press, "-");
   assert.match(await tab.run(scale), /scale\(1\)/);
 });
+
+test("a voice message is recorded, and sent as a file", async (t) => {
+  const flags = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"];
+  const { relay, uploads, tab } = await startPage(t, [], flags);
+  await wait(() => tab.run(isOnline), "the page is online");
+  const begin = () => document.querySelector(".microphone").click();
+  const isRecording = () => !!document.querySelector(".recorder[open] .primary");
+  const chosen = () => document.querySelectorAll(".attachments li").length;
+  await tab.run(begin);
+  await wait(() => tab.run(isRecording), "it is recorded");
+  await tab.run(() => document.querySelector(".recorder .icon-button").click());
+  await wait(async () => !(await tab.run(isRecording)), "it is cancelled");
+  await tab.run(begin);
+  await wait(() => tab.run(isRecording), "it is recorded again");
+  const time = () => document.querySelector(".recorder .time").textContent;
+  await wait(async () => (await tab.run(time)) === "0:01", "the time goes on");
+  await tab.run(() => document.querySelector(".recorder .primary").click());
+  await wait(async () => (await tab.run(chosen)) === 1, "it can be sent");
+  await tab.run(send);
+  await wait(() => relay.kinds("send").length === 1, "it is sent");
+  const [{ name, file }] = relay.kinds("send");
+  assert.match(name, /^Voice message\.(ogg|webm)$/);
+  assert.match(uploads.files.get(file).filetype, /^audio\/(ogg|webm)$/);
+  assert.ok(uploads.files.get(file).bytes.length > 500);
+});

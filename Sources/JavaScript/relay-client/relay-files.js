@@ -204,12 +204,15 @@ export class Files {
   }
 
   /**
-   * How much the relay has of a file; undefined if it has none.
+   * How much the relay has of a file: undefined if it has none, and Infinity if it has all. A picture that it
+   * has all of may have another size then.
    * @param {string} id @param {AbortSignal} signal
    */
   async #offset(id, signal) {
     try {
-      return offsetIn(await this.#request(id, { method: "HEAD", signal }));
+      const answer = await this.#request(id, { method: "HEAD", signal });
+      const offset = offsetIn(answer);
+      return Number(answer.headers.get("Upload-Length") ?? Infinity) === offset ? Infinity : offset;
     } catch (error) {
       const { status } = /** @type {{status?: number}} */ (error);
       if (status === 404 || status === 410) return undefined;

@@ -3,11 +3,12 @@
 import { el, iconButton, keys } from "./dom.js";
 import { cleaned, plain } from "./format.js";
 import { load } from "./problems.js";
+import { allowed } from "./relay-client/allowed.js";
 import { isCommand } from "./slash.js";
 
 /** @import { Completion } from "./completion.js" */
 
-/** Reports `attach`, `send`, `typing`, `cancel`, `edit-last`, `leave`. */
+/** Reports `attach`, `record`, `send`, `typing`, `cancel`, `edit-last`, `leave`. */
 export class Composer extends HTMLElement {
   #input = el("textarea", {
     rows: 1,
@@ -56,6 +57,10 @@ export class Composer extends HTMLElement {
         }),
         this.#input,
         this.#count,
+        iconButton("microphone", "Record a voice message", () => this.#tell("record"), {
+          class: "icon-button attach microphone",
+          hidden: !allowed(() => navigator.mediaDevices && MediaRecorder),
+        }),
         iconButton(
           "send",
           "Send",

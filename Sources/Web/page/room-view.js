@@ -29,6 +29,7 @@ import { Timeline } from "./timeline.js";
 const actions = () => import("./actions.js");
 const searching = () => import("./search-bar.js");
 const attaching = () => import("./attachments.js");
+const recording = () => import("./recorder.js");
 const viewing = () => import("./viewer.js");
 const refusals = {
   edit: "The edit was not accepted",
@@ -138,6 +139,7 @@ export class RoomView extends HTMLElement {
     this.#composer.mentions = () => this.#mentionable();
     receiveFiles(this, (files) => this.attach(files));
     this.#composer.addEventListener("attach", () => this.#chooseFiles());
+    this.#composer.addEventListener("record", () => this.#record());
     this.#timeline.addEventListener("view", () => this.#readSeen());
     this.#timeline.addEventListener("leave", () => this.#composer.focus());
   }
@@ -448,6 +450,13 @@ export class RoomView extends HTMLElement {
       on: { change: () => this.attach([...(input.files ?? [])]) },
     });
     input.click();
+  }
+
+  #record() {
+    const { signal } = this.#ending;
+    // What is recorded for another conversation than the one that is open then is not wanted.
+    const take = (/** @type {File} */ file) => !signal.aborted && this.attach([file]);
+    return opened(this, recording, ({ record }) => record(this, take));
   }
 
   /**

@@ -10,7 +10,7 @@ const page = new URL("../../../Sources/Web/page/", import.meta.url);
 const types = { ".js": "text/javascript", ".css": "text/css", ".html": "text/html" };
 
 /** A relay with one room, which has these entries, and takes what is sent and uploaded. */
-export async function startPage(t, entries = []) {
+export async function startPage(t, entries = [], flags = []) {
   const relay = await Scripted.start(t);
   const uploads = new Uploads();
   relay.serve = (request, response) => {
@@ -52,7 +52,7 @@ export async function startPage(t, entries = []) {
     log.push(entry);
     return [{ type: "ack", ref, seq: entry.seq, at: entry.at }, entry];
   };
-  const browser = await Browser.start(t);
+  const browser = await Browser.start(t, flags);
   const tab = await browser.open(`${relay.url.replace("ws", "http")}/?user=ada&room=general`);
   return { relay, uploads, browser, tab, log };
 }

@@ -43,7 +43,8 @@ export class Uploads {
       if (Number(offset) !== file.bytes.length) return response.writeHead(409).end();
       this.#take(id, Buffer.concat(parts));
     }
-    response.writeHead(204, { "Upload-Offset": this.files.get(id)?.bytes.length ?? 0 }).end();
+    const size = method === "HEAD" ? { "Upload-Length": file.size } : {};
+    response.writeHead(204, { "Upload-Offset": file.bytes.length, ...size }).end();
   };
 
   /** What is served of each file: none by default. */

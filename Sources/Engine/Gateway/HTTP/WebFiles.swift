@@ -73,7 +73,7 @@ package struct WebFiles: Sendable {
         response.add("Content-Security-Policy", contentSecurityPolicy)
         response.add("Cross-Origin-Opener-Policy", "same-origin")
         response.add("Cross-Origin-Resource-Policy", "same-origin")
-        response.add("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
+        response.add("Permissions-Policy", "camera=(), microphone=(self), geolocation=()")
       } else {
         // Other sites may embed a conversation, as far as auth.origins lets them connect.
         response.add("Content-Security-Policy", "default-src 'none'; connect-src 'self'")
