@@ -1,0 +1,109 @@
+"""web_files.py CASE RELAY: plays a case of the web page with files, and prints "good"."""
+import hashlib
+import json
+import urllib.request
+
+from web import axe
+from web_rooms import opened
+from web_support import ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, play, quiet, until, wait_for_text, write
+
+CHOSEN = "document.querySelectorAll('.attachments li').length"
+SLOW = WITHOUT_LIMITS.replace("limits: {", "limits: { file_bytes_per_s: 100000,")
+
+
+def content(size):
+    """What `drop` makes a file of."""
+    return bytes(index * 7 % 251 for index in range(size))
+
+
+def drop(page, name, size, media_type):
+    page.evaluate(f"""(() => {{
+        const data = new DataTransfer();
+        const bytes = Uint8Array.from({{ length: {size} }}, (_, index) => (index * 7) % 251);
+        data.items.add(new File([bytes], {json.dumps(name)}, {{ type: {json.dumps(media_type)} }}));
+        document.querySelector('relay-timeline').dispatchEvent(new DragEvent('drop',
+            {{ dataTransfer: data, bubbles: true, cancelable: true, composed: true }}));
+    }})()""")
+
+
+def files(relay):
+    return [entry for entry in relay.history("general", user="bo") if entry["kind"] == "file"]
+
+
+def served(relay, entry):
+    with urllib.request.urlopen(f"{relay.url}/v1/files/{entry['file']}?user=bo") as answer:
+        return answer.read()
+
+
+def sent(browser, folder):
+    """A file with a caption reaches another person, who answers it; its caption is edited, and it is deleted."""
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
+    ada = opened(browser, relay, "ada", "general")
+    bo = opened(browser, relay, "bo", "general")
+    drop(ada, "a\u202etable/of.csv", 3000, "text/csv")
+    ada.wait(f"{CHOSEN} === 1")
+    ada.evaluate("document.querySelector('relay-composer textarea').focus()")
+    write(ada, "the numbers")
+    wait_for_text(bo, "the numbers", ":not(.own)")
+    entry, = files(relay)
+    check(entry["name"] == "atable_of.csv" and entry["size"] == 3000, entry)
+    check(served(relay, entry) == content(3000), "another content")
+    check(bo.evaluate("document.querySelector('.row .file').textContent") == "atable_of.csv3.0 KB", "its name and size")
+    label = bo.evaluate("document.querySelector('.row').getAttribute('aria-label')")
+    check(label.startswith("ada: atable_of.csv: the numbers, "), label)
+    check(ada.evaluate(CHOSEN) == 0, "it is not chosen any more")
+    # An answer quotes it by its name; the caption is edited by keys.
+    bo.press("ArrowUp", shift=True)
+    bo.wait("document.activeElement.classList.contains('row')")
+    bo.press("r")
+    bo.wait("document.activeElement.tagName === 'TEXTAREA' && !document.querySelector('.banner').hidden")
+    write(bo, "thanks")
+    ada.wait("document.querySelector('.quotation span')?.textContent === 'atable_of.csv: the numbers'")
+    ada.wait("document.activeElement.tagName === 'TEXTAREA'")
+    ada.press("ArrowUp")
+    ada.wait("document.querySelector('relay-composer textarea').value === 'the numbers'")
+    write(ada, " of May")
+    wait_for_text(bo, "the numbers of May")
+    check(bo.evaluate("document.querySelector('.row .file') !== null"), "the file stays")
+    script = axe()
+    if script is not None:
+        ada.evaluate(script)
+        found = ada.evaluate("axe.run(document).then(({ violations }) => violations.map(one => `${one.id}: ${one.nodes[0].html}`))")
+        check(not found, found)
+    relay.send("ada", "general", {"kind": "delete", "target": entry["seq"]})
+    wait_for_text(bo, "Message deleted")
+    check(bo.evaluate("document.querySelector('.row .file') === null"), "the file has gone")
+    quiet(ada)
+    quiet(bo)
+    relay.stop()
+
+
+def killed(browser, folder):
+    """An upload goes on after the relay was killed and the page was loaded again; texts keep their place after it."""
+    relay = Relay(RELAY, folder, SLOW)
+    page = opened(browser, relay, "ada", "general")
+    drop(page, "large.bin", 900_000, "")
+    page.wait(f"{CHOSEN} === 1")
+    page.evaluate("document.querySelector('relay-composer textarea').focus()")
+    page.press("Enter")
+    page.wait("document.querySelector('.row progress')?.value > 0")
+    write(page, "after it")
+    page.wait("document.querySelectorAll('.row.waiting').length === 2")
+    relay.kill()
+    page.evaluate("window.isOld = true")
+    page.call("Page.reload")
+    page.wait("!window.isOld && document.querySelectorAll('.row.waiting').length === 2")
+    relay.start()
+    page.wait(f"{ONLINE}")
+    page.wait("document.querySelector('.row progress')?.value > 0")
+    page.wait("document.querySelectorAll('.row.own .mark.stored').length === 2")
+    until(lambda: len(relay.history("general")) == 2, "both are sent")
+    kinds = [entry["kind"] for entry in relay.history("general")]
+    check(kinds == ["file", "text"], kinds)
+    entry, = files(relay)
+    check(hashlib.sha256(served(relay, entry)).digest() == hashlib.sha256(content(900_000)).digest(), "another content")
+    relay.stop()
+
+
+if __name__ == "__main__":
+    play({"sent": sent, "killed": killed})

@@ -1,0 +1,19 @@
+import TestSupport
+import Testing
+
+extension `End to end` {
+  /// The web page with files: `web_files.py` plays the cases.
+  @Suite struct `The web page with files` {
+    private func play(_ name: String) throws {
+      try `The web page`().play(name, of: "web_files.py")
+    }
+
+    @Test func `sends a file with a caption, which is answered, edited and deleted`() throws {
+      try play("sent")
+    }
+
+    @Test func `goes on with an upload over a kill of the relay and a reload`() throws {
+      try play("killed")
+    }
+  }
+}
