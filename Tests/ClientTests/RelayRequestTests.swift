@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WschatCommand
+@testable import Client
 
 @Suite struct `The answer to a request of wschat` {
   private func answer(
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  private static let notHTTP = "its answer is not one that wschat understands"
+  private static let notHTTP = "its answer cannot be understood"
   private static let tooLong = "its answer has more than 16 bytes"
 
   @Test(arguments: [

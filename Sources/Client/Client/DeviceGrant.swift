@@ -9,7 +9,6 @@ public struct DeviceGrant: Equatable, Sendable {
   public let token: String
 
   static let tokenLimitBytes = 4096
-  static let sessionLimitBytes = 128
 
   /// Reads the answer of a relay; `nil` if it is none.
   init?(_ json: [UInt8]) {
@@ -29,15 +28,5 @@ public struct DeviceGrant: Equatable, Sendable {
   }
 
   /// Whether a text can be the id of a session, which is part of a path.
-  public static func isSession(_ text: String) -> Bool {
-    1...sessionLimitBytes ~= text.utf8.count
-      && text.utf8.allSatisfy {
-        switch $0 {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-          true
-        default: false
-        }
-      }
-  }
+  public static func isSession(_ text: String) -> Bool { RelayURL.isSegment(text) }
 }

@@ -49,11 +49,32 @@ extension RelayURL {
       && (host.lowercased() == other.host.lowercased() || isLoopback && other.isLoopback)
   }
 
+  private static let segmentLimitBytes = 128
+
+  /// Whether a text, such as an id that the relay has given, can be a part of a path: nothing in it
+  /// needs to be encoded.
+  package static func isSegment(_ text: String) -> Bool {
+    1...segmentLimitBytes ~= text.utf8.count
+      && text.utf8.allSatisfy {
+        switch $0 {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      }
+  }
+
   /// Returns the target of a resource of the relay, such as `v1/sessions`: its page and its
   /// resources are in the folder of its socket.
   public func target(of resource: String) -> String {
     let path = target.prefix { $0 != "?" }
     return "\(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])/\(resource)"
+  }
+
+  /// Returns the address of a resource of the relay: `https://host/v1/files/…`.
+  public func address(of resource: String) -> String {
+    "\(isEncrypted ? "https" : "http")://\(authority)\(target(of: resource))"
   }
 }
 

@@ -91,12 +91,12 @@ final class DeviceLoginDriver {
             limitBytes: DeviceLogin.answerLimitBytes)
         case .post(let resource, let body):
           try request.send(
-            "POST", resource, body: body, accepting: "application/json",
+            "POST", resource, body: .json(body), accepting: "application/json",
             limitBytes: DeviceLogin.answerLimitBytes)
         }
       return .http(status: answer.status, body: answer.body)
     } catch {
-      return .none("\(error)")
+      return .none(error.advised)
     }
   }
 }

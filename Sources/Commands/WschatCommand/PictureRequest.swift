@@ -1,3 +1,5 @@
+import Client
+
 /// A request for a person's picture, to the relay of the conversation and to no other host: the
 /// address that the directory has is the relay's business. Blocks, for a bounded time.
 struct PictureRequest {

@@ -63,7 +63,7 @@ enum Sessions {
       return try request.send(
         method, "v1/sessions\(path)", accepting: "application/json", limitBytes: answerLimitBytes)
     } catch {
-      throw .unreachable("\(error)")
+      throw .unreachable(error.advised)
     }
   }
 

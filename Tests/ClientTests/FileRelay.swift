@@ -1,0 +1,116 @@
+import Client
+import TestSupport
+
+/// A server of files on Node's http, with faults; it ends with this object.
+final class FileRelay {
+  private let process: ChildProcess
+  let configuration: Client.Configuration
+
+  /// - Parameters:
+  ///   - faults: One for each request that fails, in order: `METHOD STATUS`, which may be followed by
+  ///     `detail=TEXT`; or `METHOD cut=BYTES`, after which the connection ends; or `METHOD hold`, of which
+  ///     no answer comes.
+  ///   - content: What a download has.
+  init(faults: [String] = [], content: Int = 0) throws {
+    process = try ChildProcess(
+      ["/usr/bin/node", "-e", Self.script, "\(content)"] + faults)
+    guard let port = process.readLine() else {
+      throw Unexpected("node does not start: see config/setup\n\(process.errors)")
+    }
+    configuration = Client.Configuration(
+      url: try RelayURL("ws://127.0.0.1:\(port)/under/ws"), token: "secret")
+  }
+
+  /// Waits until the server has seen a request that begins like this.
+  func wait(for request: String) {
+    while let line = process.readLine() { if line.hasPrefix(request) { return } }
+  }
+
+  /// Ends the server, and returns the requests since the last one that was waited for.
+  func seen() -> [String] { process.end() }
+
+  /// The bytes of a file, which differ wherever they are.
+  static func bytes(_ count: Int) -> [UInt8] {
+    var state: UInt32 = 1
+    return (0..<count).map { _ in
+      state = state &* 1_664_525 &+ 1_013_904_223
+      return UInt8(truncatingIfNeeded: state >> 24)
+    }
+  }
+
+  private static let script = #"""
+    'use strict';
+    const { createHash } = require('crypto');
+    const [size, ...faults] = process.argv.slice(1);
+    const content = Buffer.alloc(Number(size));
+    for (let state = 1, i = 0; i < content.length; i += 1) {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      content[i] = state >>> 24;
+    }
+    const uploads = new Map();
+    let version = 1;
+    const server = require('http').createServer((request, response) => {
+      const { method, headers } = request;
+      const [wanted, fault = '', ...rest] = (faults[0] || '').split(' ');
+      const fails = wanted === method;
+      if (fails) faults.shift();
+      const id = request.url.slice('/under/v1/files/'.length);
+      console.log([method, request.url, headers.authorization,
+        headers['upload-length'] || headers['upload-offset'] || headers.range,
+        headers['upload-metadata'] || headers['if-range']].filter((word) => word).join(' '));
+      const answer = (status, fields = {}, body = '') => {
+        response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...fields });
+        response.end(body);
+      };
+      if (fails && fault === 'hold') return;
+      if (fails && /^[0-9]/.test(fault)) {
+        if (rest[0] === 'forgets') uploads.clear();
+        if (rest[0] === 'changes') version += 1;
+        const detail = rest.join(' ').replace(/^detail=/, '');
+        return answer(Number(fault), {}, JSON.stringify({ detail }));
+      }
+      const cut = fails ? Number(fault.slice('cut='.length)) : Infinity;
+      const file = uploads.get(id);
+      if (method === 'POST') {
+        uploads.set('file-1', { length: Number(headers['upload-length']), parts: [], taken: 0 });
+        answer(201, { Location: 'http://elsewhere.example/v1/files/file-1' });
+      } else if (method === 'GET') {
+        const tag = `"v${version}"`;
+        const from = headers['if-range'] === tag ? Number(/=(\d+)-/.exec(headers.range)[1]) : 0;
+        const part = content.subarray(from);
+        response.writeHead(from ? 206 : 200, { 'Content-Length': part.length, ETag: tag,
+          'Content-Range': `bytes ${from}-${content.length - 1}/${content.length}` });
+        if (part.length <= cut) return response.end(part);
+        response.write(part.subarray(0, cut), () => setImmediate(() => request.socket.destroy()));
+      } else if (!file) {
+        answer(404, {}, '{"detail":"no such file"}');
+      } else if (method === 'HEAD') {
+        response.writeHead(200, { 'Upload-Offset': file.taken, 'Upload-Length': file.length });
+        response.end();
+      } else if (method === 'DELETE') {
+        uploads.delete(id);
+        answer(204);
+      } else if (Number(headers['upload-offset']) !== file.taken) {
+        answer(409, {}, '{"detail":"another offset"}');
+      } else {
+        let left = cut;
+        request.on('data', (bytes) => {
+          const taken = bytes.subarray(0, left);
+          left -= taken.length;
+          file.parts.push(taken);
+          file.taken += taken.length;
+          if (left === 0) request.socket.destroy();
+        });
+        request.on('error', () => {});
+        request.on('end', () => {
+          answer(204, { 'Upload-Offset': file.taken });
+          if (file.taken === file.length) {
+            console.log('whole', createHash('sha256').update(Buffer.concat(file.parts)).digest('hex'));
+          }
+        });
+      }
+    });
+    server.listen(0, '127.0.0.1', () => console.log(server.address().port));
+    process.stdin.on('end', () => process.exit(0)).resume();
+    """#
+}
