@@ -36,7 +36,8 @@ struct JavaScriptTest: CustomTestStringConvertible {
   var testDescription: String { file }
 
   static let inNode = [
-    "account", "backlog", "blocks", "changes", "closing", "documents", "files", "ladder", "library", "lint",
+    "account", "backlog", "blocks", "changes", "closing", "documents", "files", "ladder", "library",
+    "lint",
     "members",
     "outbox", "page", "pauses", "react", "resume", "rooms",
   ].map { JavaScriptTest(file: "\($0).test.js") }

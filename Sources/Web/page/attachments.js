@@ -4,7 +4,7 @@ import { el, iconButton } from "./dom.js";
 import { sizeText } from "./file-row.js";
 import { plain } from "./format.js";
 
-/** So many are sent at once: more would be a mistake. */
+/** This many are sent at once: more would be a mistake. */
 const filesLimit = 20;
 const nameBytes = 255;
 

@@ -64,7 +64,10 @@ public final class FileTransfers {
       _ = try WorkerThread(name: "upload") {
         let upload = FileUpload(name: name, room: room, sizeBytes: file.size)
         events.post(
-          UploadRun(id: id, upload: upload, file: file, request: request, events: events).run())
+          UploadRun(
+            id: id, upload: upload, file: file, request: request,
+            resource: { configuration.resource($0) }, events: events
+          ).run())
       }
     }
   }

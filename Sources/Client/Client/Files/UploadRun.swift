@@ -8,6 +8,8 @@ struct UploadRun {
   var upload: FileUpload
   let file: OpenFile
   let request: RelayRequest
+  /// Returns the resource for the user whose upload it is.
+  let resource: (String) -> String
   let events: Mailbox<FileTransfers.Event>
 
   /// Returns the last event.
@@ -62,11 +64,11 @@ struct UploadRun {
   }
 
   private func send(
-    _ method: String, _ resource: String, _ fields: [(String, String)] = [],
+    _ method: String, _ path: String, _ fields: [(String, String)] = [],
     _ body: RelayRequest.Body = .none
   ) throws(RelayRequest.Failure) -> RelayRequest.Answer {
     try request.send(
-      method, resource, fields: [("Tus-Resumable", "1.0.0")] + fields, body: body,
+      method, resource(path), fields: [("Tus-Resumable", "1.0.0")] + fields, body: body,
       accepting: "application/json", limitBytes: Self.answerLimitBytes)
   }
 
@@ -77,7 +79,7 @@ struct UploadRun {
       last.cancellation = nil
       last.patience = .total(milliseconds: RelayRequest.timeoutMilliseconds)
       _ = try? last.send(
-        "DELETE", "v1/files/\(file)", fields: [("Tus-Resumable", "1.0.0")],
+        "DELETE", resource("v1/files/\(file)"), fields: [("Tus-Resumable", "1.0.0")],
         accepting: "application/json", limitBytes: Self.answerLimitBytes)
     }
     return .cancelled(id)

@@ -32,10 +32,10 @@ extension Server {
     let settings = FileSettings(
       limitBytes: limits.fileBytes, bytesPerSecond: limits.fileBytesPerSecond
     ) { SHA256Digest.code(of: $0, key: key) }
-    let keeper = FileKeeper(
+    let files = FileKeeper(
       folder: folder, isTemporary: isTemporary, options,
       processor: MediaFiles(pictures: pictures(logger)))
-    return (keeper, settings)
+    return (files, settings)
   }
 
   private static func pictures(_ logger: Logger) -> PictureProcessor? {
