@@ -53,8 +53,16 @@ extension Chat {
 
   func preview(of entry: Entry) -> Conversation.Preview {
     .init(
-      seq: entry.seq, from: entry.from, text: entry.text ?? Self.describe(entry), at: entry.at,
+      seq: entry.seq, from: entry.from, text: Self.shown(of: entry), at: entry.at,
       state: entry.from == user ? state(ofSeq: entry.seq, in: entry.room) : nil)
+  }
+
+  /// The content of an entry as text: a file is its name and size, and its caption below.
+  static func shown(of entry: Entry) -> String {
+    if let file = entry.file {
+      return [file.label, file.caption].compactMap { $0 }.joined(separator: "\n")
+    }
+    return entry.text ?? describe(entry)
   }
 
   static func describe(_ entry: Entry) -> String {
@@ -121,7 +129,7 @@ extension Chat {
     else { return }
     switch entry.kind {
     case .edit:
-      timeline?.messages[place].text = entry.text ?? ""
+      timeline?.messages[place].edit(entry.text ?? "")
       timeline?.messages[place].isEdited = true
     case .delete: timeline?.messages[place].delete(by: entry.from)
     case .react:
@@ -160,7 +168,8 @@ extension Chat {
     let isOwn = entry.from == user
     var message = Message(
       key: .init(from: entry.from, id: entry.id), seq: entry.seq, at: entry.at,
-      text: entry.text ?? Self.describe(entry), isOwn: isOwn)
+      text: Self.shown(of: entry), isOwn: isOwn)
+    message.file = entry.file?.label
     message.isDeleted = entry.isDeleted
     message.deletedBy = entry.deletedBy
     message.isEdited = entry.editedAt != nil
@@ -265,7 +274,7 @@ extension Chat {
     for index in timeline?.messages.indices ?? 0..<0
     where timeline?.messages[index].quote?.seq == entry.seq {
       timeline?.messages[index].quote?.from = entry.from
-      timeline?.messages[index].quote?.text = entry.text ?? ""
+      timeline?.messages[index].quote?.text = Self.shown(of: entry)
     }
   }
 
@@ -359,18 +368,32 @@ extension Message {
     }
   }
 
+  /// Takes a new text, which is the caption of a file.
+  mutating func edit(_ new: String) { text = file.map { "\($0)\n\(new)" } ?? new }
+
   /// Applies an outgoing change before the relay has acknowledged it.
   mutating func applyOutgoing(_ send: ClientMessage.Send, of seq: Int64?, by user: String) {
     guard seq != nil, let change = send.change, change.target == seq else { return }
     switch send.kind {
     case .edit where !isDeleted:
-      text = change.text ?? ""
+      edit(change.text ?? "")
       isEdited = true
     case .delete: delete(by: user)
     case .react:
       if let (emoji, isOn) = change.reaction { react(emoji, by: user, isOn: isOn) }
     default: break
     }
+  }
+}
+
+extension FileContent {
+  /// Its name and size.
+  package var label: String {
+    guard let size = description?.size else { return name }
+    let units = ["bytes", "kB", "MB", "GB"]
+    let unit = size < 1000 ? 0 : size < 1_000_000 ? 1 : size < 1_000_000_000 ? 2 : 3
+    let divisor = [1, 1000, 1_000_000, 1_000_000_000][unit]
+    return "\(name) (\((Int(size) + divisor / 2) / divisor) \(units[unit]))"
   }
 }
 

@@ -102,7 +102,7 @@ extension Chat {
     let name = TerminalText.line(name(of: entry.from))
     let title =
       conversation.peer == nil ? "\(name) – \(TerminalText.line(conversation.title))" : name
-    let text = TerminalText.line(entry.text ?? Self.describe(entry))
+    let text = TerminalText.line(Self.shown(of: entry))
     effects.append(.notify(title: title, body: String(text.prefix(200))))
   }
 }

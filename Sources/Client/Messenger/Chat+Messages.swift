@@ -53,6 +53,8 @@ extension Chat {
     switch command {
     case .edit where !message.isOwn, .delete where !message.isOwn:
       return "You can only change your own messages."
+    case .edit where message.file != nil, .forward where message.file != nil:
+      return "Captions are edited, and files are sent on, in the web page."
     case .openLink: return "This message has no link."
     case .retry, .discard: return "This message was sent, and did not fail."
     default: return "The relay has not confirmed this message yet."

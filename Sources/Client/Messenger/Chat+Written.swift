@@ -68,7 +68,8 @@ extension Chat {
   private func sentTexts(in room: String) -> [String] {
     var texts = written.sent.filter { $0.room == room }.map(\.text)
     let older = timeline?.messages.filter {
-      $0.isOwn && !$0.isDeleted && $0.forwardedFrom == nil && !$0.key.id.hasPrefix("\(idPrefix)-")
+      $0.isOwn && !$0.isDeleted && $0.forwardedFrom == nil && $0.file == nil
+        && !$0.key.id.hasPrefix("\(idPrefix)-")
     }
     texts.insert(contentsOf: older?.map { SlashCommand.escaped($0.text) } ?? [], at: 0)
     var newest: [String] = []

@@ -56,6 +56,8 @@ public struct Message: Equatable, Sendable {
   /// The original text, not sanitised; may have several lines.
   public var text: String
   public var isOwn: Bool
+  /// The name and size of a file, which is the first line of the text then; `nil` for other messages.
+  public var file: String?
   public var isDeleted = false
   /// Who has deleted it, unless that is its sender.
   public var deletedBy: String?

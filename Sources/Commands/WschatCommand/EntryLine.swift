@@ -24,7 +24,11 @@ enum EntryLine {
     case .text:
       if entry.isDeleted { return "(deleted)" }
       return entry.replyTo.map { "(reply to \($0)) \(entry.text ?? "")" } ?? entry.text ?? ""
-    case .data where entry.isDeleted: return "(deleted)"
+    case .data where entry.isDeleted, .file where entry.isDeleted: return "(deleted)"
+    case .file:
+      let file = entry.file
+      let label = "(file \(file?.label ?? ""))"
+      return file?.caption.map { "\(label) \($0)" } ?? label
     case .data: return entry.data.map { String(decoding: compact($0), as: UTF8.self) } ?? ""
     case .edit:
       return entry.text == ""

@@ -11,13 +11,13 @@ extension Chat {
     let isInLog = message.seq != nil
     if isInLog { actions += [.reply, .react] }
     actions.append(.copy)
-    if isInLog { actions.append(.forward) }
+    if isInLog, message.file == nil { actions.append(.forward) }
     if !Links.find(in: message.text).isEmpty { actions.append(.openLink) }
     // It may not have been sent yet: then it can be taken back.
     if message.isOwn, message.state == .waiting {
       actions += message.forwardedFrom == nil ? [.edit, .discard] : [.discard]
     }
-    if message.isOwn, isInLog { actions += [.edit, .delete] }
+    if message.isOwn, isInLog { actions += message.file == nil ? [.edit, .delete] : [.delete] }
     if !message.isOwn, isInLog, mayDelete(message) { actions.append(.delete) }
     return actions
   }
