@@ -40,7 +40,7 @@ export function checkedText(text, limits) {
 export function checkedContent(content, { replyTo }, limits) {
   if (typeof content === "object" && "data" in content) {
     const json = JSON.stringify(content.data);
-    if (json === undefined) throw bad("data", "The data is not JSON.");
+    if (json === undefined) throw bad("data", "It is not JSON.");
     if (/(^|[^\\])(\\\\)*\\ud[89a-f]/.test(json))
       throw bad("data", "A text in the data is not Unicode.");
     return { kind: "data", data: JSON.parse(json) };
@@ -68,7 +68,7 @@ export function checkedFile(file, { name = file.name, text, replyTo: reply_to },
 export function checkedEmoji(emoji) {
   const length = bytes(emoji);
   if (length < 1 || length > 64 || /\s|\p{Surrogate}/u.test(emoji)) {
-    throw bad("emoji", "An emoji has 1 to 64 bytes and no spaces.");
+    throw bad("emoji", "An emoji has 1 to 64 bytes, no spaces.");
   }
   return emoji;
 }

@@ -16,7 +16,7 @@ const refusedLimit = 100;
 /** Requests without an answer: they may be refused, for a room that was left meanwhile. */
 const unanswered = ["leave", "received", "read", "typing"];
 
-const withdrawn = () => new RelayError("discarded", "It was withdrawn before it was sent.");
+const withdrawn = () => new RelayError("discarded", "It was withdrawn.");
 
 /** @implements {Link} */
 export class Client {

@@ -75,7 +75,7 @@ export class Connection {
       this.#timing,
     );
     this.health = { state: "connecting", transport: this.#ladder.transport, since: Date.now() };
-    if (!WebSocket) this.#ladder.why = "There is no WebSocket; give the option `WebSocket`.";
+    if (!WebSocket) this.#ladder.why = "Give the option `WebSocket`: there is none.";
   }
 
   /** What the relay accepts as one message; 0 if that is not known. */

@@ -60,8 +60,7 @@ export function toldBy(_where, promise) {
   promise.catch(() => {});
 }
 
-export const tooLarge = () =>
-  new RelayError("too_large", "The message is larger than the relay accepts.");
+export const tooLarge = () => new RelayError("too_large", "It is too large for the relay.");
 
 /** Thrown by `getToken` if there is no token and there will be none: the client ends. */
 export class Unauthorized extends RelayError {

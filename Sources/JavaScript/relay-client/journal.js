@@ -103,7 +103,7 @@ export class Journal {
 
   /** @param {Store} store @param {unknown} error */
   #fail(store, error) {
-    const message = `The store failed; what follows is kept in memory only: ${error}`;
+    const message = `The store failed; the rest is in memory only: ${error}`;
     this.#tell({ type: "failed", error: new RelayError("store_failed", message) });
     this.#store = new MemoryStore();
     // One that answers too late must not stay open. Whether that fails changes nothing any more.

@@ -58,7 +58,7 @@ export class Session {
     this.#timing = options.timing;
     this.token = options.token;
     this.#patience = new Deadline(this.#timing.welcomeMs, () =>
-      this.end(1006, "The relay did not answer in time."),
+      this.end(1006, "The relay does not answer."),
     );
     try {
       this.#transport = open({

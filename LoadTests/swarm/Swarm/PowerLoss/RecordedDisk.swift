@@ -47,7 +47,8 @@ struct RecordedDisk: Sendable {
     files = Disk(files, events).afterPowerLoss(mercy, using: &random)
     // Shared memory is lost in any case.
     files = files.filter { !$0.key.hasSuffix("-shm") }
-    for (name, _) in try Folder.entries(of: folder) where files[name] == nil {
+    // Of the folder with the bytes of files nothing is recorded: it stays.
+    for (name, isFolder) in try Folder.entries(of: folder) where files[name] == nil && !isFolder {
       guard unsafe unlink("\(folder)/\(name)") == 0 else {
         throw SystemError.last("unlink \(name)")
       }
