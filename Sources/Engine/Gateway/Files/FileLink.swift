@@ -26,13 +26,9 @@ struct FileLink: Equatable {
     (self.user, self.until, self.signature) = (user, until, signature)
   }
 
-  /// Whether the relay has made it for this file, and it has not expired. All characters are compared in any
-  /// case, so that the time does not tell how many of them are right.
+  /// Whether the relay has made it for this file, and it has not expired.
   func isValid(for id: String, now: Int64, _ code: Code) -> Bool {
-    let expected = Array(Self.sign(id, user, until, code).utf8)
-    let found = Array(signature.utf8)
-    guard found.count == expected.count, now < until else { return false }
-    return zip(found, expected).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    now < until && signature.equals(secret: Self.sign(id, user, until, code))
   }
 
   /// The query of the address.

@@ -261,12 +261,18 @@ extension RequestRouter {
     call.isOperator = true
   }
 
-  /// Whether the request has a token of the configuration. All bytes are compared in any case, so that the
-  /// time does not tell how many of them are right.
+  /// Whether the request has a token of the configuration.
   private func presents(_ token: String, _ request: HTTPRequest) -> Bool {
-    let expected = Array("Bearer \(token)".utf8)
-    let found = Array((request.headers.only("Authorization") ?? "").utf8)
-    guard !token.isEmpty, found.count == expected.count else { return false }
-    return zip(found, expected).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    !token.isEmpty
+      && (request.headers.only("Authorization") ?? "").equals(secret: "Bearer \(token)")
+  }
+}
+
+extension String {
+  /// Whether this is a secret. All bytes are compared in any case, so that the time does not tell how many of them
+  /// are right.
+  func equals(secret: String) -> Bool {
+    utf8.count == secret.utf8.count
+      && zip(utf8, secret.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 }
