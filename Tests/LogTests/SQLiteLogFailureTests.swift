@@ -22,8 +22,9 @@ import Wire
   }
 
   private func open(_ surroundings: Surroundings) throws -> SQLiteLog {
+    // A pass of retention would report the failure too, if it is due: on a slow machine.
     try SQLiteLog(
-      folder: folder["data"], clock: { surroundings.now },
+      folder: folder["data"], tickMilliseconds: 24 * 3600 * 1000, clock: { surroundings.now },
       report: { surroundings.report($0) })
   }
 
