@@ -315,7 +315,7 @@ let package = Package(
       [
         "SQLiteLog", "PostgresLog", "Postgres", "Relay", "Wire", "Mixing", "CSQLite", "TestSupport",
       ]),
-    tests("Media", ["Media"]),
+    tests("Media", ["Media", "Mixing", "TestSupport"], excluding: ["Samples"]),
     tests("PictureConversion", ["PictureConversion", "Media"]),
     tests(
       "PictureProcessing",

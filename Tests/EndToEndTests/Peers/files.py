@@ -17,6 +17,7 @@ import zlib
 from relay import PATIENCE_S, WITHOUT_LIMITS, Relay, wait
 
 TUS = {"Tus-Resumable": "1.0.0"}
+SAMPLES = pathlib.Path(__file__).parents[2] / "MediaTests/Samples"
 PART = {**TUS, "Content-Type": "application/offset+octet-stream"}
 
 
@@ -212,6 +213,9 @@ def serving(relay):
     for _ in range(3):
         connection.request("GET", f"{path}?user=bo")
         assert connection.getresponse().read() == content
+    voice = files.upload((SAMPLES / "recorded.webm").read_bytes())
+    entry = files.entry("dm:ada:bo", files.show(voice, "dm:ada:bo", "voice.webm"))
+    assert entry["media_type"] == "audio/webm" and entry["duration_ms"] == 1501, entry
 
 
 def links(relay):

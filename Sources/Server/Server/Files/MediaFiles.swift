@@ -5,7 +5,8 @@ import PictureProcessing
 import WebSocket
 
 /// Finds out what a file is by its first bytes, and has pictures decoded and encoded again: what they were uploaded
-/// as is never served. A picture that cannot be decoded is a file to download.
+/// as is never served. A picture that cannot be decoded is a file to download. Of sound and video it reads how long they
+/// last.
 struct MediaFiles: FileProcessor {
   /// `nil` = every picture is a file to download.
   let pictures: PictureProcessor?
@@ -16,6 +17,7 @@ struct MediaFiles: FileProcessor {
     let type = input.mediaType
     if type.kind != .picture {
       file.mediaType = type.rawValue
+      file.durationMilliseconds = type.durationMilliseconds(of: input.source)
       return file
     }
     return pictures.flatMap { process(path, input.descriptor, $0) } ?? file
@@ -63,8 +65,18 @@ private struct OpenedFile: ~Copyable {
   deinit { close(descriptor) }
 
   var mediaType: MediaType {
-    var head = [UInt8](repeating: 0, count: MediaType.headLimitBytes)
-    let count = unsafe pread(descriptor, &head, head.count, 0)
-    return MediaType.sniff(head.span.extracting(first: max(0, count)))
+    MediaType.sniff(Self.read(descriptor, 0, MediaType.headLimitBytes).span)
+  }
+
+  var source: MediaSource {
+    let size = lseek(descriptor, 0, SEEK_END)
+    return MediaSource(size: Int64(max(0, size))) { [descriptor] in Self.read(descriptor, $0, $1) }
+  }
+
+  private static func read(_ descriptor: Int32, _ offset: Int64, _ count: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let read = unsafe pread(descriptor, &bytes, count, off_t(offset))
+    bytes.removeLast(count - max(0, read))
+    return bytes
   }
 }
