@@ -15,5 +15,7 @@ extension `End to end` {
     @Test func `goes on with an upload over a kill of the relay and a reload`() throws {
       try play("killed")
     }
+
+    @Test func `plays sound, and shows its waveform`() throws { try play("heard") }
   }
 }

@@ -43,9 +43,11 @@ const paths = {
   microphone:
     "M12 15a3 3 0 0 0 3-3V6a3 3 0 0 0-6 0v6a3 3 0 0 0 3 3zM6 11.5a6 6 0 0 0 12 0M12 17.5V21",
   download: "M12 4v11M7 10.5l5 5 5-5M5 20h14",
+  play: "M8 5v14l11-7z",
+  pause: "M8 5v14M16 5v14",
   clock: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 7v5l3 2",
 };
-const filled = new Set(["send", "reply"]);
+const filled = new Set(["send", "reply", "play"]);
 
 /** @param {keyof typeof paths} name */
 export function icon(name) {

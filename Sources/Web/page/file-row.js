@@ -18,6 +18,8 @@ const shownTypes = /^image\/(png|jpeg|webp|gif)$/;
 const drawn = new WeakMap();
 /** @typedef {{of: unknown, element: HTMLElement}} Drawn */
 
+const playing = () => import("./playing.js");
+
 /** @param {Pick<Shown, "file" | "name">} message */
 export const fileName = ({ file, name }) => plain(file?.name ?? name ?? "File");
 
@@ -45,7 +47,8 @@ export function fileElement(row, message, context) {
 /** @param {Shown} message @param {SharedFile} file @param {Context} context */
 function shared(message, file, context) {
   if (file.thumbnail) return picture(message, file, context);
-  if (/^(audio|video)\//.test(file.mediaType)) return player(file);
+  if (file.mediaType.startsWith("audio/")) return sound(file);
+  if (file.mediaType.startsWith("video/")) return video(file);
   return el(
     "button",
     {
@@ -91,28 +94,29 @@ function picture(message, file, context) {
     draw(frame, thumbnail?.placeholder ?? ""),
   );
   image.addEventListener("error", () => frame.classList.add("missing"));
-  show(image, file.thumbnailUrl());
+  file.thumbnailUrl().then(
+    (url) => {
+      image.src = url;
+    },
+    () => image.dispatchEvent(new Event("error")),
+  );
   return frame;
 }
 
 /** @param {SharedFile} file */
-function player(file) {
-  const isVideo = file.mediaType.startsWith("video/");
-  const properties = { controls: true, preload: "none", "aria-label": plain(file.name) };
-  const element = isVideo ? el("video", properties) : el("audio", properties);
-  if (isVideo) reserve(element, file);
-  show(element, file.url());
-  return el("div", { class: "player" }, element, isVideo ? "" : el("span", {}, plain(file.name)));
+function sound(file) {
+  const place = el("div", { class: "voice", role: "group", "aria-label": plain(file.name) });
+  load(playing, place).then(({ voice }) => voice(place, file));
+  if (file.name.startsWith("Voice message.")) return place;
+  return el("div", {}, place, el("span", { class: "sound-name", dir: "auto" }, plain(file.name)));
 }
 
-/** @param {HTMLImageElement | HTMLMediaElement} element @param {Promise<string>} url */
-function show(element, url) {
-  url.then(
-    (url) => {
-      element.src = url;
-    },
-    () => element.dispatchEvent(new Event("error")),
-  );
+/** @param {SharedFile} file */
+function video(file) {
+  const element = el("video", { controls: true, preload: "none", "aria-label": plain(file.name) });
+  reserve(element, file);
+  load(playing, element).then(({ source }) => source(element, file).ready());
+  return element;
 }
 
 /** A file on its way, with a button that ends that. @param {Shown} message @param {Context} context */

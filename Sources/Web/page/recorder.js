@@ -2,15 +2,13 @@
 
 import { el, iconButton } from "./dom.js";
 import { dialog } from "./opening.js";
+import { clock } from "./playing.js";
 import { report } from "./problems.js";
 
 /** The first one that the browser can record: all are Opus, but that of Safari. */
 const types = ["audio/ogg;codecs=opus", "audio/webm;codecs=opus", "audio/mp4"];
 const secondsLimit = 15 * 60;
 const bitsPerSecond = 32_000;
-
-/** @param {number} seconds */
-const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 
 /**
  * Records until one is done or has cancelled.

@@ -1,6 +1,7 @@
 """web_files.py CASE RELAY: plays a case of the web page with files, and prints "good"."""
 import hashlib
 import json
+import pathlib
 import urllib.request
 
 from web import axe
@@ -105,5 +106,44 @@ def killed(browser, folder):
     relay.stop()
 
 
+def heard(browser, folder):
+    """Sound shows its waveform and how long it lasts, and is played by a pointer and by keys."""
+    relay = Relay(RELAY, folder, WITHOUT_LIMITS)
+    sound = (pathlib.Path(__file__).parents[2] / "MediaTests/Samples/recorded.webm").read_bytes()
+    request = urllib.request.Request(f"{relay.url}/v1/files?user=bo", sound, {
+        "Tus-Resumable": "1.0.0", "Content-Type": "application/offset+octet-stream", "Upload-Length": str(len(sound))})
+    with urllib.request.urlopen(request) as answer:
+        file = answer.headers["Location"].rsplit("/", 1)[1]
+    relay.send("bo", "general", {"kind": "file", "file": file, "name": "Voice message.webm"})
+    ada = opened(browser, relay, "ada", "general")
+    ada.wait("document.querySelector('.voice .played') !== null")
+    # A sine sounds all the time.
+    heights = ada.evaluate("document.querySelector('.voice .played').getAttribute('d').match(/(?<=v)[0-9]+/g).map(Number)")
+    check(max(heights) == 28 and min(heights[2:-2]) > 14, heights)
+    time = "document.querySelector('.voice .time').textContent"
+    check(ada.evaluate(time) == "0:01", ada.evaluate(time))
+    height = ada.evaluate("document.querySelector('.voice').offsetHeight")
+    check(height == 44, height)
+    script = axe()
+    if script is not None:
+        ada.evaluate(script)
+        found = ada.evaluate("axe.run(document).then(({ violations }) => violations.map(one => `${one.id}: ${one.nodes[0].html}`))")
+        check(not found, found)
+    position = "Number(document.querySelector('.voice input').value)"
+    ada.click(".voice button")
+    ada.wait("document.querySelector('.voice button').title === 'Pause Voice message.webm'")
+    ada.wait(f"{position} > 0")
+    # At its end it is as it was.
+    ada.wait("document.querySelector('.voice button').title === 'Play Voice message.webm'")
+    ada.wait(f"{position} === 0")
+    ada.evaluate("document.querySelector('.voice input').focus()")
+    ada.press("End")
+    ada.wait("document.querySelector('.voice audio').currentTime > 1")
+    text = ada.evaluate("document.querySelector('.voice input').getAttribute('aria-valuetext')")
+    check(text.endswith(" of 0:01"), text)
+    quiet(ada)
+    relay.stop()
+
+
 if __name__ == "__main__":
-    play({"sent": sent, "killed": killed})
+    play({"sent": sent, "killed": killed, "heard": heard})
