@@ -175,7 +175,7 @@ import Wire
 private struct Served {
   enum Change {
     case equal
-    /// Some answers are errors.
+    /// Some answers are errors, or some hints are wrong.
     case refused
     case other(String)
 
@@ -192,6 +192,9 @@ private struct Served {
 
   /// `nil` = an error.
   private var answers: [String: String?] = [:]
+  /// A list of rooms reads what is left of a damaged entry: its kind, which is counted as unread or not, and its time. A
+  /// user whose list were refused would lose all rooms for that.
+  private var hints: [String: String] = [:]
   private var lines: Set<[UInt8]> = []
   private var isExported = false
 
@@ -213,8 +216,12 @@ private struct Served {
         continue
       }
       for room in Self.rooms {
-        let membership = memberships.first { $0.room == room }.map { "\($0)" }
-        answers["\(room) of \(user)"] = .some(membership ?? (isComplete ? "none" : nil))
+        var membership = memberships.first { $0.room == room }
+        if let membership { hints["\(room) of \(user)"] = "\(membership)" }
+        membership?.unread = Unread()
+        membership?.lastAt = 0
+        answers["\(room) of \(user)"] = .some(
+          membership.map { "\($0)" } ?? (isComplete ? "none" : nil))
       }
     }
     for room in Self.rooms {
@@ -269,7 +276,7 @@ private struct Served {
   }
 
   func change(from sound: Served) -> Change {
-    var change = isExported ? Change.equal : .refused
+    var change = isExported && hints == sound.hints ? Change.equal : .refused
     if !lines.isSubset(of: sound.lines) || isExported && lines != sound.lines {
       return .other("export")
     }
