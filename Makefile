@@ -370,7 +370,7 @@ release: lint
 # Run `make build` first, as the owner of the folder: root need not build what it installs. BUILT is the
 # folder of the binaries. The commands generate their own shell completions.
 INSTALLED = $(DESTDIR)$(PREFIX)
-# Which relay finds beside itself.
+# Which relay starts, and people do not: it finds them there, or beside itself.
 RELAY_PROGRAMS = $(if $(filter %/relay,$(COMMANDS)),$(BUILT)/relay-media)
 MANUALS = $(foreach name,$(notdir $(COMMANDS)),$(wildcard Sources/Commands/*/$(name).1 LoadTests/$(name)/$(name).1))
 SWARM_LIBRARIES = $(if $(filter %/swarm,$(COMMANDS)),$(BUILT)/libPowerLossRecorder.so $(BUILT)/libWrongClock.so)
@@ -382,9 +382,10 @@ MONITORING = config/monitoring/alerts.yaml config/monitoring/dashboard.json
 
 install:
 	@for command in $(COMMANDS) $(RELAY_PROGRAMS); do [ -x "$$command" ] || exec $(MAKE) build; done
-	install -d "$(INSTALLED)/bin" "$(INSTALLED)/share/man/man1" "$(DOCUMENTATION)" \
+	install -d "$(INSTALLED)/bin" "$(INSTALLED)/libexec" "$(INSTALLED)/share/man/man1" "$(DOCUMENTATION)" \
 	  "$(BASH_COMPLETIONS)" "$(ZSH_COMPLETIONS)" "$(FISH_COMPLETIONS)"
-	install -m 755 $(COMMANDS) $(RELAY_PROGRAMS) "$(INSTALLED)/bin"
+	install -m 755 $(COMMANDS) "$(INSTALLED)/bin"
+	$(if $(RELAY_PROGRAMS),install -m 755 $(RELAY_PROGRAMS) "$(INSTALLED)/libexec")
 	$(if $(SWARM_LIBRARIES),install -d "$(INSTALLED)/lib" && install -m 644 $(SWARM_LIBRARIES) "$(INSTALLED)/lib")
 	$(if $(SWARM_LIBRARIES),install -m 644 LoadTests/README.md "$(DOCUMENTATION)/scenarios.md")
 	install -m 644 $(MANUALS) "$(INSTALLED)/share/man/man1"
@@ -398,7 +399,7 @@ install:
 
 # Removes the files of `make install` and nothing else; of the folders only the project's own.
 uninstall:
-	rm -f "$(INSTALLED)/bin/relay-media" "$(INSTALLED)/lib/libPowerLossRecorder.so" "$(INSTALLED)/lib/libWrongClock.so" \
+	rm -f "$(INSTALLED)/libexec/relay-media" "$(INSTALLED)/lib/libPowerLossRecorder.so" "$(INSTALLED)/lib/libWrongClock.so" \
 	  "$(DOCUMENTATION)/relay.yaml" \
 	  "$(DOCUMENTATION)/wschat.yaml" "$(DOCUMENTATION)/scenarios.md" $(addprefix "$(DOCUMENTATION)"/,$(notdir $(MONITORING)))
 	for name in $(notdir $(COMMANDS)); do \

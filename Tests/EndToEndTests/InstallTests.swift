@@ -48,6 +48,16 @@ extension `End to end` {
       }
     }
 
+    @Test func `relay finds relay-media, which people do not call`() throws {
+      let relay = try ChildProcess(
+        [root["usr/bin/relay"], "serve", "--listen", "127.0.0.1:0", "--data", root["data"]],
+        input: "")
+      try relay.waitForErrors(Deadline()) { $0.contains("listening on ") }
+      #expect(!relay.errors.contains("No picture is shown"), "\(relay.errors)")
+      let called = try ChildProcess(["test", "-e", root["usr/bin/relay-media"]], input: "")
+      #expect(try called.wait() == .exit(1))
+    }
+
     @Test func `nothing is left after make uninstall but folders that others use`() throws {
       #expect(try Self.run(["uninstall"], root).wait() == .exit(0))
       // Where nothing is, there is nothing to do.

@@ -90,6 +90,7 @@ held = socket.create_server((host, 0), backlog=1024)
 port = held.getsockname()[1]
 manager = ServiceManager(temporary.name, [held], user="relay")
 start()
+assert "No picture is shown" not in manager.log.read_text(), "relay-media was not found"
 link = re.search(r"/join/(\S+)", manager.log.read_text())[1]
 status, account = ask("POST", f"/v1/invites/{link}", {"user": "ada"})
 assert status == 201, account

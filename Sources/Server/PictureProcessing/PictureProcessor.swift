@@ -9,21 +9,24 @@ public struct PictureProcessor: Sendable {
   /// The process may use 5 s of a processor; the rest is for a machine that is busy, where it comes last.
   public static let timeoutMilliseconds = 15_000
   static let program = "relay-media"
+  /// Beside the running program where both are built, and where it is installed in a `bin`.
+  private static let folders = ["", "../libexec/"]
 
   private let path: String
   private let timeoutMilliseconds: Int
 
-  /// Finds relay-media beside the running program.
+  /// Finds relay-media.
   public init(timeoutMilliseconds: Int = timeoutMilliseconds) throws(SystemError) {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
     guard count > 0 else { throw SystemError.last("readlink /proc/self/exe") }
     let own = String(decoding: buffer.prefix(count).map(UInt8.init), as: UTF8.self)
     let folder = own.lastIndex(of: "/").map { own[...$0] } ?? "./"
-    self.init(path: "\(folder)\(Self.program)", timeoutMilliseconds: timeoutMilliseconds)
-    guard ChildProgram.exists(path) else {
-      throw SystemError("find \(path), which is installed with relay", code: ENOENT)
+    let places = Self.folders.map { "\(folder)\($0)\(Self.program)" }
+    guard let path = places.first(where: ChildProgram.exists) else {
+      throw SystemError("find \(places[0]), which is installed with relay", code: ENOENT)
     }
+    self.init(path: path, timeoutMilliseconds: timeoutMilliseconds)
   }
 
   init(path: String, timeoutMilliseconds: Int) {

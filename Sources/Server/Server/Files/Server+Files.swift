@@ -41,7 +41,7 @@ extension Server {
   private static func pictures(_ logger: Logger) -> PictureProcessor? {
     do throws(SystemError) { return try PictureProcessor() } catch {
       logger.warning(
-        "No picture is shown: each is a file to download. Install relay-media beside relay, and restart.",
+        "No picture is shown: each is a file to download. Install relay-media, which comes with relay, and restart.",
         metadata: ["error": "\(error)"])
       return nil
     }
