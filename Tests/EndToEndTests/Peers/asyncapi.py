@@ -218,7 +218,7 @@ class Peer:
         return await self.until(lambda m: m.get("ref") == request["ref"], request)
 
 
-async def examples(relay):
+async def examples(relay, file):
     """Every example of a client's message is answered as its operation says."""
     async with websockets.connect(f"{relay.socket}?user=ada") as a, websockets.connect(f"{relay.socket}?user=bo") as b:
         ada, bo = Peer(a), Peer(b)
@@ -231,7 +231,8 @@ async def examples(relay):
             operation = API["operations"][f"on{name[0].upper()}{name[1:]}"]
             replies = {target(target(r["$ref"])["$ref"])["name"] for r in operation["reply"]["messages"]}
             for example in message["examples"]:
-                answer = await ada.ask(example["payload"])
+                payload = example["payload"]
+                answer = await ada.ask({**payload, "file": file} if "file" in payload else payload)
                 assert answer["type"] in replies, (example, answer)
                 # An open relay takes no token; everything else succeeds.
                 assert answer["type"] != "error" or name == "auth", (example, answer)
@@ -281,11 +282,67 @@ def as_operator(relay, method, path):
         ["curl", "-s", "-X", method, "--unix-socket", relay.data / "operator.sock", f"http://localhost{path}"]))
 
 
+def exchange(relay, operation, file="", example=None, answer=0, **query):
+    """Does an operation of files, and holds the answer against its message; returns its headers and content."""
+    operation = API["operations"][operation]
+    address = target(operation["channel"]["$ref"])["address"].replace("{file}", file)
+    asked = target(target(operation["messages"][0]["$ref"])["$ref"])
+    headers = {"Tus-Resumable": "1.0.0"}
+    content = None
+    if example is not None:
+        example = asked["examples"][example]
+        errors = list(jsonschema.Draft202012Validator(asked["headers"]).iter_errors(example["headers"]))
+        assert not errors, errors
+        headers = {**{name: str(value) for name, value in example["headers"].items()}, "Content-Type": asked["contentType"]}
+        content = example["payload"].encode()
+    made = urllib.request.Request(
+        f"{relay.url}{address}?{urllib.parse.urlencode({'user': 'ada', **query})}", content, headers,
+        method=operation["bindings"]["http"]["method"])
+    if made.method == "GET":
+        made.remove_header("Tus-resumable")
+    try:
+        found = urllib.request.urlopen(made, timeout=60)
+    except urllib.error.HTTPError as error:
+        found = error
+    name = operation["reply"]["messages"][answer]["$ref"].split("/")[-1]
+    content = found.read()
+    if name in ("problem", "fileLink"):
+        check(json.loads(content), name)
+    assert (MESSAGES[name]["payload"] is False) <= (not content), (name, content)
+    schema = MESSAGES[name].get("headers", {})
+    values = {key: int(value) if value.isdigit() else value for key, value in found.headers.items()}
+    errors = [error.message for error in jsonschema.Draft202012Validator(schema).iter_errors(values)]
+    assert not errors, (name, errors)
+    return found.headers, content
+
+
+def files(relay):
+    """The operations of files, from an upload in two parts to the link; returns the file."""
+    headers, _ = exchange(relay, "postFile", example=0)
+    file = headers["Location"].rsplit("/", 1)[1]
+    assert headers["Upload-Offset"] == "5", headers
+    assert exchange(relay, "headFile", file)[0]["Upload-Length"] == "11"
+    assert exchange(relay, "patchFile", file, example=1)[0]["Upload-Offset"] == "11"
+    exchange(relay, "getFile", file, answer=1)
+    assert request(relay, "/v1/rooms/general/messages", {"kind": "file", "id": "named", "file": file, "name": "a.txt"})[0] == 201
+    query = API["operations"]["getFile"]["bindings"]["http"]["query"]["examples"][0]
+    assert exchange(relay, "getFile", file, **query)[1] == b"hello world"
+    exchange(relay, "getThumbnail", file, answer=1)
+    exchange(relay, "postFileLink", file)
+    exchange(relay, "deleteFile", file, answer=1)
+    other = exchange(relay, "postFile", example=0)[0]["Location"].rsplit("/", 1)[1]
+    exchange(relay, "deleteFile", other)
+    return file
+
+
+OF_FILES = {"postFile", "patchFile", "headFile", "getFile", "deleteFile", "getThumbnail", "postFileLink"}
+
+
 def over_http(relay):
     traced = {"id": "traced", "text": "hi", "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}
     assert request(relay, "/v1/rooms/general/messages", traced)[0] == 201
     for name, operation in API["operations"].items():
-        if "http" not in operation.get("bindings", {}) or name == "getStream":
+        if "http" not in operation.get("bindings", {}) or name == "getStream" or name in OF_FILES:
             continue
         if name in FOR_OPERATORS:
             method, path, answer = FOR_OPERATORS[name]
@@ -367,8 +424,9 @@ def main():
                          f"directory: {{ file: {folder / 'people.yaml'} }}\n")
         relay = Relay(PROGRAM, folder, configuration)
         over_http(relay)
+        file = files(relay)
         stream(relay)
-        asyncio.run(examples(relay))
+        asyncio.run(examples(relay, file))
         (folder / "tokens").mkdir()
         relay = Relay(PROGRAM, folder / "tokens", f"auth: {{ mode: jwt, secret: {SECRET} }}")
         asyncio.run(tokens(relay, PROGRAM))
