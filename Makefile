@@ -378,14 +378,15 @@ BASH_COMPLETIONS = $(INSTALLED)/share/bash-completion/completions
 ZSH_COMPLETIONS = $(INSTALLED)/share/zsh/site-functions
 FISH_COMPLETIONS = $(INSTALLED)/share/fish/vendor_completions.d
 DOCUMENTATION = $(INSTALLED)/share/doc/relay
+HELPERS = $(INSTALLED)/libexec/relay
 MONITORING = config/monitoring/alerts.yaml config/monitoring/dashboard.json
 
 install:
 	@for command in $(COMMANDS) $(RELAY_PROGRAMS); do [ -x "$$command" ] || exec $(MAKE) build; done
-	install -d "$(INSTALLED)/bin" "$(INSTALLED)/libexec" "$(INSTALLED)/share/man/man1" "$(DOCUMENTATION)" \
+	install -d "$(INSTALLED)/bin" "$(HELPERS)" "$(INSTALLED)/share/man/man1" "$(DOCUMENTATION)" \
 	  "$(BASH_COMPLETIONS)" "$(ZSH_COMPLETIONS)" "$(FISH_COMPLETIONS)"
 	install -m 755 $(COMMANDS) "$(INSTALLED)/bin"
-	$(if $(RELAY_PROGRAMS),install -m 755 $(RELAY_PROGRAMS) "$(INSTALLED)/libexec")
+	$(if $(RELAY_PROGRAMS),install -m 755 $(RELAY_PROGRAMS) "$(HELPERS)")
 	$(if $(SWARM_LIBRARIES),install -d "$(INSTALLED)/lib" && install -m 644 $(SWARM_LIBRARIES) "$(INSTALLED)/lib")
 	$(if $(SWARM_LIBRARIES),install -m 644 LoadTests/README.md "$(DOCUMENTATION)/scenarios.md")
 	install -m 644 $(MANUALS) "$(INSTALLED)/share/man/man1"
@@ -399,14 +400,16 @@ install:
 
 # Removes the files of `make install` and nothing else; of the folders only the project's own.
 uninstall:
-	rm -f "$(INSTALLED)/libexec/relay-media" "$(INSTALLED)/lib/libPowerLossRecorder.so" "$(INSTALLED)/lib/libWrongClock.so" \
+	rm -f "$(HELPERS)/relay-media" "$(INSTALLED)/lib/libPowerLossRecorder.so" "$(INSTALLED)/lib/libWrongClock.so" \
 	  "$(DOCUMENTATION)/relay.yaml" \
 	  "$(DOCUMENTATION)/wschat.yaml" "$(DOCUMENTATION)/scenarios.md" $(addprefix "$(DOCUMENTATION)"/,$(notdir $(MONITORING)))
 	for name in $(notdir $(COMMANDS)); do \
 	  rm -f "$(INSTALLED)/bin/$$name" "$(INSTALLED)/share/man/man1/$$name.1" \
 	    "$(BASH_COMPLETIONS)/$$name" "$(ZSH_COMPLETIONS)/_$$name" "$(FISH_COMPLETIONS)/$$name.fish"; \
 	done
-	[ ! -d "$(DOCUMENTATION)" ] || rmdir --ignore-fail-on-non-empty "$(DOCUMENTATION)"
+	for folder in "$(DOCUMENTATION)" "$(HELPERS)"; do \
+	  [ ! -d "$$folder" ] || rmdir --ignore-fail-on-non-empty "$$folder"; \
+	done
 
 # A package of the release build; a second revision of it is what the test upgrades to.
 deb: build

@@ -49,7 +49,7 @@ enum MediaDuration {
   /// What claims to last longer is not believed.
   static let limitSeconds = 10.0 * 86_400
   static let headBytes = 1 << 16
-  /// What a browser records has a cluster of WebM, or a page of Ogg, within so many bytes.
+  /// What a browser records has a cluster of WebM, or a page of Ogg, within that length.
   static let endBytes = 1 << 18
   /// Resource Interchange File Format: a chunk has a name of four characters and a size.
   static func wav(_ source: MediaSource) -> Double? {

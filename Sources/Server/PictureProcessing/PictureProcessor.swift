@@ -10,7 +10,7 @@ public struct PictureProcessor: Sendable {
   public static let timeoutMilliseconds = 15_000
   static let program = "relay-media"
   /// Beside the running program where both are built, and where it is installed in a `bin`.
-  private static let folders = ["", "../libexec/"]
+  private static let folders = ["", "../libexec/relay/"]
 
   private let path: String
   private let timeoutMilliseconds: Int
