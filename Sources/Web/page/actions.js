@@ -14,7 +14,7 @@ import { gist } from "./row.js";
 
 /** @import { Message, Role } from "./relay-client/types.js" */
 /** @import { Room } from "./relay-client/room.js" */
-/** @import { Act, Action, Messenger } from "./room-view.js" */
+/** @import { Act, Action, Messenger } from "./types.js" */
 
 /** No message is older. */
 const firstYear = 1990;

@@ -12,7 +12,7 @@ import { mentions } from "./text.js";
 
 /** @import { Conversation } from "./conversation.js" */
 /** @import { Message, Role } from "./relay-client/types.js" */
-/** @import { Messenger, Open } from "./room-view.js" */
+/** @import { Messenger, Open } from "./types.js" */
 /** @import { Timeline } from "./timeline.js" */
 
 /**

@@ -1,10 +1,10 @@
 // What is loaded of one room: a part of its log without gaps, in rising `seq`.
 
 import { Emitter } from "./relay-client/emitter.js";
-import { isHidden } from "./relay-client/fold.js";
+import { foldPending, isHidden } from "./relay-client/fold.js";
 
 /** @import { Room } from "./relay-client/room.js" */
-/** @import { Departure, Message, Page } from "./relay-client/types.js" */
+/** @import { Departure, Message, Page, Pending } from "./relay-client/types.js" */
 
 const pageSize = 100;
 /** More than this, and a page, is forgotten at the end that is farther away. */
@@ -59,9 +59,10 @@ export class Conversation extends Emitter {
   #loading = {};
   #generation = 0;
 
-  /** @param {Room} room */
-  constructor(room) {
+  /** @param {Room} room @param {string} user */
+  constructor(room, user) {
     super();
+    this.user = user;
     this.room = room;
     const options = { signal: this.#ending.signal };
     room.on("messages", (messages) => this.#arrive(messages), options);
@@ -112,6 +113,31 @@ export class Conversation extends Emitter {
   get(seq) {
     const item = this.items[this.index(seq)];
     return item?.seq === seq ? item : this.room.get(seq);
+  }
+
+  /**
+   * A message that is loaded, or an own one that is stored and about to arrive.
+   * @param {number} seq
+   * @returns {Message | undefined}
+   */
+  message(seq) {
+    const loaded = this.get(seq);
+    const stored = loaded ? undefined : this.room.pending.find((one) => one.seq === seq);
+    return stored ? this.arriving(stored) : loaded;
+  }
+
+  /**
+   * An own message that is not here yet, with the own changes of it.
+   * @param {Pending} sent
+   */
+  arriving(sent) {
+    const { user: from } = this;
+    const { file: _, ...said } = sent;
+    const message = /** @type {Message} */ ({ ...said, from, reactions: new Map() });
+    const changes = this.room.pending.filter(
+      ({ target, state }) => target !== undefined && target === sent.seq && state !== "refused",
+    );
+    return foldPending(message, changes, from);
   }
 
   get first() {

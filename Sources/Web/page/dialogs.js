@@ -60,7 +60,7 @@ export async function goTo(place, messenger) {
 
 /**
  * @param {HTMLElement} place @param {Messenger} messenger
- * @param {import("./room-view.js").Origin} origin
+ * @param {import("./types.js").Origin} origin
  */
 export async function forward(place, messenger, { room, seq, file, text }) {
   const row = await chooseConversation(

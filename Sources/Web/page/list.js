@@ -29,7 +29,7 @@ const hiddenMs = 500;
 /** @import { Relay } from "./relay-client/relay.js" */
 /** @import { Message, RoomRow } from "./relay-client/types.js" */
 /** @import { Requests } from "./requests.js" */
-/** @import { Messenger } from "./room-view.js" */
+/** @import { Messenger } from "./types.js" */
 
 /**
  * What is kept of a row of relay-client on this device, or all of it.

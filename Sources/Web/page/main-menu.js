@@ -7,7 +7,7 @@ import { rooms } from "./rooms/part.js";
 import { remove } from "./sign-out.js";
 
 /** @import { Notifier } from "./notifier.js" */
-/** @import { Messenger as Shared } from "./room-view.js" */
+/** @import { Messenger as Shared } from "./types.js" */
 /** @import { Session } from "./session.js" */
 
 /**

@@ -20,7 +20,7 @@ import { root } from "./root.js";
 /** @import { Notifier } from "./notifier.js" */
 /** @import { RelayError } from "./relay-client/errors.js" */
 /** @import { Relay } from "./relay-client/relay.js" */
-/** @import { Open } from "./room-view.js" */
+/** @import { Open } from "./types.js" */
 /** @import { Session } from "./session.js" */
 
 // What is not needed at once comes later.
@@ -47,7 +47,7 @@ export class Messenger {
       { room: directRoom(this.user, user), title: this.people.name(user) ?? user },
       { isOpened: true },
     );
-  forward = (/** @type {import("./room-view.js").Origin} */ origin) => this.#forward(origin);
+  forward = (/** @type {import("./types.js").Origin} */ origin) => this.#forward(origin);
   enter = (/** @type {string} */ room) => this.open({ room, title: room }, { isOpened: true });
   searchAll = (/** @type {string} */ query) => this.#searchAll(query);
   help = () => this.#help();
@@ -294,7 +294,7 @@ export class Messenger {
     return opened(place, dialogs, ({ goTo }) => goTo(place, this), "Go to a person or room");
   }
 
-  /** @param {import("./room-view.js").Origin} origin */
+  /** @param {import("./types.js").Origin} origin */
   #forward(origin) {
     const label = "Forward to a person or room";
     return opened(place, dialogs, ({ forward }) => forward(place, this, origin), label);

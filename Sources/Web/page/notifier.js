@@ -10,7 +10,7 @@ import { mentions } from "./text.js";
 
 /** @import { People } from "./people.js" */
 /** @import { Message, RoomRow } from "./relay-client/types.js" */
-/** @import { Messenger } from "./room-view.js" */
+/** @import { Messenger } from "./types.js" */
 
 const keys = { notifications: "relay.notifications", sounds: "relay.sounds" };
 

@@ -5,7 +5,7 @@ import { el, unset } from "./dom.js";
 import { brief, plain, rest } from "./format.js";
 
 /** @import { Room } from "./relay-client/room.js" */
-/** @import { Messenger, Open } from "./room-view.js" */
+/** @import { Messenger, Open } from "./types.js" */
 
 export class RoomHead {
   picture = el("button", {

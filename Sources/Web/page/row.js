@@ -9,7 +9,7 @@ import { isContent } from "./relay-client/fold.js";
 import { isEmoji, nodes } from "./text.js";
 
 /** @import { Pictures } from "./avatars.js" */
-/** @import { Act } from "./room-view.js" */
+/** @import { Act } from "./types.js" */
 /** @import { Message, Pending } from "./relay-client/types.js" */
 
 /** Messages of one sender within this time stand together. */

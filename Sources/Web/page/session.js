@@ -13,7 +13,7 @@ import { root } from "./root.js";
 
 /** @import { RelayError } from "./relay-client/errors.js" */
 /** @import { Options } from "./relay-client/types.js" */
-/** @import { Messenger } from "./room-view.js" */
+/** @import { Messenger } from "./types.js" */
 /** @import { Remove } from "./sign-out.js" */
 
 const tokenKey = "relay.token";

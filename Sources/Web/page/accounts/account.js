@@ -12,7 +12,7 @@ import { Refusal, readMe, request } from "./request.js";
 import { styled } from "./style.js";
 
 /** @import { RelayError } from "../relay-client/errors.js" */
-/** @import { Messenger } from "../room-view.js" */
+/** @import { Messenger } from "../types.js" */
 /** @import { Remove } from "../sign-out.js" */
 /** @import { Me } from "./request.js" */
 

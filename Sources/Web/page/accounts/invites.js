@@ -9,7 +9,7 @@ import { request } from "./request.js";
 import { nameLimit, roomsIn } from "./words.js";
 
 /** @import { Refusal } from "./request.js" */
-/** @import { Messenger } from "../room-view.js" */
+/** @import { Messenger } from "../types.js" */
 
 /**
  * @typedef {{invitation: string, user?: string, rooms?: string[], uses?: number,

@@ -7,7 +7,7 @@ import { choice, form, input, label, problem, titleLimit, topicLimit, usersIn } 
 import { styled } from "./style.js";
 
 /** @import { Room } from "../relay-client/room.js" */
-/** @import { Messenger } from "../room-view.js" */
+/** @import { Messenger } from "../types.js" */
 
 /**
  * @param {HTMLElement} place
