@@ -20,6 +20,9 @@ extension `End to end` {
     @Test func `a picture is decoded and encoded again before it is shown`() throws {
       try play("pictures")
     }
+    @Test func `two hundred requests for PNGs convert one thumbnail after the other`() throws {
+      try play("thumbnails")
+    }
     @Test func `a link is good for one file, one user and one minute`() throws {
       try play("links")
     }

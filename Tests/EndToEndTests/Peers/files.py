@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
@@ -506,8 +507,65 @@ def pictures(relay):
         problem(files.ask("GET", path + "/thumbnail"), 404)
 
 
+def thumbnails(relay):
+    """A thumbnail is a PNG for those who accept only that. However many ask, one after the other is converted."""
+    # A relay beside a program that says when it converts. It runs without an environment.
+    folder, log = relay.folder / "bin", relay.folder / "conversions"
+    folder.mkdir()
+    shutil.copy(relay.program, folder / "relay")
+    real = pathlib.Path(relay.program).with_name("relay-media")
+    (folder / "relay-media").write_text(
+        f"#!/bin/sh\n[ $1 = png ] && echo + >>{log}\n{real} $1\n[ $1 = png ] && echo - >>{log}\n:\n")
+    (folder / "relay-media").chmod(0o755)
+    relay.stop()
+    relay.program = folder / "relay"
+    relay.start()
+    files = Files(relay)
+    paths = [files.upload(png(900, 300 + n)) for n in range(4)]
+    seqs = [files.show(path, "general", "a.png") for path in paths]
+    only_png = {"Accept": "image/png"}
+    with concurrent.futures.ThreadPoolExecutor(200) as pool:
+        answers = list(pool.map(
+            lambda n: Files(relay, f"user{n}").ask("GET", paths[n % 4] + "/thumbnail", only_png), range(200)))
+    for n, answer in enumerate(answers):
+        assert status(answer, 200).headers["Content-Type"] == "image/png"
+        assert answer.content == answers[n % 4].content and answer.content.startswith(b"\x89PNG\r\n\x1a\n")
+        assert int.from_bytes(answer.content[16:20], "big") == 640
+    assert log.read_text() == "+\n-\n" * 4, log.read_text()
+    path = paths[0] + "/thumbnail"
+    made, small = answers[0], status(files.ask("GET", path, {"Accept": "image/png, image/webp"}), 200)
+    assert small.headers["Content-Type"] == "image/webp"
+    assert small.headers["Vary"] == made.headers["Vary"] == "Accept"
+    tag = made.headers["ETag"]
+    assert tag != small.headers["ETag"]
+    same = status(files.ask("GET", path, {**only_png, "If-None-Match": tag}), 304)
+    assert same.headers["ETag"] == tag and same.headers["Vary"] == "Accept"
+    status(files.ask("GET", path, {"If-None-Match": tag}), 200)
+    part = status(files.ask("GET", path, {**only_png, "Range": "bytes=1-3", "If-Range": tag}), 206)
+    assert part.content == b"PNG"
+    # A file itself is what it is.
+    whole = status(files.ask("GET", paths[0], only_png), 200)
+    assert whole.headers["Content-Type"] != "image/png" and "Vary" not in whole.headers
+    # A PNG goes with its file, and none is left of an earlier relay.
+    relay.send("ada", "general", {"kind": "delete", "target": seqs[0]})
+    kept = relay.data / "files" / "png"
+    wait(lambda: len(list(kept.iterdir())) == 3, "the PNG of a deleted file is still there")
+    problem(files.ask("GET", path, only_png), 404)
+    relay.kill()
+    relay.start()
+    wait(lambda: not list(kept.iterdir()), "the PNGs of the relay before are still there")
+    assert status(files.ask("GET", paths[1] + "/thumbnail", only_png), 200).content == answers[1].content
+    # What cannot be converted is refused, and WebP is still there.
+    relay.stop()
+    (folder / "relay-media").write_text("#!/bin/sh\nexit 1\n")
+    relay.start()
+    problem(files.ask("GET", paths[1] + "/thumbnail", only_png), 503, code="unavailable")
+    status(files.ask("GET", paths[1] + "/thumbnail"), 200)
+
+
 CONFIGURATIONS = {
     "pictures": WITHOUT_LIMITS,
+    "thumbnails": WITHOUT_LIMITS.replace(" }", ", unauthenticated_per_address: 0 }"),
     "conformance": WITHOUT_LIMITS, "serving": WITHOUT_LIMITS, "links": WITHOUT_LIMITS,
     "removal": WITHOUT_LIMITS, "peer": WITHOUT_LIMITS,
     "killed": WITHOUT_LIMITS.replace(" }", ", file_bytes_per_s: 0 }"),

@@ -14,6 +14,8 @@ final class DownloadExchange: FileExchange {
   private let file: String
   private let isThumbnail: Bool
   private let request: HTTPRequest
+  /// The thumbnail is converted for this client.
+  private let isPNG: Bool
   private var found: StoredFile?
   /// What is left to send.
   private var rest: Range<Int64> = 0..<0
@@ -24,6 +26,7 @@ final class DownloadExchange: FileExchange {
     _ call: HTTPCall, _ id: ExchangeID, _ loop: ConnectionLoop, _ connection: ServerConnection
   ) {
     (self.file, self.isThumbnail, self.request) = (file, isThumbnail, request)
+    isPNG = isThumbnail && Self.prefersPNG(request)
     super.init(settings, call, id, loop, connection)
   }
 
@@ -49,11 +52,11 @@ final class DownloadExchange: FileExchange {
 
   override func take(_ answer: FileAnswer) {
     guard case .file(let found) = answer else { return concludeUnavailable() }
-    guard let found, let hash = isThumbnail ? found.thumbnail : found.hash else {
+    guard let found, !isThumbnail || found.thumbnail != nil else {
       return conclude(HTTPProblem.noFile(file))
     }
     self.found = found
-    keep(.read(hash: hash, offset: 0, bytes: Self.signatureBytes))
+    read(found, at: 0, bytes: Self.signatureBytes)
   }
 
   override func take(_ result: FileWorkResult) {
@@ -71,15 +74,30 @@ final class DownloadExchange: FileExchange {
     guard let found, !rest.isEmpty else { return false }
     if isFetching { return true }
     isFetching = true
-    let hash = isThumbnail ? found.thumbnail ?? "" : found.hash
-    keep(
-      .read(
-        hash: hash, offset: rest.lowerBound,
-        bytes: Int(min(Int64(Self.blockBytes), Int64(rest.count)))))
+    read(found, at: rest.lowerBound, bytes: min(Self.blockBytes, rest.count))
     return true
   }
 
+  private func read(_ found: StoredFile, at offset: Int64, bytes: Int) {
+    let hash = served(found)
+    keep(
+      isPNG
+        ? .readPNG(ofThumbnail: hash, offset: offset, bytes: bytes)
+        : .read(hash: hash, offset: offset, bytes: bytes))
+  }
+
+  private func served(_ found: StoredFile) -> String {
+    isThumbnail ? found.thumbnail ?? "" : found.hash
+  }
+
   // MARK: - The head
+
+  /// Whether a client wants a PNG more than the WebP that the relay has.
+  static func prefersPNG(_ request: HTTPRequest) -> Bool {
+    let accepted = WeightedValues(request.headers.list("Accept"))
+    return accepted.weight("image/png", "image/*", "*/*")
+      > accepted.weight("image/webp", "image/*", "*/*")
+  }
 
   private func begin(_ result: FileWorkResult) {
     guard let found else { return }
@@ -91,7 +109,7 @@ final class DownloadExchange: FileExchange {
   }
 
   private func head(of found: StoredFile, _ signature: [UInt8], _ size: Int64) -> HTTPResponse {
-    let tag = "\"\(isThumbnail ? found.thumbnail ?? "" : found.hash)\""
+    let tag = "\"\(served(found))\(isPNG ? "-png" : "")\""
     var response: HTTPResponse
     if EntityTag.isNamed(tag, in: request.headers["If-None-Match"]) {
       response = HTTPResponse(status: 304)
@@ -112,6 +130,7 @@ final class DownloadExchange: FileExchange {
       }
     }
     response.add("ETag", tag)
+    if isThumbnail { response.add("Vary", "Accept") }
     response.add("Accept-Ranges", "bytes")
     // The relay decides which users may see a file, not a shared cache.
     response.add("Cache-Control", "private, max-age=3600")

@@ -19,6 +19,8 @@ package enum FileWork: Sendable {
   case terminate(String, user: String)
   /// Reads from the stored bytes with a hash.
   case read(hash: String, offset: Int64, bytes: Int)
+  /// Reads from the PNG that a stored thumbnail is converted to.
+  case readPNG(ofThumbnail: String, offset: Int64, bytes: Int)
   /// Removes stored bytes, except those that were stored again since the last such request was answered.
   case remove([String])
 }
@@ -75,6 +77,8 @@ package enum FileRefusal: Error, Equatable, Sendable {
   case superseded
   /// The disk fails.
   case failed
+  /// A thumbnail cannot be converted, or too many wait for that.
+  case notConverted
 
   var problem: HTTPProblem {
     switch self {
@@ -111,6 +115,9 @@ package enum FileRefusal: Error, Equatable, Sendable {
     case .superseded:
       HTTPProblem(
         409, "Another request goes on with this upload.", code: .badField, field: "Upload-Offset")
+    case .notConverted:
+      .unavailable(
+        "The thumbnail cannot be converted to PNG now; try again, or accept image/webp.")
     case .failed: .unavailable("The relay cannot store files now; go on with the upload later.")
     }
   }

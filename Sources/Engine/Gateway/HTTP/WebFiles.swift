@@ -52,9 +52,8 @@ package struct WebFiles: Sendable {
   func response(to request: HTTPRequest, at path: Substring? = nil) -> HTTPResponse? {
     guard let file = files[String(path ?? request.path)] else { return nil }
     if EntityTag.isNamed(file.tag, in: request.headers["If-None-Match"]) { return file.notModified }
-    if let gzip = file.gzip, Self.acceptsGzip(request.headers.list("Accept-Encoding")) {
-      return gzip
-    }
+    let accepted = WeightedValues(request.headers.list("Accept-Encoding"))
+    if let gzip = file.gzip, accepted.weight("gzip", "*") > 0 { return gzip }
     return file.plain
   }
 
@@ -100,15 +99,4 @@ package struct WebFiles: Sendable {
     connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types relay-worker
     """
-
-  /// Whether gzip is accepted with a weight above 0 (RFC 9110 §12.5.3).
-  static func acceptsGzip(_ codings: [some StringProtocol]) -> Bool {
-    for coding in codings {
-      let parts = coding.lowercased().filter { $0 != " " && $0 != "\t" }.split(separator: ";")
-      guard parts.first == "gzip" || parts.first == "*" else { continue }
-      let weight = parts.dropFirst().first { $0.hasPrefix("q=") }?.dropFirst(2)
-      return weight.map { $0.contains { "1"..."9" ~= $0 } } ?? true
-    }
-    return false
-  }
 }

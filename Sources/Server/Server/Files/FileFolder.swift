@@ -4,7 +4,7 @@ import Glibc
 import Platform
 
 /// The folder that has the bytes of files: those of uploads by their ids in `uploads`, and stored ones by their SHA-256 in
-/// folders named by its first two digits. Only the relay's user may access it. Every call blocks.
+/// folders named by its first two digits; in `png` what was made of thumbnails. Only the relay's user may access it. Every call blocks.
 struct FileFolder: Sendable {
   let path: String
 
@@ -13,6 +13,8 @@ struct FileFolder: Sendable {
   func record(_ id: String) -> String { "\(uploads)/\(id).json" }
   func subfolder(of hash: String) -> String { "\(path)/\(hash.prefix(2))" }
   func stored(_ hash: String) -> String { "\(subfolder(of: hash))/\(hash)" }
+  var pngs: String { "\(path)/png" }
+  func png(of thumbnail: String) -> String { "\(pngs)/\(thumbnail)" }
 
   /// The hashes of all stored bytes whose first two digits these are.
   func hashes(in name: String) -> [String] {
@@ -33,8 +35,14 @@ struct FileFolder: Sendable {
 
   /// Removes everything.
   func clear() {
-    for name in PrivateFiles.names(in: uploads) ?? [] { remove("\(uploads)/\(name)") }
+    clear(uploads)
+    clear(pngs)
     for name in folders { for hash in hashes(in: name) { remove(stored(hash)) } }
+  }
+
+  /// Removes the files of a folder.
+  func clear(_ folder: String) {
+    for name in PrivateFiles.names(in: folder) ?? [] { remove("\(folder)/\(name)") }
   }
 
   func remove(_ path: String) { _ = unsafe unlink(path) }

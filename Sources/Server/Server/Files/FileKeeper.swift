@@ -3,11 +3,11 @@ import Platform
 import Relay
 import Synchronization
 
-/// Keeps the bytes of files: three threads, so that a loop never waits for the disk, and an upload neither for the files of
+/// Keeps the bytes of files: threads of its own, so that a loop never waits for the disk, and an upload neither for the files of
 /// others nor for their syncs.
 ///
 /// `files-write` owns the uploads and writes their blocks, `files-place` makes files of complete ones and removes bytes,
-/// `files-read` reads what is served. What must not overlap, storing bytes and removing them, is on one thread.
+/// `files-read` reads what is served, and `files-convert` makes PNGs of thumbnails. What must not overlap, storing bytes and removing them, is on one thread.
 final class FileKeeper: Sendable {
   private enum Task: Sendable {
     case work(FileWork, UploadTable.Asker)
@@ -24,6 +24,7 @@ final class FileKeeper: Sendable {
     var hash: String
     var offset: Int64
     var bytes: Int
+    var isPNG: Bool
     var asker: UploadTable.Asker
   }
 
@@ -36,8 +37,9 @@ final class FileKeeper: Sendable {
   private let tasks = WorkQueue<Task>()
   private let placing = WorkQueue<Placing>()
   private let readings = WorkQueue<Reading>()
+  private let pngs: ThumbnailConverter<Reading>
   private let threads = Mutex<[WorkerThread]>([])
-  private let reader = Mutex<WorkerThread?>(nil)
+  private let readers = Mutex<[WorkerThread]>([])
 
   /// - Parameter isTemporary: whether the log forgets everything when the relay ends, so that bytes of an earlier
   ///   one are of no use.
@@ -48,6 +50,7 @@ final class FileKeeper: Sendable {
     self.folder = FileFolder(path: folder)
     self.options = options
     self.processor = processor
+    pngs = ThumbnailConverter(self.folder, processor)
     if isTemporary { self.folder.clear() }
   }
 
@@ -56,7 +59,11 @@ final class FileKeeper: Sendable {
     let asker = UploadTable.Asker(worker: worker, loop: loop)
     switch work {
     case .read(let hash, let offset, let bytes):
-      readings.append(Reading(hash: hash, offset: offset, bytes: bytes, asker: asker))
+      readings.append(
+        Reading(hash: hash, offset: offset, bytes: bytes, isPNG: false, asker: asker))
+    case .readPNG(let thumbnail, let offset, let bytes):
+      readings.append(
+        Reading(hash: thumbnail, offset: offset, bytes: bytes, isPNG: true, asker: asker))
     case .remove(let hashes): placing.append(.remove(hashes, asker))
     default: tasks.append(.work(work, asker))
     }
@@ -71,7 +78,16 @@ final class FileKeeper: Sendable {
     let write = try WorkerThread(name: "files-write") { self.write(mailboxes, report) }
     threads.withLock { $0 = [write, place] }
     let read = try WorkerThread(name: "files-read") { self.read(mailboxes) }
-    reader.withLock { $0 = read }
+    readers.withLock { $0 = [read] }
+    let convert = try WorkerThread(name: "files-convert") {
+      self.pngs.run { exists, readings in
+        for reading in readings {
+          let failure: FileWorkResult = exists ? .refused(.notConverted) : .nothing
+          self.answer(reading, self.read(reading) ?? failure, mailboxes)
+        }
+      }
+    }
+    readers.withLock { $0.append(convert) }
   }
 
   /// Writes what was handed over, and ends; files are still read, by downloads that are under way.
@@ -86,9 +102,10 @@ final class FileKeeper: Sendable {
   /// Ends the rest.
   func stop() {
     readings.close()
-    reader.withLock { thread in
-      thread?.join()
-      thread = nil
+    pngs.stop()
+    readers.withLock { threads in
+      for thread in threads { thread.join() }
+      threads = []
     }
   }
 
@@ -168,18 +185,31 @@ final class FileKeeper: Sendable {
   private func read(_ mailboxes: [Mailbox<LoopMessage>]) {
     while let batch = readings.takeAll() {
       for reading in batch {
-        let result: FileWorkResult
-        if let part = try? folder.read(
-          folder.stored(reading.hash), at: reading.offset, bytes: reading.bytes)
-        {
-          counts.add(served: part.bytes.count)
-          result = .bytes(part.bytes, size: part.size)
-        } else {
-          result = .nothing
+        if let result = read(reading) {
+          answer(reading, result, mailboxes)
+        } else if !reading.isPNG {
+          answer(reading, .nothing, mailboxes)
+        } else if !pngs.convert(reading.hash, for: reading) {
+          answer(reading, .refused(.notConverted), mailboxes)
         }
-        mailboxes[reading.asker.loop].post(.files(result, reading.asker.worker))
       }
     }
+  }
+
+  private func answer(
+    _ reading: Reading, _ result: FileWorkResult, _ mailboxes: [Mailbox<LoopMessage>]
+  ) {
+    mailboxes[reading.asker.loop].post(.files(result, reading.asker.worker))
+  }
+
+  /// - Returns: `nil` if there are no such bytes.
+  private func read(_ reading: Reading) -> FileWorkResult? {
+    let path = reading.isPNG ? folder.png(of: reading.hash) : folder.stored(reading.hash)
+    guard let part = try? folder.read(path, at: reading.offset, bytes: reading.bytes) else {
+      return nil
+    }
+    counts.add(served: part.bytes.count)
+    return .bytes(part.bytes, size: part.size)
   }
 }
 

@@ -106,6 +106,7 @@ struct FilePlacer {
       let path = folder.stored(hash)
       if let size = folder.status(of: path)?.size {
         folder.remove(path)
+        folder.remove(folder.png(of: hash))
         counts.add(storedBytes: -size)
       }
       removed.append(hash)

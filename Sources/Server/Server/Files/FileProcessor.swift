@@ -1,8 +1,12 @@
 /// Looks at the bytes of an upload before it becomes a file: finds out what it is, and makes of a picture what is
-/// shown. Called on one thread, which may wait for a child process.
+/// shown. Called on threads that may wait for a child process.
 package protocol FileProcessor: Sendable {
   /// - Parameter path: that of the bytes, which stay as they are. What is made of them lies beside it.
   func process(_ path: String) -> ProcessedFile
+
+  /// Makes a PNG of a thumbnail.
+  /// - Parameter output: the path of a new file, which is of no use if this returns `false`.
+  func convertToPNG(_ path: String, into output: String) -> Bool
 }
 
 /// What a processor has found, and made.

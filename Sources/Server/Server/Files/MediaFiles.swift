@@ -23,6 +23,14 @@ struct MediaFiles: FileProcessor {
     return pictures.flatMap { process(path, input.descriptor, $0) } ?? file
   }
 
+  func convertToPNG(_ path: String, into output: String) -> Bool {
+    guard let pictures, let thumbnail = try? OpenedFile(path, O_RDONLY),
+      let png = try? OpenedFile(output, O_RDWR | O_CREAT | O_TRUNC)
+    else { return false }
+    let result = pictures.convertToPNG(input: thumbnail.descriptor, output: png.descriptor)
+    return (try? result.get()) != nil
+  }
+
   /// - Returns: `nil` if it is no picture that can be shown.
   private func process(
     _ path: String, _ input: Int32, _ pictures: PictureProcessor

@@ -132,7 +132,7 @@ struct UploadTable {
         if case .placing = entry.stage { throw .superseded }
         remove(id)
         return .terminated
-      case .read, .remove: preconditionFailure("other threads do that")
+      case .read, .readPNG, .remove: preconditionFailure("other threads do that")
       }
     } catch {
       return .refused(error)

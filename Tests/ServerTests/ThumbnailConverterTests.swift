@@ -1,0 +1,162 @@
+import Glibc
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Server
+
+private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
+  let deadline = Deadline()
+  while try !condition() {
+    if deadline.hasPassed { return false }
+    usleep(1000)
+  }
+  return true
+}
+
+@Suite struct `PNGs of thumbnails` {
+  /// Writes 100 bytes for each thumbnail, while `isHeld` is false.
+  private final class Converter: FileProcessor {
+    struct State {
+      var isHeld = false
+      var running = 0
+      var most = 0
+      var paths: [String] = []
+    }
+    let state = Mutex(State())
+    let refuses: Bool
+
+    init(refuses: Bool = false) { self.refuses = refuses }
+
+    func process(_ path: String) -> ProcessedFile { ProcessedFile() }
+
+    func convertToPNG(_ path: String, into output: String) -> Bool {
+      state.withLock {
+        $0.running += 1
+        $0.most = max($0.most, $0.running)
+        $0.paths.append(path)
+      }
+      _ = waitUntil { state.withLock { !$0.isHeld } }
+      state.withLock { $0.running -= 1 }
+      if refuses { return false }
+      try? WholeFile.write([UInt8](repeating: 1, count: 100), to: output)
+      return true
+    }
+  }
+
+  private let temporary: TemporaryFolder
+  private let folder: FileFolder
+
+  init() throws {
+    temporary = try TemporaryFolder()
+    folder = FileFolder(path: temporary["files"])
+    try folder.prepare()
+  }
+
+  private func thumbnail(_ number: Int) throws -> String {
+    let digits = "\(number)"
+    let hash = String(repeating: "a", count: 64 - digits.count) + digits
+    try PrivateFiles.createFolder(folder.subfolder(of: hash))
+    try WholeFile.write([1], to: folder.stored(hash))
+    return hash
+  }
+
+  /// Runs a converter until all requests that `body` makes are answered, and returns the answers.
+  private func run(
+    _ converter: ThumbnailConverter<Int>, _ body: () throws -> Void
+  ) throws -> [(exists: Bool, requests: [Int])] {
+    let answers = Answers()
+    let thread = try WorkerThread(name: "converter") {
+      converter.run { exists, requests in
+        answers.list.withLock { $0.append((exists, requests)) }
+      }
+    }
+    try body()
+    converter.stop()
+    thread.join()
+    return answers.list.withLock { $0 }
+  }
+
+  private final class Answers: Sendable {
+    let list = Mutex<[(exists: Bool, requests: [Int])]>([])
+  }
+
+  @Test func `two hundred requests at once convert one thumbnail after the other, each once`()
+    throws
+  {
+    let processor = Converter()
+    let converter = ThumbnailConverter<Int>(folder, processor)
+    let hashes = try (0..<10).map(thumbnail)
+    let answers = try run(converter) {
+      processor.state.withLock { $0.isHeld = true }
+      for number in 0..<200 {
+        #expect(converter.convert(hashes[number % 10], for: number))
+      }
+      processor.state.withLock { $0.isHeld = false }
+      #expect(waitUntil { hashes.allSatisfy { folder.status(of: folder.png(of: $0)) != nil } })
+    }
+    #expect(Set(answers.flatMap(\.requests)) == Set(0..<200))
+    processor.state.withLock {
+      #expect($0.most == 1)
+      #expect($0.paths.sorted() == hashes.map(folder.stored).sorted())
+    }
+  }
+
+  @Test func `further thumbnails are refused while many wait`() throws {
+    let processor = Converter()
+    let converter = ThumbnailConverter<Int>(folder, processor, waitingLimit: 3)
+    let hashes = try (0..<4).map(thumbnail)
+    _ = try run(converter) {
+      processor.state.withLock { $0.isHeld = true }
+      for number in 0..<3 { #expect(converter.convert(hashes[number], for: number)) }
+      #expect(!converter.convert(hashes[3], for: 3))
+      #expect(converter.convert(hashes[0], for: 4), "one that waits already")
+      processor.state.withLock { $0.isHeld = false }
+      #expect(waitUntil { converter.convert(hashes[3], for: 5) })
+    }
+  }
+
+  @Test func `the oldest go when they are too many bytes, and those of an earlier relay`() throws {
+    try PrivateFiles.createFolder(folder.pngs)
+    let old = try thumbnail(9)
+    try WholeFile.write([1], to: folder.png(of: old))
+    let converter = ThumbnailConverter<Int>(folder, Converter(), keptLimitBytes: 250)
+    let hashes = try (0..<3).map(thumbnail)
+    _ = try run(converter) {
+      for hash in hashes {
+        #expect(converter.convert(hash, for: 0))
+        #expect(waitUntil { folder.status(of: folder.png(of: hash)) != nil })
+      }
+    }
+    #expect(Set(PrivateFiles.names(in: folder.pngs) ?? []) == Set(hashes[1...]))
+  }
+
+  @Test func `none stays of a thumbnail that is removed while it is converted`() throws {
+    let processor = Converter()
+    let converter = ThumbnailConverter<Int>(folder, processor)
+    let hash = try thumbnail(0)
+    let answers = try run(converter) {
+      processor.state.withLock { $0.isHeld = true }
+      #expect(converter.convert(hash, for: 0))
+      #expect(waitUntil { processor.state.withLock { $0.running == 1 } })
+      folder.remove(folder.stored(hash))
+      processor.state.withLock { $0.isHeld = false }
+      #expect(waitUntil { processor.state.withLock { $0.running == 0 } })
+    }
+    #expect(answers.map(\.exists) == [false])
+    #expect(PrivateFiles.names(in: folder.pngs) == [])
+  }
+
+  @Test func `one that cannot be made is told, and leaves nothing`() throws {
+    let processor = Converter(refuses: true)
+    let converter = ThumbnailConverter<Int>(folder, processor)
+    let hash = try thumbnail(0)
+    let answers = try run(converter) {
+      #expect(converter.convert(hash, for: 7))
+      #expect(waitUntil { processor.state.withLock { $0.paths.count == 1 } })
+    }
+    #expect(answers.map(\.exists) == [true] && answers.map(\.requests) == [[7]])
+    #expect(PrivateFiles.names(in: folder.pngs) == [])
+  }
+}
