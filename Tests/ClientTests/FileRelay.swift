@@ -1,7 +1,7 @@
 import Client
 import TestSupport
 
-/// A server of files on Node's http, with faults; it ends with this object.
+/// A relay of files on Node's http, with faults, and a room on Node's ws; it ends with this object.
 final class FileRelay {
   private let process: ChildProcess
   let configuration: Client.Configuration
@@ -109,6 +109,27 @@ final class FileRelay {
           }
         });
       }
+    });
+    const { WebSocketServer } = require('/usr/share/nodejs/ws');
+    let seq = 0;
+    new WebSocketServer({ server }).on('connection', (socket) => {
+      const say = (message) => socket.send(JSON.stringify(message));
+      say({ type: 'welcome', protocol: 'relay.v1', user: 'ada', session: 's', server: 'test/1',
+        time: 0, heartbeat_s: 25, limits: {} });
+      socket.on('message', (data) => {
+        const { type, room, id, ...body } = JSON.parse(data);
+        if (type === 'join') {
+          say({ type: 'joined', room, epoch: 'e1', head: 0, first: 1, after: 0, resume: 'ok',
+            read: 0, received: 0 });
+        } else if (type === 'send') {
+          seq += 1;
+          console.log(['send', body.file, body.name, body.text].filter((word) => word).join(' '));
+          say({ type: 'ack', room, id, seq, at: 0 });
+          const file = body.file ? { size: uploads.get(body.file).length } : {};
+          say({ type: 'message', room, id, seq, at: 0, from: 'ada', kind: 'text', ...body, ...file,
+            ...(body.file ? { media_type: 'text/plain' } : {}) });
+        }
+      });
     });
     server.listen(0, '127.0.0.1', () => console.log(server.address().port));
     process.stdin.on('end', () => process.exit(0)).resume();

@@ -6,29 +6,38 @@ import Wire
 
 /// Formats an entry as a line for the user: `HH:MM  from  text`, or `SEQ  HH:MM  from  text`.
 enum EntryLine {
-  /// - Parameter hidden: How many entries it stands for, if it is hidden.
-  static func format(_ entry: Entry, withSequence: Bool = false, hidden: Int = 1) -> String {
+  /// - Parameters:
+  ///   - relay: Where a file of the entry can be downloaded.
+  ///   - hidden: How many entries it stands for, if it is hidden.
+  static func format(
+    _ entry: Entry, from relay: RelayURL, withSequence: Bool = false, hidden: Int = 1
+  ) -> String {
     if entry.kind == .hidden {
       return
         "\(withSequence ? "\(entry.seq)  " : "")\(clock(entry.at))  (\(NoticeText.hidden(hidden)))\n"
     }
     return
-      "\(withSequence ? "\(entry.seq)  " : "")\(clock(entry.at))  \(TerminalText.line(entry.from))  \(TerminalText.line(said(in: entry)))\n"
+      "\(withSequence ? "\(entry.seq)  " : "")\(clock(entry.at))  \(TerminalText.line(entry.from))  \(TerminalText.line(said(in: entry, relay)))\n"
   }
 
   /// An entry that refers to an earlier one names it by number, because a printed line cannot be
   /// changed.
-  private static func said(in entry: Entry) -> String {
+  private static func said(in entry: Entry, _ relay: RelayURL) -> String {
     let target = entry.target.map { "\($0)" } ?? "?"
     switch entry.kind {
     case .text:
       if entry.isDeleted { return "(deleted)" }
       return entry.replyTo.map { "(reply to \($0)) \(entry.text ?? "")" } ?? entry.text ?? ""
-    case .data where entry.isDeleted, .file where entry.isDeleted: return "(deleted)"
     case .file:
-      let file = entry.file
-      let label = "(file \(file?.label ?? ""))"
-      return file?.caption.map { "\(label) \($0)" } ?? label
+      guard let file = entry.file else { return "(deleted)" }
+      let said = [
+        "FILE \(file.name) \(file.description?.size ?? 0)",
+        // A relay that is hostile could end the address with its id.
+        RelayURL.isSegment(file.id) ? relay.address(of: "v1/files/\(file.id)") : "",
+        file.caption ?? "",
+      ].filter { !$0.isEmpty }.joined(separator: " ")
+      return file.replyTo.map { "(reply to \($0)) \(said)" } ?? said
+    case .data where entry.isDeleted: return "(deleted)"
     case .data: return entry.data.map { String(decoding: compact($0), as: UTF8.self) } ?? ""
     case .edit:
       return entry.text == ""

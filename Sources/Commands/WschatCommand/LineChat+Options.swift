@@ -64,6 +64,8 @@ extension LineChat {
     var historyCount: Int
     var follows: Bool
     var timeoutMilliseconds: Int
+    /// The paths of files that are sent before the first line.
+    var attachments: [String] = []
     /// Whether the token is that of a login.
     var hasLogin = false
   }

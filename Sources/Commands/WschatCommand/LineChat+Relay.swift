@@ -38,13 +38,15 @@ extension LineChat: ClientHandler {
       finish(Self.accessDenied)
     case .entry(let entry): show(entry)
     case .acknowledged(let ack):
-      if completeLine(ack.id) != nil {
+      if completeFile(ack.id, nil) || completeLine(ack.id) != nil {
         if ack.room == room { echoEnd = max(echoEnd, ack.seq) } else { sayWhatWasMade(ack) }
       }
       readInput()
       finishIfDone()
     case .refused(let send, let error):
-      if let number = completeLine(send.id) { refuse(number, error.message) }
+      if !completeFile(send.id, error), let number = completeLine(send.id) {
+        refuse(number, error.message)
+      }
       readInput()
       finishIfDone()
     case .message(.people(let page)): continueSearch(with: page)
@@ -137,6 +139,7 @@ extension LineChat: ClientHandler {
     echoEnd = min(echoEnd, max(joined.head, joined.after))
     if !wasJoined { searchPeer(in: joined) }
     wasJoined = true
+    attachFiles()
     readInput()
     finishIfDone()
   }
@@ -146,7 +149,9 @@ extension LineChat: ClientHandler {
     if !options.printsJSON, !options.isQuiet {
       printHidden(before: entry)
       if entry.kind != .hidden {
-        output.append(EntryLine.format(entry, withSequence: options.printsSequence))
+        output.append(
+          EntryLine.format(
+            entry, from: client.configuration.url, withSequence: options.printsSequence))
       }
       if output.isFull { flushOutput() }
     }
@@ -170,7 +175,8 @@ extension LineChat: ClientHandler {
     if let hidden, !isHiddenPrinted {
       output.append(
         EntryLine.format(
-          hidden.last, withSequence: options.printsSequence, hidden: hidden.count))
+          hidden.last, from: client.configuration.url, withSequence: options.printsSequence,
+          hidden: hidden.count))
     }
     isHiddenPrinted = entry.kind == .hidden
     if !isHiddenPrinted { hidden = nil }

@@ -74,6 +74,10 @@ final class LineChat {
   var ownName: String?
   /// Looks for the other user of the direct room.
   var search: PeopleSearch?
+  /// The files that are sent first; `nil` for none.
+  let attachments: Attachments?
+  /// The files that the relay has not acknowledged: the paths, by the ids of their messages.
+  var attached: [String: String] = [:]
   var exitCode: ExitCode?
 
   init(
@@ -87,6 +91,8 @@ final class LineChat {
     renewal = try tokens.map { command throws(SystemError) in
       try TokenRenewal(command, on: dispatcher)
     }
+    attachments =
+      options.attachments.isEmpty ? nil : try Attachments(options.attachments, on: dispatcher)
     progressAt = dispatcher.loop.now
 
     client.handler = self
@@ -121,8 +127,11 @@ final class LineChat {
   /// Whether an answer of the relay is still expected.
   private var isWaiting: Bool {
     !wasJoined || !pending.isEmpty || !asked.isEmpty || historyEnd != nil || search != nil
-      || awaitsEcho
+      || awaitsEcho || sendsFiles
   }
+
+  /// Whether a file is not uploaded, or its message is not acknowledged.
+  private var sendsFiles: Bool { attachments?.isEmpty == false || !attached.isEmpty }
 
   /// Whether an own line is stored, but has not been received back to be printed at the end.
   var awaitsEcho: Bool { echoEnd > position && !options.isQuiet && !options.follows }
@@ -133,7 +142,7 @@ final class LineChat {
 
   private var outcome: ExitCode {
     if !wasWelcomed { return Self.noConnection }
-    return somethingWasRefused || !pending.isEmpty ? Self.refused : .success
+    return somethingWasRefused || !pending.isEmpty || sendsFiles ? Self.refused : .success
   }
 
   func finish(_ code: ExitCode) {
@@ -172,7 +181,7 @@ final class LineChat {
         }
         complain(timeoutComplaint)
         // A line that was acknowledged is stored, whether or not it is printed.
-        let isStored = wasJoined && pending.isEmpty && historyEnd == nil
+        let isStored = wasJoined && pending.isEmpty && !sendsFiles && historyEnd == nil
         return finish(isStored ? outcome : wasWelcomed ? Self.refused : Self.noConnection)
       }
     } else {
@@ -190,6 +199,7 @@ final class LineChat {
       let reason = options.isQuiet && !lastConnectionError.isEmpty ? ": \(lastConnectionError)" : ""
       return "no connection after \(seconds) s\(reason)"
     }
+    if sendsFiles, pending.isEmpty { return "a file was not sent: no progress for \(seconds) s" }
     if pending.isEmpty, historyEnd == nil, awaitsEcho {
       return "every line is stored, but the relay has not sent the last ones back for \(seconds) s"
     }
@@ -203,7 +213,7 @@ final class LineChat {
   // MARK: Input
 
   func readInput() {
-    guard wasJoined, exitCode == nil else { return }
+    guard wasJoined, exitCode == nil, attachments?.isEmpty ?? true else { return }
     if wantsInput { input.resume() }
   }
 
@@ -269,6 +279,11 @@ final class LineChat {
   func refuse(_ number: Int, _ reason: String) {
     somethingWasRefused = true
     complain("line \(number) was refused: \(reason)")
+  }
+
+  func refuse(file path: String, _ reason: String) {
+    somethingWasRefused = true
+    complain("the file \(path) was not sent: \(reason)")
   }
 
   func completeLine(_ id: String) -> Int? {

@@ -94,6 +94,12 @@ struct Wschat: ParsableCommand {
     help: "In lines: begin each with the entry's number, which replies, edits and reactions name.")
   var seq = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Work in lines, and send this file before the first line; may be given several times.",
+      valueName: "file"), completion: .file())
+  var attach: [String] = []
+
   @Option(help: ArgumentHelp("In lines: first print the last n entries.", valueName: "n"))
   var history = 0
 
@@ -166,7 +172,7 @@ struct Wschat: ParsableCommand {
     configuration.settings.renewsTokens = source != nil
     let capabilities = Capabilities { Environment[$0] }
     let isOnTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
-    if !plain, !json, !quiet, isOnTerminal, capabilities.isFullScreen {
+    if !plain, !json, !quiet, attach.isEmpty, isOnTerminal, capabilities.isFullScreen {
       configuration.settings.renewsTokens = source != nil || session != nil
       throw try chatOnScreen(
         configuration, settings, capabilities, at: try Self.known(place), tokens: source,
@@ -175,7 +181,8 @@ struct Wschat: ParsableCommand {
     let options = LineChat.Options(
       room: place ?? .named("general"), printsJSON: json, isQuiet: quiet, printsSequence: seq,
       historyCount: history,
-      follows: follow, timeoutMilliseconds: Int(timeout * 1000), hasLogin: session != nil)
+      follows: follow, timeoutMilliseconds: Int(timeout * 1000), attachments: attach,
+      hasLogin: session != nil)
     throw try LineChat(configuration, options, tokens: source).run()
   }
 
