@@ -180,6 +180,45 @@ import Wire
   }
 
   @Test(arguments: keepers)
+  func `a user removes a file that was not sent, and no other one`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { harness in
+      _ = await Self.change(.add(Self.stored("f", thumbnail: "b")), harness)
+      _ = await Self.change(.add(Self.stored("g", hash: "c")), harness)
+      _ = await harness.submit([.append(Self.send("1", "g"), from: "ada")])
+      let id = Self.id("f")
+      #expect(await Self.change(.remove(id, by: "bo"), harness) == .file(nil))
+      guard
+        case .refused(let error)? = await Self.change(
+          .remove(Self.id("g"), by: "ada"), harness)
+      else {
+        Issue.record("it was sent")
+        return
+      }
+      #expect(error.code == .idConflict)
+      // Of the requests of one batch, the first counts.
+      let delivery = await harness.submit([
+        .file(.remove(id, by: "ada"), .upkeep), .file(.remove(id, by: "ada"), .upkeep),
+        .append(Self.send("2", "f"), from: "ada"),
+      ])
+      let answers = delivery.answers.compactMap { answer in
+        if case .file(_, let answer) = answer { answer } else { nil }
+      }
+      #expect(answers.contains(.done) && answers.contains(.file(nil)) && answers.count == 2)
+      #expect(delivery.refusals.first?.code == .noSuchEntry)
+      #expect(await Self.ask(.size(of: "ada"), harness) == .size(100))
+      #expect(await Self.ask(.unused, harness) == .hashes([Self.hash("a"), Self.hash("b")]))
+      _ = await Self.change(.add(Self.stored("h", hash: "d")), harness)
+      let sent = await harness.submit([
+        .append(Self.send("3", "h"), from: "ada"), .file(.remove(Self.id("h"), by: "ada"), .upkeep),
+      ])
+      #expect(sent.refusals == [])
+      #expect(await Self.mayRead(harness, "bo", "h"))
+    }
+  }
+
+  @Test(arguments: keepers)
   func `each user's files have a limit, which sends and uploads count towards`(
     _ conformer: Conformer
   ) async throws {

@@ -141,6 +141,8 @@ package struct Batch {
   var isAct = false
   var newFiles: [StoredFile] = []
   var expiredFiles: [String] = []
+  /// Of these, the ones that no entry of this batch may name any more.
+  var removedFiles: Set<String> = []
   var removedBytes: [String] = []
   /// Files that entries of this batch name.
   var sentFiles: Set<String> = []

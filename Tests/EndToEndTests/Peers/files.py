@@ -149,6 +149,19 @@ def conformance(relay):
     status(files.ask("DELETE", path, TUS), 204)
     status(files.progress(path), 404)
     problem(files.append(path, 0, b"hello"), 404)
+    # One that is complete is removed until an entry names it.
+    path = files.upload(b"unsent")
+    assert stored(relay)
+    problem(files.ask("DELETE", path, TUS, user="bo"), 404)
+    status(files.ask("DELETE", path, TUS), 204)
+    status(files.progress(path), 404)
+    problem(files.ask("DELETE", path, TUS), 404)
+    hash = hashlib.sha256(b"unsent").hexdigest()
+    wait(lambda: hash not in stored(relay), "the bytes are still there")
+    path = files.upload(b"sent")
+    files.show(path, "general")
+    problem(files.ask("DELETE", path, TUS), 409, code="id_conflict")
+    assert status(files.ask("GET", path), 200).content == b"sent"
     # Others have no part in it.
     path = status(files.create(10), 201).headers["Location"]
     status(files.ask("HEAD", path, TUS, user="bo"), 404)
@@ -486,6 +499,8 @@ def pictures(relay):
     thumbnail = entry["thumbnail"]
     assert thumbnail["width"] == 640 and 212 <= thumbnail["height"] <= 214, thumbnail
     assert 16 <= len(base64.b64decode(thumbnail["placeholder"])) <= 30, thumbnail
+    progress = status(files.progress(path), 200).headers
+    assert progress["Upload-Offset"] == progress["Upload-Length"], "it is complete, whatever was made of it"
     shown = status(files.ask("GET", path), 200)
     assert shown.headers["Content-Type"] == entry["media_type"] and len(shown.content) == entry["size"]
     assert shown.headers["Content-Disposition"].startswith("inline")

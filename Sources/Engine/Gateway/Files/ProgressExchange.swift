@@ -2,7 +2,8 @@ import Relay
 import WebSocket
 import Wire
 
-/// `HEAD` and `DELETE` of an upload: how far it is, and its end.
+/// `HEAD` and `DELETE` of an upload: how far it is, and its end. A complete one is a file, which may be removed until
+/// an entry names it.
 final class ProgressExchange: FileExchange {
   private let upload: String
   private let terminates: Bool
@@ -30,7 +31,12 @@ final class ProgressExchange: FileExchange {
       complete = file
       change(.add(file))
     case .terminated: finish(HTTPResponse(status: 204))
-    case .nothing: ask(.uploaded(upload, by: user))
+    case .nothing:
+      if terminates {
+        change(.remove(upload, by: user))
+      } else {
+        ask(.uploaded(upload, by: user))
+      }
     case .refused(let refusal): refuse(refusal)
     case .bytes, .removed: break
     }
@@ -39,23 +45,15 @@ final class ProgressExchange: FileExchange {
   override func take(_ answer: FileAnswer) {
     switch answer {
     case .done:
-      guard let complete else { return }
+      guard let complete else { return finish(HTTPResponse(status: 204)) }
       keep(.confirm(upload))
       self.answer(offset: complete.description.size, of: complete.description.size)
     case .file(let file?):
-      guard !terminates else { return conclude(Self.isComplete) }
       self.answer(offset: file.description.size, of: file.description.size)
     case .file(nil): conclude(HTTPProblem.noFile(upload))
     case .refused(let error): conclude(HTTPProblem(error))
     default: concludeUnavailable()
     }
-  }
-
-  private static var isComplete: HTTPProblem {
-    HTTPProblem(
-      409,
-      "The upload is complete. A file that no entry names is removed after a day; one that an entry names, with its last entry.",
-      code: .idConflict)
   }
 
   private func answer(offset: Int64, of bytes: Int64, _ state: Upload? = nil) {

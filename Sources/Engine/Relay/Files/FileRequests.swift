@@ -16,6 +16,9 @@ public enum FileChange: Equatable, Sendable {
   /// Files are forgotten that were uploaded and not sent before this time, in milliseconds since 1970: some of
   /// them, at most `FileChange.expiredAtOnce`.
   case expire(before: Int64)
+  /// A user removes a file that they have uploaded, and that no entry names. Refused if one does; answered with
+  /// `file(nil)` if there is none.
+  case remove(String, by: String)
   /// The bytes with these hashes were removed.
   case removed([String])
 

@@ -9,7 +9,7 @@ extension Sequencer {
     file id: String, _ append: LogRequest.Append, _ batch: inout Batch,
     _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Result<[UInt8], WireError> {
-    let file = try store.file(id)
+    let file = batch.removedFiles.contains(id) ? nil : try store.file(id)
     let isOwn = file?.owner == append.user
     guard let file, try isOwn ? true : isReadable(id, append, &batch, &store) else {
       return .failure(
@@ -39,6 +39,13 @@ extension Sequencer {
       .limitReached,
       "Your files have \(used) bytes; the limit is \(limit). Delete entries with files first.",
       field: "files_bytes_per_user")
+  }
+
+  private static var fileIsSent: WireError {
+    WireError(
+      .idConflict,
+      "The file was sent. It is removed with the last entry that names it: delete that."
+    )
   }
 
   private mutating func isReadable(
@@ -85,6 +92,17 @@ extension Sequencer {
       }
     case .expire(let time):
       batch.expiredFiles += try store.unsentFiles(before: time, limit: FileChange.expiredAtOnce)
+    case .remove(let id, let user):
+      guard try store.file(id)?.owner == user, !batch.removedFiles.contains(id) else {
+        batch.answers.append((loop, .file(asker, .file(nil))))
+        return
+      }
+      guard try store.file(id)?.isSent == false, !batch.sentFiles.contains(id) else {
+        batch.answers.append((loop, .file(asker, .refused(Self.fileIsSent))))
+        return
+      }
+      batch.removedFiles.insert(id)
+      batch.expiredFiles.append(id)
     case .removed(let hashes): batch.removedBytes += hashes
     }
     batch.filePromises.append((loop, asker))
