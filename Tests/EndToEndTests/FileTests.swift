@@ -4,9 +4,9 @@ import Testing
 extension `End to end` {
   /// Uploads by tus and what is served, against a relay that `files.py` starts.
   @Suite struct `Files over HTTP` {
-    private func play(_ name: String) throws {
+    private func play(_ name: String, of script: String = "files.py") throws {
       let peer = try ChildProcess(
-        ["/usr/bin/python3", Programs.peer("files.py"), name, Programs.relay], input: "")
+        ["/usr/bin/python3", Programs.peer(script), name, Programs.relay], input: "")
       #expect(try peer.wait(Deadline(seconds: 240)) == .exit(0), "\(peer.errors)")
       #expect(peer.output == "good\n")
       print("files, \(name): \(peer.errors)", terminator: "")
@@ -22,6 +22,9 @@ extension `End to end` {
     }
     @Test func `two hundred requests for PNGs convert one thumbnail after the other`() throws {
       try play("thumbnails")
+    }
+    @Test func `relay verify reads the bytes of all files`() throws {
+      try play("verification", of: "file_commands.py")
     }
     @Test func `a link is good for one file, one user and one minute`() throws {
       try play("links")

@@ -54,7 +54,7 @@ struct RestoreCommand: ParsableCommand {
         }
         var summary = ""
         let point = try restore.run(at?.selection ?? .last, into: data) { folder in
-          let verification = try StorePlace.sqlite(folder: folder).verify()
+          let verification = try StorePlace.sqlite(folder: folder).verifyDatabases()
           for place in verification.breaks { StandardError.write("\(place)\n") }
           guard verification.breakCount == 0 else {
             throw StoreError(

@@ -8,6 +8,7 @@ struct Verify: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Read the whole store and check that no entry is missing, duplicated or damaged.",
     discussion: """
+      The bytes of the files that entries name are read as well. \
       May run beside a relay that has the store open; it then checks a snapshot. \
       Prints each error; the exit code is 3 if there are any.
       """)

@@ -19,7 +19,7 @@ public struct StoreVerification: Sendable {
   public private(set) var breaks: [Break] = []
   /// The number of all inconsistencies.
   public private(set) var breakCount = 0
-  /// What was not checked, as sentences for the operator.
+  /// What was not checked, and what is no inconsistency, as sentences for the operator.
   public package(set) var notes: [String] = []
 
   public static let breakLimit = 1000

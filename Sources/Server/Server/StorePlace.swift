@@ -87,8 +87,15 @@ public enum StorePlace: Sendable {
     }
   }
 
-  /// See `Store.verify`. The file of accounts is checked as well.
+  /// See `Store.verify`. The file of accounts is checked as well, and the bytes of files.
   public func verify() throws -> StoreVerification {
+    let verification = try verifyDatabases()
+    guard case .sqlite(let folder) = self else { return verification }
+    return try FileVerifier.run(dataFolder: folder, verification)
+  }
+
+  /// The same without the bytes of files.
+  public func verifyDatabases() throws -> StoreVerification {
     switch self {
     case .sqlite(let folder):
       var verification = try Store.verify(folder: folder)

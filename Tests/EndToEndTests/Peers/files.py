@@ -595,15 +595,14 @@ CONFIGURATIONS = {
 }
 
 
-def main():
-    case, program = sys.argv[1:]
+def main(case, configuration):
     with tempfile.TemporaryDirectory() as folder:
         relay = Relay(
-            program, folder,
-            f"metrics: {{ token: the-token-of-tests }}\n{CONFIGURATIONS[case]}")
-        globals()[case](relay)
+            sys.argv[2], folder, f"metrics: {{ token: the-token-of-tests }}\n{configuration}")
+        case(relay)
         relay.stop()
     print("good")
 
 
-main()
+if __name__ == "__main__":
+    main(globals()[sys.argv[1]], CONFIGURATIONS[sys.argv[1]])

@@ -1,12 +1,17 @@
-import COpenSSL
 import Gateway
 import Glibc
 import Platform
+import TLS
 
 /// The folder that has the bytes of files: those of uploads by their ids in `uploads`, and stored ones by their SHA-256 in
 /// folders named by its first two digits; in `png` what was made of thumbnails. Only the relay's user may access it. Every call blocks.
 struct FileFolder: Sendable {
   let path: String
+
+  init(path: String) { self.path = path }
+
+  /// That of a store.
+  init(inDataFolder folder: String) { self.init(path: "\(folder)/files") }
 
   var uploads: String { "\(path)/uploads" }
   func upload(_ id: String) -> String { "\(uploads)/\(id)" }
@@ -125,9 +130,7 @@ struct FileFolder: Sendable {
   func digest(
     of path: String, from start: Int64 = 0, _ algorithm: UploadChecksum.Algorithm = .sha256
   ) throws(SystemError) -> [UInt8] {
-    let context = unsafe EVP_MD_CTX_new()
-    defer { unsafe EVP_MD_CTX_free(context) }
-    unsafe EVP_DigestInit_ex(context, algorithm == .sha1 ? EVP_sha1() : EVP_sha256(), nil)
+    var digest = DigestStream(algorithm == .sha1 ? .sha1 : .sha256)
     try withFile(path, O_RDONLY) { descriptor throws(SystemError) in
       var block = [UInt8](repeating: 0, count: 1 << 18)
       var offset = start
@@ -135,14 +138,11 @@ struct FileFolder: Sendable {
         let count = unsafe pread(descriptor, &block, block.count, off_t(offset))
         guard count >= 0 else { throw .last("read \(path)") }
         if count == 0 { return }
-        unsafe EVP_DigestUpdate(context, block, count)
+        digest.add(block, count: count)
         offset += Int64(count)
       }
     }
-    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-    var count: UInt32 = 0
-    unsafe EVP_DigestFinal_ex(context, &digest, &count)
-    return Array(digest[..<Int(count)])
+    return digest.finish()
   }
 
   private func withFile<Result>(

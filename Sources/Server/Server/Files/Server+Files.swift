@@ -14,8 +14,9 @@ extension Server {
   ) throws(ServerError) -> (FileKeeper?, FileSettings?) {
     if log is PostgresLog { return (nil, nil) }
     let isTemporary = log is MemoryLog
+    let stored = FileFolder(inDataFolder: configuration.dataFolder).path
     // That of a store must not be cleared by a relay that only tries something.
-    let folder = "\(configuration.dataFolder)/files\(isTemporary ? ".temporary" : "")"
+    let folder = "\(stored)\(isTemporary ? ".temporary" : "")"
     let limits = configuration.limits
     var options = UploadTable.Options()
     options.bytesPerUser = limits.entry.fileBytesPerUser

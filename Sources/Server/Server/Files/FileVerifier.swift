@@ -1,0 +1,95 @@
+import Platform
+import Relay
+import SQLiteLog
+import TLS
+
+/// Checks that the bytes of all files that a store knows are there, with their hashes. May run beside a relay: what is
+/// wrong is looked for once more, since the file may have been removed meanwhile.
+struct FileVerifier: ~Copyable {
+  private let folder: FileFolder
+  private var files: StoredFiles
+  private var verification: StoreVerification
+
+  /// - Parameter verification: what was found in the store; what is found here is added.
+  static func run(
+    dataFolder: String, _ verification: StoreVerification
+  ) throws(StoreError) -> StoreVerification {
+    var verifier = FileVerifier(
+      folder: FileFolder(inDataFolder: dataFolder), files: try StoredFiles(folder: dataFolder),
+      verification: verification)
+    do throws(StoreError) {
+      try verifier.checkBytes()
+      try verifier.searchUnnamed()
+    } catch {
+      verifier.verification.add("the files of the store cannot be checked: \(error)")
+    }
+    return verifier.verification
+  }
+
+  private init(
+    folder: FileFolder, files: consuming StoredFiles, verification: StoreVerification
+  ) {
+    (self.folder, self.verification) = (folder, verification)
+    self.files = files
+  }
+
+  /// Why the bytes with a hash are of no use; `nil` if they are sound.
+  private static func damage(of hash: String, in folder: FileFolder) -> String? {
+    let path = folder.stored(hash)
+    do throws(SystemError) {
+      guard SHA256Digest.hex(try folder.digest(of: path)) != hash else { return nil }
+      return "are damaged: \(path) has another SHA-256 than its name"
+    } catch {
+      return "are missing or cannot be read: \(error)"
+    }
+  }
+
+  private mutating func checkBytes() throws(StoreError) {
+    var found: [(hash: String, file: String, isThumbnail: Bool, damage: String)] = []
+    let folder = folder
+    do {
+      try files.forEach { hash, file, isThumbnail in
+        guard let damage = Self.damage(of: hash, in: folder) else { return }
+        if found.count < StoreVerification.breakLimit {
+          found.append((hash, file, isThumbnail, damage))
+        }
+      }
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      preconditionFailure("no other error is thrown above: \(error)")
+    }
+    for (hash, file, isThumbnail, damage) in found where try !files.used(among: [hash]).isEmpty {
+      let place = try files.places(of: file).first
+      let unsent = place == nil ? ", which no entry names yet," : ""
+      verification.add(
+        "the bytes of \(isThumbnail ? "the thumbnail of " : "")the file \(file)\(unsent) \(damage). "
+          + "Put them back from a backup\(place == nil ? "" : ", or delete the entry").",
+        room: place?.room, seq: place?.seq)
+    }
+  }
+
+  /// Counts the bytes that no file has. A relay removes them.
+  private mutating func searchUnnamed() throws(StoreError) {
+    var (young, old) = (0, 0)
+    let now = WallClock.milliseconds
+    for name in folder.folders {
+      let stored = folder.hashes(in: name)
+      let used = Set(try files.used(among: stored))
+      for hash in stored where !used.contains(hash) {
+        guard let status = folder.status(of: folder.stored(hash)) else { continue }
+        if now - status.writtenAt < StoredFile.unsentMilliseconds { young += 1 } else { old += 1 }
+      }
+    }
+    if young > 0 {
+      verification.notes.append(
+        "\(folder.path) has \(young) contents that no file has, of uploads under way or files that were just removed."
+      )
+    }
+    if old > 0 {
+      verification.notes.append(
+        "\(folder.path) has \(old) contents older than a day that no file has. A relay removes them within a day."
+      )
+    }
+  }
+}
