@@ -326,7 +326,7 @@ let package = Package(
       excluding: ["pictures.py"]),
     tests("YAML", ["YAML"]),
     tests("ObjectStorage", ["ObjectStorage", "TestSupport"]),
-    tests("Backups", ["Backups", "ObjectStorage", "Platform", "SQLite", "TestSupport"]),
+    tests("Backups", ["Backups", "ObjectStorage", "Platform", "SQLite", "TLS", "TestSupport"]),
     tests(
       "Directories", ["Directories", "Relay", "Wire", "Platform", "TestSupport"],
       excluding: ["directory.py"]),

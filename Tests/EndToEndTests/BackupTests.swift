@@ -51,6 +51,12 @@ extension `End to end` {
       try play("accounts")
     }
 
+    @Test func `the bytes of files come back, each stored once`() throws { try play("files") }
+
+    @Test func `a file whose bytes are lost keeps nothing else back`() throws {
+      try play("lost_files")
+    }
+
     @Test func `a bucket of S3 takes the place of a folder, also if it fails now and then`() throws
     {
       try play("s3")

@@ -32,6 +32,21 @@ import Testing
   }
 
   @Test(arguments: Conformer.all)
+  func `has folders with objects of their own`(conformer: Conformer) throws {
+    try conformer.use { storage in
+      let inner = storage.folder("inner")
+      try storage.put([1], as: "one")
+      try inner.claim()
+      try inner.put([2], as: "one")
+      #expect(try storage.list().filter { $0 != "inner" } == ["one"])
+      #expect(try inner.list() == ["one"])
+      #expect(try inner.get("one", nil) == [2])
+      try inner.delete("one")
+      #expect(try storage.get("one", nil) == [1])
+    }
+  }
+
+  @Test(arguments: Conformer.all)
   func `says which object is missing`(conformer: Conformer) throws {
     try conformer.use { storage in
       for range in [nil, 0..<10] {

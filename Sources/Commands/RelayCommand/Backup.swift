@@ -60,6 +60,7 @@ struct Backup: ParsableCommand {
         }
         try backup.run()
         StandardOutput.write("Point \(backup.number) is stored: \(backup.bytes) bytes were new.\n")
+        if !backup.lostFiles.isEmpty { throw ExitCode.brokenData }
       }
     }
   }

@@ -53,7 +53,7 @@ struct RestoreCommand: ParsableCommand {
           return
         }
         var summary = ""
-        let point = try restore.run(at?.selection ?? .last, into: data) { folder in
+        let outcome = try restore.run(at?.selection ?? .last, into: data) { folder in
           let verification = try StorePlace.sqlite(folder: folder).verifyDatabases()
           for place in verification.breaks { StandardError.write("\(place)\n") }
           guard verification.breakCount == 0 else {
@@ -65,7 +65,16 @@ struct RestoreCommand: ParsableCommand {
           summary = "\(verification.count)"
         }
         StandardOutput.write(
-          "Point \(point.number) of \(PointSelection.text(point.time)) is restored: \(summary)\n")
+          "Point \(outcome.point.number) of \(PointSelection.text(outcome.point.time)) is restored: \(summary)\n"
+        )
+        guard !outcome.lostFiles.isEmpty else { return }
+        for hash in outcome.lostFiles.prefix(StoreVerification.breakLimit) {
+          StandardError.write("\(restore.place)/files/\(hash) is missing or damaged\n")
+        }
+        StandardError.write(
+          "The backup lacks the bytes of \(outcome.lostFiles.count) files and thumbnails, or has them damaged. "
+            + "relay verify --data \(data) names them; everything else is restored.\n")
+        throw ExitCode.brokenData
       }
     }
   }

@@ -1,4 +1,5 @@
 internal import ObjectStorage
+internal import Platform
 
 /// A backup or a restore that cannot go on: a sentence that says what to do.
 public struct BackupError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -17,6 +18,14 @@ public struct BackupError: Error, Equatable, Sendable, CustomStringConvertible {
   init(_ kind: Kind, _ description: String) {
     self.kind = kind
     self.description = description
+  }
+
+  /// A restore cannot write a file.
+  static func unwritable(_ path: String, _ error: SystemError) -> BackupError {
+    BackupError(
+      .unavailable,
+      "\(path) cannot be written: \(error.reason). Free some space, or restore into another folder."
+    )
   }
 
   init(_ error: StorageError) {

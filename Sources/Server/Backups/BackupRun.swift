@@ -48,6 +48,11 @@ public final class BackupRun {
   private let report: (String) -> Void
   private let source: DataFiles
   private let writer: BackupWriter
+  private let fileObjects: FileObjects
+  /// The hashes that files have as of the last moment that was read.
+  private var fileHashes: Set<String> = []
+  /// Those whose bytes the data folder has lost.
+  public private(set) var lostFiles: Set<String> = []
   private var stored: StoredPages
   private var pacer: Pacer
   private var scan: Scan?
@@ -80,6 +85,7 @@ public final class BackupRun {
     writer = BackupWriter(
       storage, store: store, after: last.number, last.digest, isPatient: options.follows,
       report: report)
+    fileObjects = try FileObjects(storage, put: writer.put)
     // A backup that goes on makes points in the meantime.
     if last.isNone || isFullDue && !options.follows {
       base = (last.number + 1, WallClock.milliseconds)
@@ -187,6 +193,8 @@ public final class BackupRun {
     try source.update()
     // During a full scan also pages that have changed back, which the scan may not have met.
     let isFull = scan?.isFull == true
+    // Before the moment of the point, so that few files are left to copy after it.
+    if isComplete || endsScan { _ = try copyFiles(source.fileHashes) }
     for file in source.files { try approach(file, evenUnchanged: isFull) }
     var files: [BackupObject.File] = []
     for file in source.files {
@@ -213,8 +221,31 @@ public final class BackupRun {
     if !isComplete {
       try writer.storePart()
     } else if endsScan || !writer.isEmpty {
+      guard try copyFiles(fileHashes) else {
+        // One was deleted since, and its bytes are gone: this moment cannot be a point any more.
+        try writer.storePart()
+        return try makePoint(endsScan: true)
+      }
+      try fileObjects.need(fileHashes)
       try writer.storePoint(files, base: base.number)
+      try fileObjects.need(only: fileHashes, from: writer.number)
     }
+  }
+
+  /// Stores the bytes of files that are not stored yet.
+  /// - Returns: whether those that the data folder does not have are lost: their files are still there.
+  private func copyFiles(_ hashes: Set<String>) throws -> Bool {
+    let absent = try fileObjects.copy(hashes, from: source.folder, &pacer)
+    if absent.isEmpty { return true }
+    let named = try source.fileHashes
+    // They may have come back: the bytes are there before the file.
+    let lost = try fileObjects.copy(absent.filter(named.contains), from: source.folder, &pacer)
+    for hash in lost where lostFiles.insert(hash).inserted {
+      report(
+        "The bytes with the SHA-256 \(hash) are missing in \(source.folder)/\(FileObjects.folder), or damaged: the "
+          + "backup lacks them. Run relay verify, which names the file.")
+    }
+    return absent.allSatisfy(named.contains)
   }
 
   /// Copies changes outside of the point's transaction, if there are many.
@@ -243,6 +274,7 @@ public final class BackupRun {
     var next: DatabasePages.Mark?
     let pageCount = try copy(file, evenUnchanged: evenUnchanged) { moment in
       next = moment.mark
+      if file.name == DataFiles.store { fileHashes = try source.fileHashes }
       guard let mark = file.mark else { return Array(1..<Int(moment.pageCount) + 1) }
       return try moment.pages(changedSince: mark).map(Int.init)
     }
@@ -272,10 +304,12 @@ public final class BackupRun {
     nextRemoval = Instant.now().adding(milliseconds: Self.removalIntervalMilliseconds)
     let listing = try BackupListing(storage)
     let horizon = WallClock.milliseconds - Int64(options.keepSeconds) * 1000
-    guard let first = listing.points.last(where: { $0.time <= horizon })?.base else { return }
+    let first = listing.points.last { $0.time <= horizon }?.base ?? 0
     for name in listing.names where name.number < first {
       do throws(StorageError) { try storage.delete(name.text) } catch { throw BackupError(error) }
     }
+    guard let oldest = listing.points.first(where: { ($0.base ?? 0) >= first }) else { return }
+    try fileObjects.delete(unneededFrom: oldest.number)
   }
 
   /// Explains errors of reading the folder.

@@ -85,13 +85,16 @@ final class BackupWriter {
       contents += page.content
     }
     let encoded = object.encoded(contents)
-    try put(encoded, as: object.name.text)
+    try put(encoded, as: object.name.text, in: storage)
     previous = Array(encoded.suffix(SHA256Digest.bytes))
     pages.removeAll(keepingCapacity: true)
     pendingBytes = 0
   }
 
-  private func put(_ bytes: [UInt8], as name: String) throws(BackupError) {
+  /// Stores an object, as soon as that is possible.
+  func put(
+    _ bytes: [UInt8], as name: String, in storage: any ObjectStorage
+  ) throws(BackupError) {
     var wait = Self.firstRetryMilliseconds
     while true {
       do throws(StorageError) {

@@ -114,6 +114,15 @@ final class DataFiles {
     return start.elementsEqual("SQLite format 3\0".utf8)
   }
 
+  /// The hashes that the files of the store have.
+  var fileHashes: Set<String> {
+    get throws {
+      let database = files.first { $0.name == Self.store }?.database
+      return try database?.read { (database) throws(SQLiteError) in try database.fileHashes() }
+        ?? []
+    }
+  }
+
   /// The name of the store's first epoch.
   var storeName: String {
     get throws {

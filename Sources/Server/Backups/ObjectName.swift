@@ -13,9 +13,9 @@ struct ObjectName: Hashable, Sendable {
   private static let timeDigits = 13
 
   var text: String {
-    let kind = base.map { "point-\(Self.padded($0, Self.numberDigits))" } ?? "part"
+    let kind = base.map { "point-\(Self.padded(number: $0))" } ?? "part"
     let time = Self.padded(Int(time), Self.timeDigits)
-    return "\(Self.padded(number, Self.numberDigits)).\(time).\(kind)"
+    return "\(Self.padded(number: number)).\(time).\(kind)"
   }
 
   init(number: Int, time: Int64, base: Int?) {
@@ -31,6 +31,9 @@ struct ObjectName: Hashable, Sendable {
     self.init(number: number, time: time, base: Int(fields[2].dropFirst("point-".count)))
     guard self.text == text else { return nil }
   }
+
+  /// Returns the number of an object as names have it.
+  static func padded(number: Int) -> String { padded(number, numberDigits) }
 
   private static func padded(_ number: Int, _ digits: Int) -> String {
     let text = "\(number)"

@@ -31,15 +31,25 @@ public struct Restore {
     listing = try BackupListing(storage)
   }
 
+  /// How messages call the storage.
+  public var place: String { storage.description }
+
   /// All points, oldest first.
   public var points: [Point] { listing.points.map { Point(number: $0.number, time: $0.time) } }
+
+  /// What was restored.
+  public struct Outcome: Sendable {
+    public var point: Point
+    /// The hashes of bytes of files that the backup lacks or has damaged.
+    public var lostFiles: [String]
+  }
 
   /// Restores a point into an empty folder.
   /// - Parameter verify: called with the folder that has the files before they are put in their place; throws
   ///   if they are not sound.
   public func run(
     _ selection: Selection, into folder: String, verify: (_ folder: String) throws -> Void
-  ) throws -> Point {
+  ) throws -> Outcome {
     let point = try point(selection)
     let draft = "\(folder)/\(Self.draft)"
     do throws(SystemError) {
@@ -73,8 +83,10 @@ public struct Restore {
       if name == point { try files.finish(object, named: "\(storage.description)/\(name.text)") }
     }
     try verify(draft)
+    let lostFiles = try RestoredBytes(storage).write(into: draft)
     try put(draft, in: folder)
-    return Point(number: point.number, time: point.time)
+    return Outcome(
+      point: Point(number: point.number, time: point.time), lostFiles: lostFiles)
   }
 
   private func point(_ selection: Selection) throws(BackupError) -> ObjectName {
@@ -114,6 +126,11 @@ public struct Restore {
     // What checking them has left.
     try? Self.empty(draft)
     _ = unsafe rmdir(draft)
+    Self.sync(folder)
+  }
+
+  /// Syncs the names of the files in a folder, if its file system does that.
+  static func sync(_ folder: String) {
     let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return }
     _ = fsync(descriptor)
@@ -122,7 +139,11 @@ public struct Restore {
 
   private static func empty(_ folder: String) throws(SystemError) {
     for name in PrivateFiles.names(in: folder) ?? [] {
-      guard unsafe unlink("\(folder)/\(name)") == 0 else { throw .last("unlink \(folder)/\(name)") }
+      let path = "\(folder)/\(name)"
+      if unsafe unlink(path) == 0 { continue }
+      guard errno == EISDIR else { throw .last("unlink \(path)") }
+      try empty(path)
+      guard unsafe rmdir(path) == 0 else { throw .last("rmdir \(path)") }
     }
   }
 }

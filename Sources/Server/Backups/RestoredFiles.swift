@@ -71,10 +71,7 @@ struct RestoredFiles {
       defer { close(descriptor) }
       try body(descriptor)
     } catch {
-      throw BackupError(
-        .unavailable,
-        "\(path) cannot be written: \(error.reason). Free some space, or restore into another folder."
-      )
+      throw .unwritable(path, error)
     }
   }
 }

@@ -18,6 +18,8 @@ public final class FolderStorage: ObjectStorage {
 
   deinit { lock.withLock { if $0 >= 0 { close($0) } } }
 
+  public func folder(_ name: String) -> any ObjectStorage { FolderStorage("\(path)/\(name)") }
+
   public func claim() throws(StorageError) {
     do throws(SystemError) { try PrivateFiles.createFolder(path) } catch {
       throw failure("be created", error)

@@ -5,6 +5,9 @@ public protocol ObjectStorage: Sendable {
   /// How errors and messages call it.
   var description: String { get }
 
+  /// Returns a place of its own below this one, whose objects `list` does not return here.
+  func folder(_ name: String) -> any ObjectStorage
+
   /// Keeps other programs from writing there, as long as this one does, if the storage can do that.
   func claim() throws(StorageError)
 

@@ -33,6 +33,12 @@ public final class S3Storage: ObjectStorage {
     description = place
   }
 
+  public func folder(_ name: String) -> any ObjectStorage {
+    var inner = location
+    inner.prefix += "\(name)/"
+    return S3Storage(inner, signature.credentials)
+  }
+
   /// S3 does not keep others from writing: a backup notices it by its digests.
   public func claim() {}
 

@@ -32,6 +32,13 @@ package final class DatabasePages {
     return try select.step() ? select.text(0) : nil
   }
 
+  /// Returns what `body` reads of the database; in `atOneMoment`, as of that moment.
+  package func read<Result>(
+    _ body: (borrowing Database) throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result {
+    try body(database)
+  }
+
   /// Whether the path leads to another file by now, or to none.
   package var hasMoved: Bool {
     var hasMoved: Int32 = 0

@@ -1,8 +1,10 @@
 """The backup of a relay that works, and what is restored from it: `python3 -B backup.py CASE RELAY`."""
+import hashlib
 import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -13,6 +15,7 @@ import time
 import urllib.error
 import urllib.request
 
+from files import Files, png
 from relay import MORTAL, PATIENCE_S, WITHOUT_LIMITS, Relay, wait
 
 PART_BYTES = 8 << 20
@@ -322,6 +325,110 @@ def accounts(case):
     assert post("/v1/requests", [{"type": "send", "room": "general", "id": "1", "text": "hello"}], token)[0]["duplicate"]
 
 
+def served(case, paths):
+    """What a relay serves of files and thumbnails to the user who has sent them; `None` = nothing."""
+    answers = [Files(case.relay).ask("GET", path) for path in paths]
+    return [answer.content if answer.status == 200 else None for answer in answers]
+
+
+def move_in(case, data):
+    """Puts a restored folder in the place of the relay's, and starts a relay on it."""
+    case.relay.kill()
+    shutil.rmtree(case.relay.data)
+    os.rename(data, case.relay.data)
+    case.relay.start()
+
+
+def files(case):
+    """The bytes of files come back, each stored once, and go when no point needs them."""
+    users = Files(case.relay)
+    contents = [os.urandom(20 << 20), b"small", b""]
+    paths = [users.upload(content) for content in contents]
+    seqs = [users.show(path, "general") for path in paths]
+    picture = users.upload(png(900, 300))
+    users.show(picture, "general", "a.png")
+    unsent = users.upload(b"unsent")
+    paths += [picture, picture + "/thumbnail"]
+    contents = served(case, paths)
+    assert None not in contents
+    place = case.place / "files"
+
+    def pieces():
+        return {path.name: path.stat().st_mtime_ns for path in place.iterdir()} if place.exists() else {}
+    # One that is killed in the middle of a file goes on with it.
+    process = case.start("--rate", "8MB")
+    wait(pieces, "nothing is stored")
+    process.kill()
+    process.wait()
+    assert case.points() == [], "a point has its files"
+    case.backup()
+    stored = pieces()
+    assert sorted(name.split(".")[1] for name in stored) == ["1-1"] * 5 + ["1-3", "2-3", "3-3"], stored
+    move_in(case, case.restore())
+    assert served(case, paths) == contents
+    mode = {stat.S_IMODE(path.stat().st_mode) for path in (case.relay.data / "files").rglob("*")}
+    assert mode == {0o700, 0o600}, mode
+    assert users.show(unsent, "general") == 5, "also what was not sent yet"
+    # What is there is not stored again.
+    paths.append(users.upload(b"later"))
+    users.show(paths[-1], "general")
+    contents.append(b"later")
+    time.sleep(1.1)
+    case.backup("--full-every", "1s")
+    new = pieces().keys() - stored.keys()
+    assert len(new) == 1 and {name: time for name, time in pieces().items() if name in stored} == stored
+    # An earlier point brings a deleted file back.
+    number = case.points()[-1][0]
+    case.relay.send("ada", "general", {"kind": "delete", "target": seqs[0]})
+    wait(lambda: not any(path.stat().st_size > 16 << 20 for path in (case.relay.data / "files").rglob("*")),
+         "the bytes are still there")
+    case.backup()
+    assert sum("unneeded" in name for name in pieces()) == 1
+    earlier = case.restore("--at", number)
+    assert hashlib.sha256(contents[0]).hexdigest() in {path.name for path in earlier.rglob("*")}
+    assert served(case, paths) == [None, *contents[1:]]
+    # They go with the last point that needs them.
+    for _ in range(3):
+        time.sleep(1.1)
+        case.backup("--full-every", "1s", "--keep", "1s")
+    assert not any(name.endswith("-3") or "unneeded" in name for name in pieces()), pieces()
+    move_in(case, case.restore())
+    assert served(case, paths) == [None, *contents[1:]]
+
+
+def lost_files(case):
+    """A file whose bytes are lost keeps nothing else back, and is named."""
+    users = Files(case.relay)
+    paths = [users.upload(content) for content in (b"one", b"two", b"three")]
+    for path in paths:
+        users.show(path, "general")
+    case.backup()
+    # In the relay.
+    four = users.upload(b"four")
+    users.show(four, "general")
+    hash = hashlib.sha256(b"four").hexdigest()
+    (case.relay.data / "files" / hash[:2] / hash).unlink()
+    assert hash in case.backup(status=3).stderr
+    # In the place.
+    damaged, missing = (case.place / "files" / f"{hashlib.sha256(content).hexdigest()}.1-1" for content in (b"one", b"two"))
+    damaged.write_bytes(b"0ne")
+    missing.unlink()
+    data = case.folder / "lossy"
+    case.restore(status=3, into=data)
+    assert "lacks the bytes of 3 files" in case.said.stderr, case.said.stderr
+    for content in (b"one", b"two", b"four"):
+        assert f"files/{hashlib.sha256(content).hexdigest()}" in case.said.stderr
+    named = case.command("verify", "--data", data, status=3).stdout
+    assert all(path.rsplit("/", 1)[1] in named for path in (*paths[:2], four)) and paths[2] not in named
+    move_in(case, data)
+    assert served(case, [*paths, four]) == [None, None, b"three", None]
+    # What is deleted in the place is stored again.
+    again = users.upload(b"two")
+    users.show(again, "general")
+    assert hash in case.backup(status=3).stderr
+    assert missing.read_bytes() == b"two"
+
+
 def s3(case):
     """A bucket that fails now and then takes the place of a folder; what it refuses is said."""
     import s3_server
@@ -334,6 +441,9 @@ def s3(case):
     load = Load(case.relay, users=1, pause_s=0.1)
     process = case.start("--follow", "--interval", "1s")
     objects = server.objects.setdefault("flaky", {})
+    content = os.urandom(9 << 20)
+    path = Files(case.relay).upload(content)
+    Files(case.relay).show(path, "general")
     wait(lambda: sum("point" in key for key in objects) > 2, "there is no point")
     process.kill()
     process.wait()
@@ -342,6 +452,9 @@ def s3(case):
     assert all(key.startswith("relays/one/") for key in objects)
     assert case.entries(case.restore()).keys() == case.entries(case.relay.data).keys()
     assert len(case.points()) > 2
+    assert sum("/files/" in key for key in objects) == 2
+    move_in(case, case.restore())
+    assert served(case, [path]) == [content]
     key = sorted(objects)[1]
     objects[key] = objects[key][:-1] + b"x"
     case.restore(status=3)
@@ -359,7 +472,7 @@ def s3(case):
 
 
 CASES = {function.__name__: function for function in (
-    under_load, killed, follow, deleted, damaged, damaged_store, rate, at, accounts, s3)}
+    under_load, killed, follow, deleted, damaged, damaged_store, rate, at, accounts, files, lost_files, s3)}
 
 if __name__ == "__main__":
     name, program = sys.argv[1:3]
