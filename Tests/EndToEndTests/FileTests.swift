@@ -26,6 +26,9 @@ extension `End to end` {
     @Test func `relay verify reads the bytes of all files`() throws {
       try play("verification", of: "file_commands.py")
     }
+    @Test func `the files of a person are exported`() throws {
+      try play("export", of: "file_commands.py")
+    }
     @Test func `a link is good for one file, one user and one minute`() throws {
       try play("links")
     }

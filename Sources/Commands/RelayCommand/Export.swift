@@ -20,7 +20,18 @@ struct Export: ParsableCommand {
   @Option(help: ArgumentHelp("Only what there is of this user.", valueName: "u"))
   var user: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "With --user: the folder that receives the user's files, each as ID/NAME.", valueName: "dir"),
+    completion: .directory)
+  var files: String?
+
   func validate() throws {
+    guard files == nil || user != nil else {
+      throw ValidationError(
+        "--files needs --user. Copy the folder files of the data folder beside the export of a whole store."
+      )
+    }
     guard user == nil || room == nil else {
       throw ValidationError("--user and --room cannot be combined.")
     }
@@ -41,7 +52,11 @@ struct Export: ParsableCommand {
       if bytes.count >= Self.flushBytes { try flush() }
     }
     let count = try store.use { place in
-      if let user { return "\(try place.export(person: user, write: write)) lines" }
+      if let user {
+        // Also if a file is missing.
+        defer { try? flush() }
+        return try place.export(person: user, filesInto: files, write: write)
+      }
       return "\(try place.export(room: room, write: write))"
     }
     try flush()

@@ -58,6 +58,23 @@ package struct StoredFiles: ~Copyable {
     try reading { (files, _) throws(SQLiteError) in try files.places(of: file) }
   }
 
+  /// Returns a file; `nil` if there is none.
+  package mutating func file(_ id: String) throws(StoreError) -> StoredFile? {
+    try reading { (files, _) throws(SQLiteError) in try files.file(id) }
+  }
+
+  /// Returns the files that a user has uploaded and not sent.
+  package mutating func unsent(of user: String) throws(StoreError) -> [String] {
+    try reading { (_, database) throws(SQLiteError) in
+      var select = try Statement(
+        "SELECT id FROM files WHERE owner = ?1 AND sent = 0", on: database)
+      try select.bind(1, user)
+      var ids: [String] = []
+      while try select.step() { ids.append(select.text(0)) }
+      return ids
+    }
+  }
+
   private mutating func reading<Result>(
     _ body: (inout FileLookups, borrowing Database) throws(SQLiteError) -> Result
   ) throws(StoreError) -> Result {

@@ -163,6 +163,15 @@ public enum StorePlace: Sendable {
     if !accounts.isEmpty {
       try Self.explaining { try self.accounts(creating: true)?.add(accounts) }
     }
+    if case .sqlite(let folder) = self {
+      let missing = try FileVerifier.missingCount(dataFolder: folder)
+      if missing > 0 {
+        report(
+          "The store has \(missing) contents of files that are not in \(folder)/files: an export has no bytes of files. "
+            + "Copy the folder files of the relay that was exported there; what is there already can stay."
+        )
+      }
+    }
     return count
   }
 

@@ -1,11 +1,13 @@
 """What the commands of relay do with files. Run with the name of a case and the program relay."""
 import hashlib
+import json
 import os
+import shutil
 import subprocess
 import sys
 
-from files import Files, main, png
-from relay import WITHOUT_LIMITS
+from files import Files, main, png, stored
+from relay import WITHOUT_LIMITS, wait
 
 
 def run(relay, *arguments, status=0, **more):
@@ -61,6 +63,44 @@ def verification(relay):
     relay.stop()
     assert len(verify(3).stdout.splitlines()) == 3
     relay.start()
+
+
+def export(relay):
+    """The files of a person are copied with what else there is of them; an import says which bytes are missing."""
+    files, others = Files(relay), Files(relay, "bo")
+    sent, unsent, gone, foreign = (
+        files.upload(b"sent"), files.upload(b"unsent"), files.upload(b"gone"), others.upload(b"bo's"))
+    files.show(sent, "general", "a b\u00e9.txt")
+    others.show(foreign, "general")
+    files.show(foreign, "general", "forwarded.txt")
+    seq = files.show(gone, "general", "gone.txt")
+    relay.send("ada", "general", {"kind": "delete", "target": seq})
+    wait(lambda: len(stored(relay)) == 3, "the bytes of the deleted file are still there")
+    target = relay.folder / "ada-files"
+    done = run(relay, "export", "--data", relay.data, "--user", "ada", "--files", target)
+    assert done.stderr.endswith(" lines, 3 files\n"), done.stderr
+    named = {line["file"]: line["name"] for line in map(json.loads, done.stdout.splitlines()) if "file" in line}
+    found = {str(path.relative_to(target)): path.read_bytes() for path in target.rglob("*") if path.is_file()}
+    ids = [path.rsplit("/", 1)[1] for path in (sent, foreign, unsent)]
+    assert found == {
+        f"{ids[0]}/a b\u00e9.txt": b"sent", f"{ids[1]}/forwarded.txt": b"bo's", f"{ids[2]}/not-sent": b"unsent"}, found
+    assert named == {ids[0]: "a b\u00e9.txt", ids[1]: "forwarded.txt"}, named
+    assert {path.stat().st_mode & 0o777 for path in target.rglob("*")} == {0o700, 0o600}
+    run(relay, "export", "--data", relay.data, "--files", target, status=2)
+    # A whole store: the bytes are copied beside it.
+    copy = relay.folder / "copy"
+    said = run(relay, "import", "--data", copy, input=run(relay, "export", "--data", relay.data).stdout).stderr
+    assert "2 contents of files that are not in" in said, said
+    run(relay, "verify", "--data", copy, status=3)
+    shutil.copytree(relay.data / "files", copy / "files", dirs_exist_ok=True)
+    assert "1 contents that no file has" in run(relay, "verify", "--data", copy).stderr, "what was not sent is not exported"
+    # Bytes that are missing keep nothing else back.
+    hash = hashlib.sha256(b"bo's").hexdigest()
+    (relay.data / "files" / hash[:2] / hash).unlink()
+    shutil.rmtree(target)
+    done = run(relay, "export", "--data", relay.data, "--user", "ada", "--files", target, status=3)
+    assert "bytes of 1 files of ada are missing" in done.stderr and ids[1] in done.stdout
+    assert len([path for path in target.rglob("*") if path.is_file()]) == 2
 
 
 if __name__ == "__main__":

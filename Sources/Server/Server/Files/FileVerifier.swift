@@ -26,6 +26,17 @@ struct FileVerifier: ~Copyable {
     return verifier.verification
   }
 
+  /// Returns how many contents that files have are not in a data folder.
+  static func missingCount(dataFolder: String) throws -> Int {
+    let folder = FileFolder(inDataFolder: dataFolder)
+    var files = try StoredFiles(folder: dataFolder)
+    var count = 0
+    try files.forEach { hash, _, _ in
+      if folder.status(of: folder.stored(hash)) == nil { count += 1 }
+    }
+    return count
+  }
+
   private init(
     folder: FileFolder, files: consuming StoredFiles, verification: StoreVerification
   ) {

@@ -38,11 +38,17 @@ extension StorePlace {
 
   /// Exports all that the relay has of a person as JSON lines: what they have said, what they are in rooms, their
   /// blocks and reports, and their account with its devices. Works while the relay runs.
-  /// - Parameter write: receives one line with its line break; an error that it throws ends the export.
-  /// - Returns: the number of lines.
-  public func export(person user: String, write: ([UInt8]) throws -> Void) throws -> Int {
+  /// - Parameters:
+  ///   - folder: receives their files, if it is not `nil`.
+  ///   - write: receives one line with its line break; an error that it throws ends the export.
+  /// - Returns: what was exported, as a phrase.
+  public func export(
+    person user: String, filesInto folder: String? = nil, write: ([UInt8]) throws -> Void
+  ) throws -> String {
     var count = 0
+    var files = PersonFiles()
     try person(user) { record in
+      files.record(record)
       guard let line = record.line(of: user) else { return }
       try write(line)
       count += 1
@@ -51,7 +57,14 @@ extension StorePlace {
     for line in lines { try write(line) }
     count += lines.count
     if count == 0 { throw Self.unknown(user) }
-    return count
+    guard let folder else { return "\(count) lines" }
+    guard case .sqlite(let dataFolder) = self else {
+      throw StoreError(
+        .configuration,
+        "--files copies from a data folder, and the log is in PostgreSQL. The lines were written.")
+    }
+    let copied = try files.copy(of: user, fromDataFolder: dataFolder, into: folder)
+    return "\(count) lines, \(copied) files"
   }
 
   static func unknown(_ user: String) -> StoreError {
