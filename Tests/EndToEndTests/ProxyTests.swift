@@ -1,4 +1,5 @@
 import Glibc
+import Platform
 import TestSupport
 import Testing
 import Wire
@@ -38,6 +39,8 @@ extension `End to end` {
       let nginx = try nginx()
       try nginx.passesOn()
     }
+
+    @Test func `nginx passes on files`() throws { try nginx().passesOnFiles() }
 
     @Test func `nobody reads metrics and traces without credentials`() throws {
       let nginx = try nginx()
@@ -102,6 +105,8 @@ extension `End to end` {
       try haproxy.hasThePage()
     }
 
+    @Test func `haproxy passes on files`() throws { try haproxy().passesOnFiles() }
+
     @Test func `a client has the limits of the address that haproxy names`() throws {
       let haproxy = try haproxy(limits: "unauthenticated_per_s: 2")
       try haproxy.limitsAddresses()
@@ -122,6 +127,7 @@ extension `End to end` {
           )
         ], below: "/chat")
       try caddy.passesOn()
+      try caddy.passesOnFiles()
       try caddy.limitsAddresses()
       try caddy.hasThePage()
       #expect(try caddy.status(of: "") == 308)
@@ -160,6 +166,56 @@ extension FrontProxy {
     #expect(stream.isRunning)
     stream.signal(SIGTERM)
     try stream.wait()
+  }
+
+  /// Checks that an upload of some megabytes goes on where it broke off, and that the file is read in parts.
+  fileprivate func passesOnFiles() throws {
+    let folder = try TemporaryFolder()
+    let content = (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) }
+    let tus = ["--header", "Tus-Resumable: 1.0.0", "--dump-header", folder["head"]]
+    func field(_ name: String) throws -> Substring? {
+      let head = String(decoding: try readBytes(folder["head"]), as: UTF8.self)
+      let line = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("\(name): ") }
+      return line?.dropFirst(name.count + 2)
+    }
+    func append(_ file: Substring, _ options: String..., from offset: Int) throws -> ChildProcess {
+      try WholeFile.write(Array(content[offset...]), to: folder["content"])
+      return try request(
+        "/v1/files/\(file)?user=ada",
+        tus + options + [
+          "--request", "PATCH", "--fail", "--data-binary", "@\(folder["content"])", "--header",
+          "Content-Type: application/offset+octet-stream", "--header", "Upload-Offset: \(offset)",
+        ])
+    }
+    let created = try request(
+      "/v1/files?user=ada",
+      tus + [
+        "--header", "Upload-Length: \(content.count)", "--data", "", "--header", "Content-Type:",
+      ])
+    #expect(try created.wait() == .exit(0))
+    let file = try #require(try field("location")?.split(separator: "/").last)
+    let broken = try append(file, "--limit-rate", "1M", "--max-time", "2", from: 0)
+    #expect(try broken.wait() == .exit(28), "curl's time is over")
+    var offset = 0
+    #expect(
+      becomesTrue {
+        _ = try? request("/v1/files/\(file)?user=ada", tus + ["--head"]).wait()
+        offset = ((try? field("upload-offset")) ?? nil).flatMap { Int($0) } ?? 0
+        return offset > 0
+      }, "what has arrived is kept")
+    let rest = try append(file, from: offset)
+    #expect(try rest.wait() == .exit(0), "\(rest.errors)")
+    #expect(
+      try status(
+        of: "/v1/rooms/later/messages?user=ada", "--header", "Content-Type: application/json",
+        "--data", "{\"id\":\"f\",\"kind\":\"file\",\"file\":\"\(file)\",\"name\":\"a.bin\"}") == 201
+    )
+    for (range, part) in [("1000000-3999999", 1_000_000..<4_000_000), ("0-", 0..<5_000_000)] {
+      let read = try request(
+        "/v1/files/\(file)?user=bo", ["--fail", "--range", range, "--output", folder["part"]])
+      #expect(try read.wait() == .exit(0))
+      #expect(try readBytes(folder["part"]) == Array(content[part]))
+    }
   }
 
   /// Checks that the page and what it loads are found.

@@ -94,6 +94,11 @@ final class FrontProxy {
 
   /// Starts curl with a request.
   func request(_ path: String, _ options: String...) throws -> ChildProcess {
+    try request(path, options)
+  }
+
+  /// Starts curl with a request.
+  func request(_ path: String, _ options: [String]) throws -> ChildProcess {
     try ChildProcess(curl(path, options), input: "")
   }
 
