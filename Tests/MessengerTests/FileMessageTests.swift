@@ -22,7 +22,10 @@ import Wire
     var message = try #require(harness.chat.timeline?.messages.first)
     #expect(message.text == "a.png (35 kB)\nlook")
     // The relay forwards texts only, and what is edited is the caption alone.
-    #expect(harness.chat.actions(for: message) == [.reply, .react, .copy])
+    #expect(
+      harness.chat.actions(for: message) == [
+        .reply, .react, .copy, .openFile, .saveFile, .copyLink,
+      ])
     harness.entry(3, Send(room: Harness.room, id: "d", delete: 1))
     message = try #require(harness.chat.timeline?.messages.first)
     #expect(message.isDeleted)

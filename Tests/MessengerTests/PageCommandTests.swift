@@ -28,7 +28,10 @@ import Testing
     let absent = try rows().filter { $0.count > 3 }
     #expect(
       absent.map { $0[0].split(separator: " ")[0] }
-        == ["notify", "unread", "pin", "unpin", "login", "set", "quit"])
+        == [
+          "send", "open", "save", "link", "notify", "unread", "pin", "unpin", "login", "set",
+          "quit",
+        ])
     #expect(absent.allSatisfy { $0.count == 4 && $0[3].hasSuffix(".") })
   }
 }

@@ -62,7 +62,8 @@ extension Chat {
       }
       if timeline != nil, !draftText.isEmpty { drafts += 1 }
     }
-    let parts = [(messages, "message"), (drafts, "draft")].filter { $0.0 > 0 }
+    let uploads = outgoing.count(where: \.isUploading)
+    let parts = [(messages, "message"), (drafts, "draft"), (uploads, "upload")].filter { $0.0 > 0 }
       .map { $0.0 == 1 ? "1 \($0.1)" : "\($0.0) \($0.1)s" }
     return parts.isEmpty ? nil : parts.joined(separator: " and ")
   }

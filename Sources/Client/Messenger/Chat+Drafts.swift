@@ -143,7 +143,7 @@ extension Chat {
       show(line, &effects)
       // It may have arrived from the relay, and more after it.
       let last = conversations[line.send.room]?.last?.at ?? .min
-      if line.send.kind == .text, last < line.at { showLast(line) }
+      if line.send.kind.isContent, last < line.at { showLast(line) }
     }
   }
 

@@ -104,6 +104,7 @@ extension Chat {
       known.at = message.at
       known.quote = known.quote ?? message.quote
       known.text = message.text
+      known.file = message.file
       known.forwardedFrom = message.forwardedFrom
       known.state = message.state
       timeline.insert(known)
@@ -169,7 +170,7 @@ extension Chat {
     var message = Message(
       key: .init(from: entry.from, id: entry.id), seq: entry.seq, at: entry.at,
       text: Self.shown(of: entry), isOwn: isOwn)
-    message.file = entry.file?.label
+    message.file = entry.file
     message.isDeleted = entry.isDeleted
     message.deletedBy = entry.deletedBy
     message.isEdited = entry.editedAt != nil
@@ -349,6 +350,7 @@ extension Timeline {
 extension Message {
   mutating func delete(by user: String) {
     text = ""
+    file = nil
     isDeleted = true
     deletedBy = user == from ? nil : user
     reactions = []
@@ -369,7 +371,7 @@ extension Message {
   }
 
   /// Takes a new text, which is the caption of a file.
-  mutating func edit(_ new: String) { text = file.map { "\($0)\n\(new)" } ?? new }
+  mutating func edit(_ new: String) { text = file.map { "\($0.label)\n\(new)" } ?? new }
 
   /// Applies an outgoing change before the relay has acknowledged it.
   mutating func applyOutgoing(_ send: ClientMessage.Send, of seq: Int64?, by user: String) {
@@ -383,17 +385,6 @@ extension Message {
       if let (emoji, isOn) = change.reaction { react(emoji, by: user, isOn: isOn) }
     default: break
     }
-  }
-}
-
-extension FileContent {
-  /// Its name and size.
-  package var label: String {
-    guard let size = description?.size else { return name }
-    let units = ["bytes", "kB", "MB", "GB"]
-    let unit = size < 1000 ? 0 : size < 1_000_000 ? 1 : size < 1_000_000_000 ? 2 : 3
-    let divisor = [1, 1000, 1_000_000, 1_000_000_000][unit]
-    return "\(name) (\((Int(size) + divisor / 2) / divisor) \(units[unit]))"
   }
 }
 

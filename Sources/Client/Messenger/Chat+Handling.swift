@@ -32,6 +32,11 @@ extension Chat {
     case .takenBack(let room, let id, let edits): takenBack(id, in: room, edits: edits)
     case .edited(let text): takeEdited(text, &effects)
     case .notEdited(let reason): takeNotEdited(reason, &effects)
+    case .filesFound(let choice, let files, let problem):
+      take(files, for: choice, problem: problem, &effects)
+    case .pathsFound(let start, let paths): offer(paths, for: start, &effects)
+    case .upload(let id, let news): take(news, ofUpload: id, &effects)
+    case .programFound(let name, let path): overlay = .confirmOpening(name: name, path: path)
     case .signIn(let state): followSignIn(state)
     case .signedIn(let user): signedIn(as: user)
     case .failed(let text): complain(text)
@@ -187,7 +192,7 @@ extension Chat {
     }
     outgoing = kept.outgoing
     keep(kept.originals)
-    for line in outgoing where line.send.kind == .text { showLast(line) }
+    for line in outgoing where line.send.kind.isContent { showLast(line) }
     isListStale = true
   }
 }

@@ -102,13 +102,16 @@ extension Chat {
   }
 
   private mutating func paste(_ text: String, _ effects: inout [Effect]) {
-    if overlay != nil || context == .overlay {
+    if let path = droppedPath(in: text), overlay == nil, context != .overlay, timeline != nil {
+      pane = .composer
+      effects.append(.findFiles(.init(purpose: .paste(text), paths: [path])))
+    } else if overlay != nil || context == .overlay {
       // A paste chooses nothing: a "y" in it confirms no deletion.
       switch overlay {
       case nil, .switcher, .find, .date: insertInOverlay(text, &effects)
       case .reactions(_, let query): insertInReactions(text, query)
       case .help, .actions, .confirmDeletion, .confirmLeaving, .confirmQuitting, .confirmChange,
-        .members, .signIn:
+        .members, .signIn, .confirmSending, .confirmOpening:
         break
       }
     } else if timeline != nil {
@@ -297,10 +300,20 @@ extension Chat {
 
   private mutating func complete(_ effects: inout [Effect]) {
     if completion != nil { return moveCompletion(1) }
+    if composition == .new, let word = composer.pathWord {
+      return effects.append(.findPaths(word.text))
+    }
     completion = Completion(
       before: composer, users: mentionable,
       commands: composition == .new ? open.map(SlashCommand.offered(in:)) ?? [] : [])
     if completion?.candidates.count == 1 { acceptCompletion(&effects) }
+  }
+
+  /// Offers paths, unless another word is before the cursor by now.
+  mutating func offer(_ paths: [String], for start: String, _ effects: inout [Effect]) {
+    guard composition == .new, composer.pathWord?.text == start else { return }
+    completion = Completion(paths: paths)
+    if paths.count == 1 { acceptCompletion(&effects) }
   }
 
   private mutating func moveCompletion(_ offset: Int) {

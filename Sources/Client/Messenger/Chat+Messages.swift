@@ -44,7 +44,9 @@ extension Chat {
   /// Returns why an action is not possible for a message.
   private static func whyNot(_ command: Command, _ message: Message) -> String? {
     switch command {
-    case .edit, .delete, .reply, .react, .forward, .copy, .openLink, .retry, .discard: break
+    case .edit, .delete, .reply, .react, .forward, .copy, .openLink, .openFile, .saveFile,
+      .copyLink, .retry, .discard:
+      break
     default: return nil
     }
     if message.hidden != nil { return "Hidden messages have no content here." }
@@ -56,6 +58,9 @@ extension Chat {
     case .edit where message.file != nil, .forward where message.file != nil:
       return "Captions are edited, and files are sent on, in the web page."
     case .openLink: return "This message has no link."
+    case .openFile, .saveFile, .copyLink:
+      if message.file == nil { return "This message has no file." }
+      return "The relay has not confirmed this file yet."
     case .retry, .discard: return "This message was sent, and did not fail."
     default: return "The relay has not confirmed this message yet."
     }
@@ -91,9 +96,12 @@ extension Chat {
     case .openLink:
       guard let link = Links.find(in: message.text).first else { return }
       effects.append(.open(String(message.text[link])))
+    case .openFile, .saveFile, .copyLink:
+      if let file = message.file { act(command, on: file, &effects) }
     case .retry: retry(message.key, &effects)
-    case .discard where message.state == .waiting: takeBack(message, edits: false, &effects)
     case .discard:
+      if cancelUpload(message.key, &effects) { return }
+      if message.state == .waiting { return takeBack(message, edits: false, &effects) }
       discard(message.key, &effects)
       endAction()
     default: break

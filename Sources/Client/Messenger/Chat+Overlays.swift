@@ -24,11 +24,12 @@ extension Chat {
     case .find: insertInFind(text, &effects)
     case .date(var date):
       if insert(text, into: &date) { overlay = .date(date) }
-    case .confirmDeletion, .confirmLeaving, .confirmQuitting, .confirmChange:
+    case .confirmDeletion, .confirmLeaving, .confirmQuitting, .confirmChange, .confirmSending,
+      .confirmOpening:
       switch text {
       case "y", "Y": confirm(&effects)
       // Whatever else is typed was not meant as an answer; a "y" in it must not be one.
-      default: overlay = nil
+      default: performInOverlay(.cancel, &effects)
       }
     case .actions:
       guard let message = selectedMessage, let character = text.first,
@@ -85,7 +86,9 @@ extension Chat {
     if command == .cancel {
       if case .help = overlay { return closeHelp() }
       if find != nil { effects.append(.endFind) }
+      let declined = overlay
       overlay = nil
+      if case .confirmSending(_, let pasted) = declined { insert(pasted, &effects) }
       return
     }
     switch overlay {
@@ -125,7 +128,8 @@ extension Chat {
     case .signIn:
       if command == .choose, case .ended = signIn { beginSignIn(&effects) }
     case .members(let selected): performInMembers(command, selected, &effects)
-    case .confirmDeletion, .confirmLeaving, .confirmQuitting, .confirmChange:
+    case .confirmDeletion, .confirmLeaving, .confirmQuitting, .confirmChange, .confirmSending,
+      .confirmOpening:
       if command == .choose { confirm(&effects) }
     case nil: break
     }
@@ -139,6 +143,8 @@ extension Chat {
     case .confirmDeletion(let key): delete(key, &effects)
     case .confirmLeaving(let room): leave(room, &effects)
     case .confirmQuitting: quit(&effects)
+    case .confirmSending(let file, pasted: _): send([file], caption: nil, &effects)
+    case .confirmOpening(let name, let path): effects.append(.openCopy(name: name, path: path))
     case .confirmChange(let change):
       ask(change, &effects)
       overlay = .members(selected: nil)
@@ -317,7 +323,7 @@ extension Chat {
     let target = draw(.plain).target(at: position)
     if overlay != nil {
       // A click beside an overlay closes it first.
-      guard case .choice = target else { return overlay = nil }
+      guard case .choice = target else { return performInOverlay(.cancel, &effects) }
     }
     switch target {
     case .conversation(let room): open(room, &effects)

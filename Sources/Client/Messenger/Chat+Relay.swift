@@ -61,6 +61,7 @@ extension Chat {
   ) {
     user = welcome.user
     textLimitBytes = welcome.limits.textBytes
+    fileLimitBytes = welcome.limits.fileBytes.flatMap { $0 > 0 ? Int64($0) : nil }
     requestsPerSecond = welcome.limits.requestsPerSecond
     connection = .live(roundTripMilliseconds: nil)
     conditions[.signedOut] = nil

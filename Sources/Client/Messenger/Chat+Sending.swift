@@ -78,17 +78,24 @@ extension Chat {
 
   /// Sends a message, which is displayed at once.
   mutating func send(_ send: ClientMessage.Send, _ effects: inout [Effect]) {
-    let line = Outgoing(send: send, at: now)
+    var line = Outgoing(send: send, at: now)
+    line.isHeld = send.kind.isContent && isUploading(in: send.room)
+    effects.append(line.isHeld ? .hold(send, at: now) : .send(send, at: now))
+    add(line, &effects)
+  }
+
+  /// Displays a message that is sent, perhaps later.
+  mutating func add(_ line: Outgoing, _ effects: inout [Effect]) {
+    let send = line.send
     outgoing.append(line)
-    effects.append(.send(send, at: now))
     if timeline?.room == send.room {
-      if send.kind == .text {
+      if send.kind.isContent {
         timeline?.unreadAfter = nil
         showNewest(&effects)
       }
       show(line, &effects)
     }
-    if send.kind == .text {
+    if send.kind.isContent {
       showLast(line)
       effects.append(.sound(.sent))
     }
@@ -99,7 +106,7 @@ extension Chat {
   /// Displays an unacknowledged message in the open conversation.
   mutating func show(_ line: Outgoing, _ effects: inout [Effect]) {
     guard let user, timeline?.room == line.send.room else { return }
-    guard line.send.kind == .text else {
+    guard line.send.kind.isContent else {
       if line.refusal != nil { return }
       for index in timeline?.messages.indices ?? 0..<0 {
         let seq = timeline?.messages[index].seq
@@ -119,12 +126,12 @@ extension Chat {
   private func message(_ line: Outgoing, _ key: Message.Key) -> Message {
     let entry = line.send.asEntry
     var message = Message(
-      key: key, seq: nil, at: line.at, text: entry.text ?? "", isOwn: true)
+      key: key, seq: nil, at: line.at, text: shown(line), isOwn: true)
+    message.file = entry.file
     if let reply = entry.replyTo { message.quote = timeline?.quote(reply) }
     if let forward = entry.forward {
       // The relay copies text and sender from the original; until then the local copy is displayed.
       let original = forwarded[line.send.id]
-      message.text = original?.text ?? ""
       message.forwardedFrom =
         original?.forwardedFrom ?? original?.from ?? forward.from ?? forward.room
     }
@@ -133,9 +140,9 @@ extension Chat {
   }
 
   mutating func showLast(_ line: Outgoing) {
-    let text = line.send.asEntry.text ?? forwarded[line.send.id]?.text ?? "…"
+    let text = shown(line)
     conversations[line.send.room]?.last = .init(
-      seq: 0, from: user ?? "", text: text, at: line.at,
+      seq: 0, from: user ?? "", text: text.isEmpty ? "…" : text, at: line.at,
       state: line.refusal.map { .failed($0) } ?? .waiting)
     isListStale = true
   }
@@ -144,7 +151,7 @@ extension Chat {
   private func isPreview(_ place: Int) -> Bool {
     let room = outgoing[place].send.room
     return conversations[room]?.last?.seq == 0
-      && place == outgoing.lastIndex { $0.send.room == room && $0.send.kind == .text }
+      && place == outgoing.lastIndex { $0.send.room == room && $0.send.kind.isContent }
   }
 
   // MARK: Answers
@@ -183,17 +190,8 @@ extension Chat {
     if changeRefused(send, error) { return }
     let reason = describe(error)
     guard let place = outgoing.firstIndex(where: { $0.send.id == send.id }) else { return }
-    if send.kind == .text {
-      outgoing[place].refusal = reason
-      if isPreview(place) {
-        conversations[send.room]?.last?.state = .failed(reason)
-      }
-      guard let user, let index = timeline?.index(of: .init(from: user, id: send.id)) else {
-        return
-      }
-      // After an `idConflict` the message may be the one that has the id.
-      if timeline?.messages[index].seq != nil { return complain(reason) }
-      timeline?.messages[index].state = .failed(reason)
+    if send.kind.isContent {
+      refuse(place, reason)
     } else {
       // It was displayed already; restores the previous state.
       outgoing.remove(at: place)
@@ -203,6 +201,17 @@ extension Chat {
     }
   }
 
+  /// Shows that a message is not sent, and why.
+  mutating func refuse(_ place: Int, _ reason: String) {
+    let send = outgoing[place].send
+    outgoing[place].refusal = reason
+    if isPreview(place) { conversations[send.room]?.last?.state = .failed(reason) }
+    guard let user, let index = timeline?.index(of: .init(from: user, id: send.id)) else { return }
+    // After an `idConflict` the message may be the one that has the id.
+    if timeline?.messages[index].seq != nil { return complain(reason) }
+    timeline?.messages[index].state = .failed(reason)
+  }
+
   mutating func retry(_ key: Message.Key, _ effects: inout [Effect]) {
     guard let place = outgoing.firstIndex(where: { $0.send.id == key.id && $0.refusal != nil })
     else { return }
@@ -210,6 +219,7 @@ extension Chat {
     let room = outgoing[place].send.room
     if isPreview(place) { conversations[room]?.last?.state = .waiting }
     if let index = timeline?.index(of: key) { timeline?.messages[index].state = .waiting }
+    if outgoing[place].upload != nil { return retryUpload(place, &effects) }
     effects.append(.retry(outgoing[place].send))
   }
 

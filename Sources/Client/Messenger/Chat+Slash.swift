@@ -31,6 +31,8 @@ extension Chat {
     case .topic: perform(.topic, argument, &effects)
     case .room(let command): perform(command, argument, &effects)
     case .person(let command): perform(command, argument, &effects)
+    case .sendFiles: sendFiles(argument, &effects)
+    case .file(let command): perform(onNewestFile: command, argument, &effects)
     case .search:
       clearComposer(&effects)
       search = Search()

@@ -60,6 +60,10 @@ public struct Chat: Sendable {
     case date(LineEditor)
     /// Sign in again; see `Chat.signIn`.
     case signIn
+    /// Confirm that a file is sent whose path was pasted, instead of that text.
+    case confirmSending(ChosenFile, pasted: String)
+    /// Confirm that a downloaded file is opened that may be a program.
+    case confirmOpening(name: String, path: String)
   }
 
   public struct Switcher: Equatable, Sendable {
@@ -188,6 +192,8 @@ public struct Chat: Sendable {
   var idPrefix = ""
   var idCount = 0
   var textLimitBytes = 0
+  /// The most bytes of a file that the relay takes; `nil` for no limit.
+  var fileLimitBytes: Int64?
   var times = Times()
   /// The requests that are not answered.
   var asked: [Asked] = []
@@ -243,6 +249,10 @@ public struct Chat: Sendable {
     /// When it is sent again, if the relay has answered that it cannot store it now; in milliseconds
     /// since 1970.
     var againAt: Int64?
+    /// The file that the relay must have before the message is sent.
+    var upload: Upload?
+    /// Whether it waits for the file of a message before it.
+    var isHeld = false
 
     public init(send: ClientMessage.Send, at: Int64, refusal: String? = nil) {
       self.send = send

@@ -73,6 +73,10 @@ public enum Command: String, CaseIterable, Hashable, Sendable {
   case mark
   case copy, reply, edit, delete, react, forward
   case openLink = "open-link"
+  case openFile = "open-file"
+  case saveFile = "save-file"
+  /// Copies the address of the file.
+  case copyLink = "copy-link"
   case retry, discard
   // On the selected member of a room.
   case muteMember = "mute-member"

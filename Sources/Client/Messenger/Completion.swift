@@ -50,6 +50,16 @@ public struct Completion: Equatable, Sendable {
     selected = 0
   }
 
+  /// Offers paths; `nil` if there are none.
+  init?(paths: [String]) {
+    if paths.isEmpty { return nil }
+    candidates = paths.map {
+      let path = ShellWords.escaped($0)
+      return Candidate(replacement: path.hasSuffix("/") ? path : "\(path) ", label: $0)
+    }
+    selected = 0
+  }
+
   private static func mentions(
     _ query: String, _ users: [(user: String, name: String)], limit: Int
   ) -> [Candidate] {
@@ -80,7 +90,20 @@ extension TextEditor {
   /// is none. Does nothing if the text does not fit.
   public mutating func replaceWord(with text: String) {
     let count = text.hasPrefix("/") ? slashWord.map { $0.count + 1 } : completable?.count
-    try? replace(last: count ?? commandUser?.count ?? 0, with: text)
+    try? replace(last: pathWord?.count ?? count ?? commandUser?.count ?? 0, with: text)
+  }
+
+  /// The word before the cursor where a command takes a path: what it says, and its characters.
+  var pathWord: (text: String, count: Int)? {
+    let before = lines[line][..<column]
+    guard line == 0, let end = before.firstIndex(where: \.isWhitespace),
+      case .command(let command, _) = SlashCommand.read(String(before)), command.takesPath
+    else { return nil }
+    let words = ShellWords(before[end...])
+    // What follows is a caption.
+    if words.words.contains(where: { $0.text == "--" && !$0.isQuoted }) { return nil }
+    guard !words.endsWithSpace, let last = words.words.last else { return ("", 0) }
+    return (last.text, last.range.count)
   }
 
   /// The first argument of a command that names a user, if the cursor is in it.

@@ -16,6 +16,22 @@ public enum Effect: Equatable, Sendable {
   case send(ClientMessage.Send, at: Int64)
   /// Send what changes a room. It is not stored.
   case change(ClientMessage.Send)
+  /// Store a message that waits for the file of another one; `sendHeld` follows.
+  case hold(ClientMessage.Send, at: Int64)
+  case sendHeld(ClientMessage.Send)
+  /// Upload a file for the message with this id. Answer with `upload`.
+  case upload(ChosenFile, id: String, room: String)
+  case cancelUpload(id: String)
+  /// Find files of this machine. Answer with `filesFound`.
+  case findFiles(FileChoice)
+  /// Find the paths that begin like this. Answer with `pathsFound`.
+  case findPaths(String)
+  /// Download a file, and have another program open the copy; if that may be a program, answer with
+  /// `programFound`.
+  case openFile(FileContent)
+  case openCopy(name: String, path: String)
+  /// Download a file to a path, or to the folder of downloads.
+  case saveFile(FileContent, to: String?)
   /// Send a refused message again.
   case retry(ClientMessage.Send)
   case discard(room: String, id: String)

@@ -42,6 +42,14 @@ public enum Event: Sendable {
   /// What the user's editor has left, or why there is nothing.
   case edited(String)
   case notEdited(String)
+  /// What the paths of a choice are.
+  /// - Parameter problem: Why they cannot be sent.
+  case filesFound(FileChoice, [ChosenFile], problem: String?)
+  case pathsFound(for: String, [String])
+  /// How the upload for the message with this id goes on.
+  case upload(id: String, Upload.News)
+  /// A file that was downloaded to be opened may be a program.
+  case programFound(name: String, path: String)
   /// How a sign-in goes on.
   case signIn(Chat.SignIn)
   /// There is a new token, of this user.

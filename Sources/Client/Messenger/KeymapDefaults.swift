@@ -51,7 +51,7 @@ extension Keymap {
       [
         (.send, "enter", "send"),
         (.newLine, "alt+enter shift+enter ctrl+j", "new line"),
-        (.complete, "tab", "complete @name or :emoji:"),
+        (.complete, "tab", "complete @name, :emoji: or a path"),
         (.otherDraft, "alt+d", "the other draft, where two wschat have written"),
         (.lineUp, "up", "line up; if nothing is written, edit your last message"),
         (.lineDown, "down", "line down"),
@@ -98,6 +98,9 @@ extension Keymap {
       (.react, "+", "react"),
       (.forward, "f", "forward to another conversation"),
       (.openLink, "o", "open the link"),
+      (.openFile, "O", "open the file"),
+      (.saveFile, "s", "save the file"),
+      (.copyLink, "L", "copy the link to the file"),
       (.retry, "R", "resend a failed message"),
       (.discard, "x", "discard a message that failed, or was not sent yet"),
       (.nextPane, "tab", "next pane"),

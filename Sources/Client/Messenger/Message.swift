@@ -1,3 +1,5 @@
+public import Wire
+
 /// A displayed message: a content entry of the log with its changes applied, or one that is not
 /// acknowledged yet.
 public struct Message: Equatable, Sendable {
@@ -56,8 +58,8 @@ public struct Message: Equatable, Sendable {
   /// The original text, not sanitised; may have several lines.
   public var text: String
   public var isOwn: Bool
-  /// The name and size of a file, which is the first line of the text then; `nil` for other messages.
-  public var file: String?
+  /// The file, whose name and size are the first line of the text then; `nil` for other messages.
+  public var file: FileContent?
   public var isDeleted = false
   /// Who has deleted it, unless that is its sender.
   public var deletedBy: String?

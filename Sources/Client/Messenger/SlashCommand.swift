@@ -12,6 +12,9 @@ public struct SlashCommand: Equatable, Sendable {
     case mute(Bool)
     case room(RoomCommand)
     case person(PersonCommand)
+    case sendFiles
+    /// The same as a key's, on the newest file.
+    case file(Command)
     case pin(Bool)
     /// The same as a key's.
     case command(Command)
@@ -38,6 +41,11 @@ public struct SlashCommand: Equatable, Sendable {
     SlashCommand(.join, "join j", "ROOM", "open a room, or a new one"),
     SlashCommand(.message, "msg m query dm", "USER [TEXT]", "write to a person"),
     SlashCommand(.act, "me", "TEXT", "say what you do"),
+    SlashCommand(
+      .sendFiles, "send attach upload", "FILE... [-- CAPTION]", "send files; Tab completes paths"),
+    SlashCommand(.file(.openFile), "open", "", "open the newest file of the conversation"),
+    SlashCommand(.file(.saveFile), "save", "[PATH]", "save the newest file of the conversation"),
+    SlashCommand(.file(.copyLink), "link", "", "copy the link to the newest file"),
     SlashCommand(
       .command(.leave), "leave part close forget", "", "leave the conversation, and forget it"),
     SlashCommand(.room(.create), "create", "TITLE", "make a private room, and open it"),
@@ -127,6 +135,9 @@ public struct SlashCommand: Equatable, Sendable {
 
   /// Whether the first argument is a user's name.
   var takesUser: Bool { arguments.hasPrefix("USER") || arguments.hasPrefix("[USER") }
+
+  /// Whether an argument is the path of a file.
+  var takesPath: Bool { arguments.hasPrefix("FILE") || arguments == "[PATH]" }
 
   /// The commands that can be carried out in a conversation.
   static func offered(in conversation: Conversation) -> [SlashCommand] {

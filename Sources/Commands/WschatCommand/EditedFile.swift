@@ -10,15 +10,15 @@ struct EditedFile {
     var keepsFile: Bool
   }
 
-  let folder: String
+  private let folder: PrivateFolder
   let path: String
   private let text: String
 
   init(_ text: String) throws(SystemError) {
     self.text = text
-    folder = try Self.createFolder()
+    folder = try PrivateFolder()
     // The usual ending of texts for people: editors wrap and spell-check them.
-    path = "\(folder)/message.txt"
+    path = "\(folder.path)/message.txt"
     do throws(SystemError) {
       try WholeFile.write(Array(text.utf8), to: path, permissions: 0o600)
     } catch {
@@ -27,31 +27,7 @@ struct EditedFile {
     }
   }
 
-  /// Creates it where what a crash leaves is gone with the session, or else with other temporary
-  /// files.
-  private static func createFolder() throws(SystemError) -> String {
-    let places = [Environment["XDG_RUNTIME_DIR"], Environment["TMPDIR"], "/tmp"]
-    var failure = SystemError("create a folder in /tmp", code: ENOENT)
-    for case .some(let place) in places where place.hasPrefix("/") {
-      // With mode 700 (mkdtemp(3)).
-      var template = Array("\(place)/wschat-XXXXXX".utf8CString)
-      if unsafe mkdtemp(&template) != nil {
-        return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-      }
-      failure = SystemError.last("create a folder in \(place)")
-    }
-    throw failure
-  }
-
-  /// Removes the folder with everything that the editor has left there, also folders.
-  func remove() {
-    let words = ["rm", "-rf", "--", folder]
-    guard
-      let process = try? ChildProgram.start(
-        words, input: .null, output: .null, errors: .null)
-    else { return }
-    ChildProgram.wait(for: process)
-  }
+  func remove() { folder.remove() }
 
   /// Returns the text as the editor has left it.
   /// - Parameter limitBytes: What the composer takes.

@@ -1,15 +1,42 @@
 import Glibc
+import Platform
 import Wire
 
-/// A file of this machine that is to be sent, by the path that the user has given.
+/// A file of this machine that is to be sent or saved, by the path that the user has given.
 enum LocalFile {
+  /// Why a file is not saved; prints as a sentence without a full stop.
+  enum NotSaved: Error, CustomStringConvertible {
+    case exists(String)
+    case system(SystemError)
+
+    var description: String {
+      switch self {
+      case .exists(let path): "\(path) exists already; write /save with another path"
+      case .system(let error): "\(error)"
+      }
+    }
+  }
+
+  /// The most paths that are offered for a word.
+  static let offeredLimit = 8
+  /// How many names are tried for a file whose name is taken.
+  private static let copiesLimit = 100
+
   /// Returns the path with the home folder in place of a `~` at its start.
   static func expanded(_ path: String) -> String {
     guard path == "~" || path.hasPrefix("~/"), let home = Environment["HOME"] else { return path }
     return home + path.dropFirst()
   }
 
-  /// Returns the name under which a file is sent: that of its path, where it can be one.
+  /// Returns the path with a `~` in place of the home folder.
+  static func shown(_ path: String) -> String {
+    guard let home = Environment["HOME"], home.count > 1, path.hasPrefix("\(home)/") else {
+      return path
+    }
+    return "~\(path.dropFirst(home.count))"
+  }
+
+  /// Returns the name under which a file is sent or saved: that of its path, where it can be one.
   static func name(of path: String) -> String {
     let last = path.split(separator: "/").last.map(String.init) ?? ""
     if FileContent.isValid(name: last) { return last }
@@ -21,4 +48,74 @@ enum LocalFile {
     }
     return FileContent.isValid(name: name) ? name : "file"
   }
+
+  // MARK: Sending
+
+  /// Returns the size of a file that can be read; throws for whatever is no file.
+  static func size(of path: String) throws(SystemError) -> Int64 {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0, unsafe access(path, R_OK) == 0 else {
+      throw SystemError.last("open \(path)")
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw SystemError("open \(path)", code: isFolder(path) ? EISDIR : EINVAL)
+    }
+    return Int64(status.st_size)
+  }
+
+  private static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// Returns the paths that begin like this, at most `offeredLimit`; those of folders end with `/`.
+  static func paths(for start: String) -> [String] {
+    let split = start.lastIndex(of: "/").map { start.index(after: $0) } ?? start.startIndex
+    let (folder, begun) = (String(start[..<split]), start[split...])
+    let names = PrivateFiles.names(in: folder.isEmpty ? "." : expanded(folder)) ?? []
+    return
+      names.filter {
+        // Others could not be typed.
+        $0.hasPrefix(begun) && ($0.first != "." || begun.first == ".")
+          && FileContent.isValid(name: $0)
+      }
+      .sorted().prefix(offeredLimit)
+      .map { "\(folder)\($0)\(isFolder(expanded("\(folder)\($0)")) ? "/" : "")" }
+  }
+
+  // MARK: Saving
+
+  /// Creates an empty file where one is saved, which the download replaces: no other file is.
+  /// - Parameter path: A file that does not exist, or a folder; `nil` for the folder of downloads, or
+  ///   the current one if there is none. In a folder the file gets a free name.
+  static func reserve(_ name: String, at path: String?) throws(NotSaved) -> String {
+    let path = expanded(path ?? (isFolder(expanded("~/Downloads")) ? "~/Downloads" : "."))
+    guard isFolder(path) else {
+      if try create(path) { return path }
+      throw .exists(path)
+    }
+    let folder = path.hasSuffix("/") ? path : "\(path)/"
+    let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
+    for number in 1...copiesLimit {
+      let free = number == 1 ? name : "\(name[..<dot])-\(number)\(name[dot...])"
+      if try create("\(folder)\(free)") { return "\(folder)\(free)" }
+    }
+    throw .exists("\(folder)\(name)")
+  }
+
+  /// - Returns: Whether there was no such file, nor that of an unfinished download.
+  private static func create(_ path: String) throws(NotSaved) -> Bool {
+    if unsafe access("\(path).part", F_OK) == 0 { return false }
+    let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 {
+      close(descriptor)
+      return true
+    }
+    let error = SystemError.last("create \(path)")
+    guard error.code == EEXIST else { throw .system(error) }
+    return false
+  }
+
+  /// Removes a file that was reserved, or downloaded in part.
+  static func remove(_ path: String) { _ = unsafe unlink(path) }
 }

@@ -55,6 +55,8 @@ extension Chat {
       return [(.choose, change.role == .banned ? "ban" : "remove"), (.cancel, "keep")]
     case .members(let selected): return hints(onMember: selected) + moves.suffix(1)
     case .confirmQuitting: return [(.choose, "quit"), (.cancel, "stay")]
+    case .confirmSending: return [(.choose, "send"), (.cancel, "insert the path")]
+    case .confirmOpening: return [(.choose, "open"), (.cancel, "do not open")]
     }
   }
 
@@ -72,7 +74,8 @@ extension Chat {
     let possible = Set(actions(for: message))
     let all: [(Command, String)] = [
       (.retry, "resend"), (.discard, "discard"), (.reply, "reply"), (.react, "react"),
-      (.copy, "copy"), (.openLink, "open link"), (.edit, "edit"), (.delete, "delete"),
+      (.copy, "copy"), (.openLink, "open link"), (.openFile, "open"), (.saveFile, "save"),
+      (.edit, "edit"), (.delete, "delete"),
       (.forward, "forward"),
     ]
     let actions = all.filter { possible.contains($0.0) }

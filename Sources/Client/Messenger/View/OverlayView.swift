@@ -12,10 +12,12 @@ extension Chat {
     if isInLog { actions += [.reply, .react] }
     actions.append(.copy)
     if isInLog, message.file == nil { actions.append(.forward) }
+    if isInLog, message.file != nil { actions += [.openFile, .saveFile, .copyLink] }
     if !Links.find(in: message.text).isEmpty { actions.append(.openLink) }
     // It may not have been sent yet: then it can be taken back.
     if message.isOwn, message.state == .waiting {
-      actions += message.forwardedFrom == nil ? [.edit, .discard] : [.discard]
+      let isText = message.forwardedFrom == nil && message.file == nil
+      actions += isText ? [.edit, .discard] : [.discard]
     }
     if message.isOwn, isInLog { actions += message.file == nil ? [.edit, .delete] : [.delete] }
     if !message.isOwn, isInLog, mayDelete(message) { actions.append(.delete) }
@@ -43,6 +45,12 @@ extension Chat {
         "\(what == "ban" ? "Ban" : "Remove") \(name)?",
         "/\(what == "ban" ? what : "kick") \(change.user) REASON also says why.", what, "keep",
         theme, &drawing)
+    case .confirmSending(let file, pasted: _):
+      ask(
+        "Send this file?", "\(file.name) (\(FileSize.rounded(file.sizeBytes)))", "send",
+        "insert the path", theme, &drawing)
+    case .confirmOpening(let name, path: _):
+      ask("Open what may be a program?", name, "open", "do not open", theme, &drawing)
     case .members(let selected): draw(membersAt: selected, theme, &drawing)
     case .find(let find): draw(find, theme, &drawing)
     case .date(let date): draw(date: date, theme, &drawing)

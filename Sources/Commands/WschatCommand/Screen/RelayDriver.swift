@@ -23,6 +23,8 @@ final class RelayDriver {
   private var restored: Set<String> = []
   /// The draft of the message that is sent next.
   private var endedDraft: Archive.Draft.Version?
+  /// The ids of messages that wait for a file.
+  private var held: Set<String> = []
 
   init(
     _ client: Client, _ store: ArchiveDriver, _ host: ChatHost, tokens: TokenCommand?
@@ -39,6 +41,7 @@ final class RelayDriver {
     isAuthenticated = false
     joins = []
     restored = []
+    held = []
     endedDraft = nil
   }
 
@@ -91,6 +94,17 @@ final class RelayDriver {
   /// The next message was written in this draft.
   func end(_ draft: Archive.Draft.Version) { endedDraft = draft }
 
+  /// Stores a message, which `sendHeld` sends.
+  func hold(_ send: ClientMessage.Send, at: Int64) {
+    held.insert(send.id)
+    self.send(send, at: at)
+  }
+
+  func sendHeld(_ send: ClientMessage.Send) {
+    guard held.remove(send.id) != nil else { return }
+    if isAuthenticated || store.archive == nil { client.send(send) }
+  }
+
   func send(_ send: ClientMessage.Send, at: Int64) {
     // Stored first: a message that was displayed as sent is not lost, and what was its draft is
     // gone with it.
@@ -100,7 +114,7 @@ final class RelayDriver {
       try archive.enqueue(send, at: at, draft: draft)
     }
     if !isKept { host.post(.kept(id: send.id, false)) }
-    if isAuthenticated || !isKept { client.send(send) }
+    if isAuthenticated || !isKept, !held.contains(send.id) { client.send(send) }
   }
 
   func retry(_ send: ClientMessage.Send) {
@@ -116,7 +130,7 @@ final class RelayDriver {
 
   func takeBack(_ room: String, _ id: String, edits: Bool) {
     // What was written before the relay has confirmed the user is not the client's yet.
-    let isHeld = !isAuthenticated && store.archive != nil
+    let isHeld = !isAuthenticated && store.archive != nil || held.remove(id) != nil
     guard !restored.contains(id), client.withdraw(room: room, id: id) || isHeld else {
       return host.post(
         .failed(
@@ -131,7 +145,9 @@ final class RelayDriver {
   func sendStored() {
     isAuthenticated = true
     store.use { archive throws(ArchiveError) in
-      for line in try archive.outbox() where line.refusal == nil { client.send(line.send) }
+      for line in try archive.outbox() where line.refusal == nil && !held.contains(line.send.id) {
+        client.send(line.send)
+      }
     }
   }
 

@@ -33,6 +33,7 @@ final class ScreenChat {
   private let editor: EditorDriver
   private let pictures: PictureDriver
   private let desktop: DesktopDriver
+  private let files: FileDriver
   private let store: ArchiveDriver
   private let finding: FindingDriver
   private let relay: RelayDriver
@@ -71,6 +72,7 @@ final class ScreenChat {
     editor = EditorDriver(terminal, host)
     pictures = PictureDriver(terminal, host, stateFolder: options.stateFolder)
     desktop = DesktopDriver(terminal: terminal, host: host)
+    files = try FileDriver(client, host)
     store = ArchiveDriver(host)
     finding = FindingDriver(store, client, host)
     relay = try RelayDriver(client, store, host, tokens: tokens)
@@ -114,6 +116,7 @@ final class ScreenChat {
     host.change { $0.putAway(&$1) }
     store.flush()
     pictures.end()
+    files.end()
     terminal.end()
     if let exitMessage { write("wschat: \(TerminalText.line(exitMessage))\n", to: STDERR_FILENO) }
     return exitCode ?? .success
@@ -147,6 +150,15 @@ final class ScreenChat {
     case .mark(let room, let received, let read):
       client.mark(room, received: received, read: read)
     case .send(let send, let at): relay.send(send, at: at)
+    case .hold(let send, let at): relay.hold(send, at: at)
+    case .sendHeld(let send): relay.sendHeld(send)
+    case .upload(let file, let id, let room): files.upload(file, id: id, room: room)
+    case .cancelUpload(let id): files.cancel(id)
+    case .findFiles(let choice): files.find(choice)
+    case .findPaths(let start): files.findPaths(start)
+    case .openFile(let file): files.open(file)
+    case .openCopy(let name, let path): files.openCopy(at: path, name)
+    case .saveFile(let file, let path): files.save(file, to: path)
     case .change(let send): client.send(send)
     case .retry(let send): relay.retry(send)
     case .discard(let room, let id): relay.discard(room, id)
@@ -186,6 +198,7 @@ final class ScreenChat {
     store.flush()
     sharing.end()
     relay.reset()
+    files.reset()
     let problem = store.open(user, stateFolder: options.stateFolder)
     host.batch {
       if hadArchive { beginAnew(user) }
@@ -255,6 +268,7 @@ extension ScreenChat: ClientHandler {
     let isOther = user != store.user
     if isOther { openArchive(of: user) }
     if isOther || !relay.isAuthenticated { relay.sendStored() }
+    files.begin()
   }
 
   /// Handles the end of the session; returns whether it ends the chat.
