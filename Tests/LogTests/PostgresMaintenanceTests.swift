@@ -25,6 +25,10 @@ import Wire
 
   // MARK: - Moving
 
+  private static let file = StoredFile(
+    id: String(repeating: "f", count: 22), owner: "ada", hash: String(repeating: "a", count: 64),
+    description: FileDescription(size: 100, mediaType: "text/plain"), uploadedAt: 1_000)
+
   /// Fills a folder with two rooms, two epochs, and every kind of entry.
   private func fill() async throws -> [String] {
     var epochs: [String] = []
@@ -70,6 +74,10 @@ import Wire
         ] {
           await node.submit([send(.init(room: "den", id: id, member: member), "ada")])
         }
+        await node.submit([.file(.add(Self.file), .upkeep)])
+        await node.submit([
+          send(.init(room: "den", id: "5", file: .init(id: Self.file.id, name: "a.txt")), "ada")
+        ])
       }
       epochs.append(log.epoch)
       log.stop()
@@ -136,8 +144,9 @@ import Wire
   @Test func `moves every entry and mark from SQLite, and back`() async throws {
     let epochs = try await fill()
     let lines = try exportSQLite("data")
-    #expect(lines.count { $0.contains(#""type":"message""#) } == 18)
+    #expect(lines.count { $0.contains(#""type":"message""#) } == 19)
     #expect(lines.contains { $0.contains(#""type":"direct""#) })
+    #expect(lines.contains { $0.contains(#""type":"file","file":"\#(Self.file.id)""#) })
     #expect(lines.contains { $0.contains(#""type":"block","user":"ada","blocked":"bo""#) })
     #expect(lines.contains(#"{"type":"ban","user":"mallory","until":1125899906842624}"#))
     // Hidden entries of one room go with their block.
@@ -146,13 +155,13 @@ import Wire
     }
     #expect(kinds.count { $0.contains(#""type":"block""#) } == 1)
     #expect(kinds.allSatisfy { !$0.contains(#""type":"ban""#) })
-    #expect(try bring(lines) == StoreCount(rooms: 3, entries: 18))
+    #expect(try bring(lines) == StoreCount(rooms: 3, entries: 19))
     let moved = try exportPostgres()
     #expect(moved.sorted() == lines.sorted())
     let verification = try Maintenance.verify(url: server.url, options: options)
     #expect(verification.breaks == [])
     #expect(verification.notes.first?.contains("has no data checksums") == true)
-    #expect(verification.count == StoreCount(rooms: 3, entries: 18))
+    #expect(verification.count == StoreCount(rooms: 3, entries: 19))
 
     var rest = moved[...]
     _ = try Store.import(folder: folder["copy"]) { rest.popFirst().map { Array($0.utf8) } }
@@ -184,6 +193,9 @@ import Wire
     #expect(page.entries.first?.reactions.map(\.users) == [["bo", "cy"]])
     #expect(await node.submit([.append("general", "bo", "next")]).acks.map(\.seq) == [11])
     #expect(await node.submit([.append("new", "bo", "first")]).acks.map(\.seq) == [1])
+    let deletion = ClientMessage.Send(room: "den", id: "6", delete: 5)
+    await node.submit([.append(deletion, from: "ada")])
+    #expect(try exportPostgres().allSatisfy { !$0.contains(#""type":"file""#) })
     #expect(try Maintenance.verify(url: server.url, options: options).breaks == [])
   }
 
@@ -276,6 +288,11 @@ import Wire
     ("UPDATE members SET read = 400 WHERE room = 1 AND username = 'cy'", "the marks of cy"),
     ("UPDATE rules SET owners = 2", "the numbers of owners"),
     ("UPDATE standings SET since = 400", "let in by entry 400"),
+    ("UPDATE file_entries SET seq = 400", "the table file_entries does not match"),
+    ("UPDATE files SET entries = 2", "counts the entries that name it wrongly"),
+    ("UPDATE files SET description = 'x'", "the description of the file"),
+    ("UPDATE file_users SET bytes = 7", "the user ada has another size"),
+    ("INSERT INTO unused_bytes SELECT hash FROM files", "is to be removed, and a file has it"),
   ])
   func `a damage is found`(sql: String, problem: String) async throws {
     _ = try await fill()
@@ -319,8 +336,8 @@ import Wire
         end: { Issue.record("\($0)") })
     }
     #expect(error?.description.contains("run relay migrate as the owner") == true)
-    try change("UPDATE settings SET version = 4")
-    #expect(try Maintenance.migrate(url: server.url, options: options) == (4, 4))
+    try change("UPDATE settings SET version = 5")
+    #expect(try Maintenance.migrate(url: server.url, options: options) == (5, 5))
   }
 
   @Test func `relays that start at the same time create the tables once`() async throws {

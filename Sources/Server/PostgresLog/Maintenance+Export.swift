@@ -27,7 +27,7 @@ extension Maintenance {
         Statements.beginSnapshot(), declareEntries(ofOneRoom: room != nil)(name), declareEmpty(),
         declareMembers(),
         declareRules(), declareStandings(), declareDirects(), declareBlocks(), declareBans(),
-        Statements.commit())
+        FileStatements.declareExported(name), Statements.commit())
       return connection
     }
     var rooms: Set<String> = []
@@ -98,10 +98,16 @@ extension Maintenance {
       BlockLine(block).append(to: &line)
       try write(line)
     }
-    if room != nil { return count }
-    try forEachRow(of: "exported_bans", on: connection) { rows, row in
+    if room == nil {
+      try forEachRow(of: "exported_bans", on: connection) { rows, row in
+        line.removeAll(keepingCapacity: true)
+        BanLine(rows.ban(row)).append(to: &line)
+        try write(line)
+      }
+    }
+    try forEachRow(of: "exported_files", on: connection) { rows, row in
       line.removeAll(keepingCapacity: true)
-      BanLine(rows.ban(row)).append(to: &line)
+      FileLine(try rows.file(row)).append(to: &line)
       try write(line)
     }
     return count

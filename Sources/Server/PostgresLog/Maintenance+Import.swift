@@ -37,8 +37,7 @@ extension Maintenance {
         case .direct(let line): try importer.rooms.record(line)
         case .block(let line): importer.add(line)
         case .ban(let line): importer.add(line)
-        case .file:
-          throw ExportLine.Malformed(reason: "a relay on PostgreSQL keeps no files yet")
+        case .file(let line): importer.files.files.append(line.file)
         }
       }
       return try importer.commit()
@@ -70,6 +69,8 @@ private struct Importer {
   private var changes = StoreChanges()
   private var changedBytes = 0
   private var epoch: Int64 = 0
+  /// The files, and the entries that name them, which come before them.
+  var files = StoreChanges()
 
   private static let selectRelays = PostgresStatement(
     once: """
@@ -125,6 +126,7 @@ private struct Importer {
     guard let new = try rooms[name]?.append(line, epoch: number, identityKey: identityKey)
     else { return }
     changes.entries.append(new)
+    if new.entry.kind == .file { files.entries.append(new) }
     changedBytes += line.entry.body.count
     count.entries += 1
   }
@@ -150,6 +152,7 @@ private struct Importer {
       return try makeRoom(line.room, first: line.first)
     }
     try rooms[line.room]?.trim(line)
+    files.trims.append((room.number, line.first))
     // After the entries that it trims.
     try flush()
     changes.trims.append((room.number, line.first))
@@ -212,7 +215,7 @@ private struct Importer {
       }
     }
     try flush()
-    try connection.run(Statements.commit())
+    try connection.run(FileCalls(files).calls + [Statements.commit()])
     count.rooms = rooms.count
     return count
   }

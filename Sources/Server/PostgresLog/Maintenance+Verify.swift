@@ -4,7 +4,8 @@ public import Relay
 extension Maintenance {
   /// Checks the whole store, in one snapshot; relays may run. That each room has no gap from the oldest
   /// kept entry to its head; that each id occurs once per room and sender; that clocks never go back;
-  /// that changes are about earlier entries, and counted; that marks are within their rooms.
+  /// that changes are about earlier entries, and counted; that marks are within their rooms; that
+  /// what is known of files matches the entries that name them.
   /// - Throws: if the store cannot be read. Inconsistencies are in the result.
   public static func verify(
     url: String, options: PostgresLog.Options = .init()
@@ -13,14 +14,16 @@ extension Maintenance {
       let connector = Connector(url: url, schema: options.schema, onlyReads: true)
       let connection = try connect(connector, "verify")
       let rows = try connection.run(
-        [Statements.beginSnapshot(), count()] + checks.map { $0() } + [Statements.rollback()])
+        [Statements.beginSnapshot(), count()] + statements.map { $0() })
       var verification = StoreVerification()
+      try FileSchema.verifyDescriptions(on: connection, &verification)
+      try connection.run(Statements.rollback())
       verification.count = StoreCount(
         rooms: Int(rows[1].int(0, 0)), entries: Int(rows[1].int(0, 1)))
-      for found in rows[2..<2 + checks.count] {
+      for found in rows[2..<2 + statements.count] {
         for row in 0..<found.count {
           verification.add(
-            found.text(row, 2), room: found.text(row, 0),
+            found.text(row, 2), room: found.isNull(row, 0) ? nil : found.text(row, 0),
             seq: found.isNull(row, 1) ? nil : found.int(row, 1))
         }
       }
@@ -39,7 +42,7 @@ extension Maintenance {
       FROM entries JOIN rooms ON rooms.number = room AND seq >= first
       """)
 
-  /// Each returns a room, a seq or NULL, and what is wrong.
+  /// Each returns a room or NULL, a seq or NULL, and what is wrong.
   private static let checks = [
     """
     SELECT name, first, format('%s entries from %s to %s, expected %s from %s',
@@ -92,7 +95,9 @@ extension Maintenance {
     WHERE greatest(read, received, since) > (SELECT coalesce(max(seq), 0) FROM entries
       WHERE entries.room = members.room)
     """,
-  ].map {
+  ]
+
+  private static let statements = (checks + FileSchema.checks).map {
     PostgresStatement(once: "SELECT * FROM (\($0)) AS found LIMIT \(StoreVerification.breakLimit)")
   }
 }

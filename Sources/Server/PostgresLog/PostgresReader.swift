@@ -116,7 +116,7 @@ final class PostgresReader: EntryReader {
     return failure
   }
 
-  private func read(_ call: PostgresCall) throws(StoreFailure) -> PostgresRows {
+  func read(_ call: PostgresCall) throws(StoreFailure) -> PostgresRows {
     if let failure { throw failure }
     guard let connection else { throw StoreFailure("there is no connection to PostgreSQL") }
     do throws(PostgresError) { return try connection.run(call)[0] } catch {

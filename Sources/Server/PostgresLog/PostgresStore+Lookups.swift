@@ -19,7 +19,7 @@ extension PostgresStore {
     do throws(DatabaseFailure) { return try run(calls) } catch { throw fail(error, "read") }
   }
 
-  private func read(_ call: PostgresCall) throws(StoreFailure) -> PostgresRows {
+  func read(_ call: PostgresCall) throws(StoreFailure) -> PostgresRows {
     let rows: [PostgresRows] = try read(call)
     return rows[0]
   }

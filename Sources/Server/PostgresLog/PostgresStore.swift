@@ -209,6 +209,7 @@ package final class PostgresStore: NodeStore {
   package func store(_ batch: FeedBatch, number: Int64) throws(DatabaseFailure) -> Bool {
     let changes = batch.sequenced.changes
     var calls = CommitCalls(changes, epoch: state.lineage.current.number).calls
+    calls += FileCalls(changes).calls
     calls.append(
       Statements.insertFeed(
         .int(batch.position), .int(batch.node), .int(batch.mark),

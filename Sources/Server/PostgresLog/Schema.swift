@@ -181,6 +181,7 @@ enum Schema {
       "CREATE INDEX reports_by_entry ON reports (room, seq)",
       "CREATE INDEX copies_by_time ON reports (at) WHERE copied",
     ],
+    FileSchema.step,
   ]
 
   static var version: Int64 { Int64(steps.count) }

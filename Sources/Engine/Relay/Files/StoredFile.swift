@@ -54,7 +54,7 @@ public struct FilePlace: Equatable, Sendable {
   public static let limit = 256
 }
 
-/// What is looked up of files. A store that keeps none has the implementations below.
+/// What is looked up of files.
 public protocol FileLookup {
   /// Returns a file; `nil` if there is none.
   mutating func file(_ id: String) throws(StoreFailure) -> StoredFile?
@@ -75,15 +75,4 @@ public protocol FileLookup {
   /// Returns files that were uploaded before a time, in milliseconds since 1970, and never sent; at most
   /// `limit`.
   mutating func unsentFiles(before at: Int64, limit: Int) throws(StoreFailure) -> [String]
-}
-
-extension FileLookup {
-  public mutating func file(_ id: String) throws(StoreFailure) -> StoredFile? { nil }
-  public mutating func places(ofFile id: String) throws(StoreFailure) -> [FilePlace] { [] }
-  public mutating func fileBytes(of user: String) throws(StoreFailure) -> Int64 { 0 }
-  public mutating func unusedBytes(limit: Int) throws(StoreFailure) -> [String] { [] }
-  public mutating func usedBytes(among hashes: [String]) throws(StoreFailure) -> [String] { [] }
-  public mutating func unsentFiles(before at: Int64, limit: Int) throws(StoreFailure) -> [String] {
-    []
-  }
 }

@@ -224,7 +224,7 @@ final class ModelNodeStore: NodeStore {
 
   // MARK: - Looking up
 
-  private func rooms() throws(StoreFailure) -> MemoryStore {
+  func rooms() throws(StoreFailure) -> MemoryStore {
     if let failure = state.failure { throw failure }
     if let snapshot { return snapshot }
     guard generation == database.generation, database.isUp, !isKilled else {
