@@ -59,6 +59,8 @@ private struct Sample {
   private let queuedBytes: Int
   private let memoryBytes: Int
   private let freeBytes: Int?
+  /// `nil` = the relay keeps no files.
+  private let filesBytes: Int64?
   private let entriesPerSecond: Float
   private let deliveriesPerSecond: Float
   /// The median and the 99th percentile; `nil` if nothing was acknowledged.
@@ -76,6 +78,7 @@ private struct Sample {
     queuedBytes = metrics.loops.total(\.queuedBytes)
     memoryBytes = metrics.process.residentBytes
     freeBytes = metrics.log.freeBytes
+    filesBytes = metrics.files?.storedBytes
     entriesPerSecond = rate(\.log.entries)
     deliveriesPerSecond = rate(\.loops.counters.deliveries)
     let acks = metrics.loops.counts.ackSeconds.cumulative(since: before.loops.counts.ackSeconds)
@@ -100,6 +103,7 @@ private struct Sample {
       "entries_per_s":\(entriesPerSecond),"deliveries_per_s":\(deliveriesPerSecond)
       """.utf8)
     if let freeBytes { json += Array(",\"disk_free_bytes\":\(freeBytes)".utf8) }
+    if let filesBytes { json += Array(",\"files_bytes\":\(filesBytes)".utf8) }
     if let (half, most) = ackMilliseconds {
       json += Array(",\"ack_ms\":{\"p50\":\(half),\"p99\":\(most)}".utf8)
     }

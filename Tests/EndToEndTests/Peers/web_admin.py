@@ -90,9 +90,9 @@ def now(browser, folder):
     relay = Relay(RELAY, folder, f"{ADMIN}\n{WITHOUT_LIMITS}")
     page = entered(browser, relay)
     relay.send("bo", "general", *[f"text {number}" for number in range(20)])
-    page.wait("document.querySelectorAll('.plot svg').length === 6")
+    page.wait("document.querySelectorAll('.plot svg').length === 7")
     for title in ["Entries per second", "Connections", "Time until a message is acknowledged",
-                  "Processor by thread, of one core: the busiest", "Memory", "Free on the disk of the store"]:
+                  "Processor by thread, of one core: the busiest", "Memory", "Free on the disk of the store", "Files that users have uploaded"]:
         page.wait(f"[...document.querySelectorAll('figcaption')].some(one => one.textContent === {json.dumps(title)})")
     points = "(document.querySelector('path.line').getAttribute('d').match(/[ML]/g) ?? []).length"
     page.wait(f"{points} >= 2")
@@ -280,7 +280,7 @@ def screens(browser, folder):
     for section in SECTIONS:
         go(page, section)
         if section == "Now":
-            page.wait("document.querySelectorAll('.plot svg').length === 6")
+            page.wait("document.querySelectorAll('.plot svg').length === 7")
         else:
             page.wait("document.querySelector('main table')")
         clean(section)

@@ -38,7 +38,7 @@ extension TopFigures {
     ("lagging_subscriptions", "relay_lagging_subscriptions"),
     ("queued_bytes", "relay_queued_bytes"), ("memory_bytes", "process_resident_memory_bytes"),
     ("open_fds", "process_open_fds"),
-    ("disk_free_bytes", "relay_disk_free_bytes"),
+    ("disk_free_bytes", "relay_disk_free_bytes"), ("files_bytes", "relay_file_bytes"),
     ("unindexed_entries", "relay_log_unindexed_entries"),
     ("node_lag_batches", "relay_node_lag_batches"),
   ]

@@ -83,6 +83,12 @@ function drawn(samples) {
       [{ label: "free", of: (sample) => sample.disk_free_bytes }],
       bytes,
     ),
+    plot(
+      "Files that users have uploaded",
+      samples,
+      [{ label: "stored", of: (sample) => sample.files_bytes }],
+      bytes,
+    ),
   ];
 }
 
