@@ -103,6 +103,20 @@ private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
     }
   }
 
+  @Test func `one that was made before a request is not made again`() throws {
+    let processor = Converter()
+    let converter = ThumbnailConverter<Int>(folder, processor)
+    let hash = try thumbnail(0)
+    let answers = try run(converter) {
+      for number in 0..<2 {
+        #expect(converter.convert(hash, for: number))
+        #expect(waitUntil { folder.status(of: folder.png(of: hash)) != nil })
+      }
+    }
+    #expect(Set(answers.flatMap(\.requests)) == [0, 1])
+    #expect(processor.state.withLock { $0.paths.count } == 1)
+  }
+
   @Test func `further thumbnails are refused while many wait`() throws {
     let processor = Converter()
     let converter = ThumbnailConverter<Int>(folder, processor, waitingLimit: 3)

@@ -48,7 +48,9 @@ final class ThumbnailConverter<Request: Sendable>: Sendable {
     var keptBytes: Int64 = 0
     while let batch = hashes.takeAll() {
       for hash in batch {
-        if !hashes.isEnding, let bytes = makePNG(of: hash) {
+        // A request may have looked for it just before it was there.
+        let isMade = folder.status(of: folder.png(of: hash)) != nil
+        if !isMade, !hashes.isEnding, let bytes = makePNG(of: hash) {
           kept.append((hash, bytes))
           keptBytes += bytes
         }
