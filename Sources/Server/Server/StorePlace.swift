@@ -91,7 +91,7 @@ public enum StorePlace: Sendable {
   public func verify() throws -> StoreVerification {
     let verification = try verifyDatabases()
     guard case .sqlite(let folder) = self else { return verification }
-    return try FileVerifier.run(dataFolder: folder, verification)
+    return FileVerifier.run(dataFolder: folder, verification)
   }
 
   /// The same without the bytes of files.

@@ -8,22 +8,21 @@ import TLS
 struct FileVerifier: ~Copyable {
   private let folder: FileFolder
   private var files: StoredFiles
-  private var verification: StoreVerification
 
   /// - Parameter verification: what was found in the store; what is found here is added.
   static func run(
     dataFolder: String, _ verification: StoreVerification
-  ) throws(StoreError) -> StoreVerification {
-    var verifier = FileVerifier(
-      folder: FileFolder(inDataFolder: dataFolder), files: try StoredFiles(folder: dataFolder),
-      verification: verification)
+  ) -> StoreVerification {
+    var verification = verification
     do throws(StoreError) {
-      try verifier.checkBytes()
-      try verifier.searchUnnamed()
+      var verifier = FileVerifier(
+        folder: FileFolder(inDataFolder: dataFolder), files: try StoredFiles(folder: dataFolder))
+      try verifier.checkBytes(&verification)
+      try verifier.searchUnnamed(&verification)
     } catch {
-      verifier.verification.add("the files of the store cannot be checked: \(error)")
+      verification.add("the files of the store cannot be checked: \(error)")
     }
-    return verifier.verification
+    return verification
   }
 
   /// Returns how many contents that files have are not in a data folder.
@@ -37,10 +36,8 @@ struct FileVerifier: ~Copyable {
     return count
   }
 
-  private init(
-    folder: FileFolder, files: consuming StoredFiles, verification: StoreVerification
-  ) {
-    (self.folder, self.verification) = (folder, verification)
+  private init(folder: FileFolder, files: consuming StoredFiles) {
+    self.folder = folder
     self.files = files
   }
 
@@ -55,14 +52,19 @@ struct FileVerifier: ~Copyable {
     }
   }
 
-  private mutating func checkBytes() throws(StoreError) {
+  private mutating func checkBytes(
+    _ verification: inout StoreVerification
+  ) throws(StoreError) {
     var found: [(hash: String, file: String, isThumbnail: Bool, damage: String)] = []
+    var further = 0
     let folder = folder
     do {
       try files.forEach { hash, file, isThumbnail in
         guard let damage = Self.damage(of: hash, in: folder) else { return }
         if found.count < StoreVerification.breakLimit {
           found.append((hash, file, isThumbnail, damage))
+        } else {
+          further += 1
         }
       }
     } catch let error as StoreError {
@@ -78,10 +80,13 @@ struct FileVerifier: ~Copyable {
           + "Put them back from a backup\(place == nil ? "" : ", or delete the entry").",
         room: place?.room, seq: place?.seq)
     }
+    for _ in 0..<further { verification.add("the bytes of a further file are missing or damaged") }
   }
 
   /// Counts the bytes that no file has. A relay removes them.
-  private mutating func searchUnnamed() throws(StoreError) {
+  private mutating func searchUnnamed(
+    _ verification: inout StoreVerification
+  ) throws(StoreError) {
     var (young, old) = (0, 0)
     let now = WallClock.milliseconds
     for name in folder.folders {
