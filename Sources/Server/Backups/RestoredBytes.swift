@@ -13,17 +13,11 @@ struct RestoredBytes {
   /// Writes the bytes of all files of the store in a folder.
   /// - Returns: the hashes of those that the backup lacks or has damaged: a picture less must not keep back everything else.
   func write(into folder: String) throws -> [String] {
-    let hashes: Set<String>
-    do {
-      let database = try Database(path: "\(folder)/\(DataFiles.store)", mode: .readOnly)
-      hashes = try database.fileHashes()
-    }
+    let hashes = try Database(path: "\(folder)/\(DataFiles.store)", mode: .readOnly).fileHashes()
     if hashes.isEmpty { return [] }
-    var contents: [String: Int] = [:]
     let names = Dictionary(grouping: try FileObjectName.all(in: storage), by: \.hash)
-    for hash in hashes { contents[hash] = names[hash].flatMap(FileObjectName.wholeCount) }
     let lost = try hashes.sorted().filter { hash in
-      guard let count = contents[hash] else { return true }
+      guard let count = names[hash].flatMap(FileObjectName.wholeCount) else { return true }
       return try !write(hash, count, to: FileObjectName.path(of: hash, inDataFolder: folder))
     }
     let files = "\(folder)/\(FileObjects.folder)"
