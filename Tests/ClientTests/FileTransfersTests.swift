@@ -1,6 +1,7 @@
 import Client
 import Glibc
 import Platform
+import Synchronization
 import TestSupport
 import Testing
 
@@ -104,6 +105,37 @@ import Testing
         "HEAD \(file)", "PATCH \(file) 30001", "HEAD \(file)", "PATCH \(file) 30001",
         try sum(of: bytes),
       ])
+  }
+
+  @Test
+  func `an upload goes on under the id that it was created with, as after the end of its program`()
+    throws
+  {
+    let relay = try FileRelay(faults: ["PATCH cut=30000", "HEAD hold"])
+    let bytes = FileRelay.bytes(100_000)
+    let folder = try TemporaryFolder()
+    try folder.write(bytes, to: "file")
+    // It is not over yet: the end of a value cancels its transfers, that of a process does not.
+    let first = try FileTransfers()
+    defer { withExtendedLifetime(first) {} }
+    let created = Mutex<[String]>([])
+    _ = try first.upload(
+      folder["file"], named: "x", to: "general", as: relay.configuration,
+      created: { file in created.withLock { $0.append(file) } })
+    // The id is known before the relay has any byte.
+    relay.wait(for: "PATCH")
+    let files = created.withLock { $0 }
+    #expect(files == ["file-1"])
+    relay.wait(for: "HEAD")
+    let second = try FileTransfers()
+    _ = try second.upload(
+      folder["file"], named: "x", to: "general", as: relay.configuration,
+      continuing: files.first)
+    guard case .uploaded(_, file: "file-1") = events(second).last else {
+      Issue.record("it was not uploaded")
+      return
+    }
+    #expect(relay.seen().last == (try sum(of: bytes)))
   }
 
   @Test func `an upload that the relay has forgotten begins anew`() throws {

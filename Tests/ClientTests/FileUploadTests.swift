@@ -51,6 +51,20 @@ import Testing
     #expect(take(answer(204, ["upload-offset": "10"])) == .end(.uploaded(file: "f")))
   }
 
+  @Test mutating func `an upload that goes on begins with the relay's offset`() {
+    upload = FileUpload(name: "a.png", room: "general", sizeBytes: 10, continuing: "f")
+    #expect(upload.next() == .send(.ask(file: "f")))
+    let head = answer(200, ["upload-offset": "4", "upload-length": "10"])
+    #expect(take(head) == .send(.append(file: "f", 4..<10)))
+  }
+
+  @Test mutating func `a complete picture has the size of what the relay has made of it`() {
+    _ = create()
+    #expect(take(.none("lost")) == .send(.ask(file: "f")))
+    let head = answer(200, ["upload-offset": "7", "upload-length": "7"])
+    #expect(take(head) == .end(.uploaded(file: "f")))
+  }
+
   @Test(arguments: ["11", "-1", "x", "", "9999999999999999999999"])
   mutating func `an offset outside of the file is refused`(offset: String) {
     _ = create()

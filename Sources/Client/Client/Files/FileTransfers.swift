@@ -54,19 +54,25 @@ public final class FileTransfers {
   /// - Parameters:
   ///   - room: Where it will be sent.
   ///   - configuration: Of the client that will send it.
+  ///   - earlier: The id of an earlier upload of the same file by the same user: what the relay has of it is not sent
+  ///     again. If the relay has none, the upload begins anew.
+  ///   - created: Called on a thread of the transfer with the id that the relay has given, before bytes are sent. A
+  ///     program that writes it down goes on with the upload after its own end.
   public func upload(
-    _ path: String, named name: String, to room: String, as configuration: Client.Configuration
+    _ path: String, named name: String, to room: String, as configuration: Client.Configuration,
+    continuing earlier: String? = nil, created: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(SystemError) -> ID {
     let file = try OpenFile(path)
     let events = events
     return add { id, cancellation throws(SystemError) in
       let request = configuration.request(cancellation)
       _ = try WorkerThread(name: "upload") {
-        let upload = FileUpload(name: name, room: room, sizeBytes: file.size)
+        let upload = FileUpload(
+          name: name, room: room, sizeBytes: file.size, continuing: earlier)
         events.post(
           UploadRun(
             id: id, upload: upload, file: file, request: request,
-            resource: { configuration.resource($0) }, events: events
+            resource: { configuration.resource($0) }, created: created, events: events
           ).run())
       }
     }

@@ -53,8 +53,10 @@ package struct FileUpload: Sendable {
   private var restarts = 0
   private var outcome: Outcome?
 
-  package init(name: String, room: String, sizeBytes: Int64) {
+  /// - Parameter file: The id that the relay has given an earlier upload of the same file, which goes on.
+  package init(name: String, room: String, sizeBytes: Int64, continuing file: String? = nil) {
     self.sizeBytes = sizeBytes
+    self.file = file
     metadata = [("filename", name), ("room", room)].map { key, value in
       "\(key) \(Base64.encode(Array(value.utf8)))"
     }.joined(separator: ",")
@@ -110,6 +112,10 @@ package struct FileUpload: Sendable {
   private mutating func takeOffset(
     _ head: AnswerHead, _ random: inout some RandomNumberGenerator
   ) {
+    // A picture that is complete has another size: that of what the relay has made of it.
+    if let file, let taken = head.number("upload-offset"), taken == head.number("upload-length") {
+      return outcome = .uploaded(file: file)
+    }
     guard let file, let taken = head.number("upload-offset"), 0...sizeBytes ~= taken else {
       return outcome = .refused("its answer has no valid offset")
     }

@@ -10,6 +10,8 @@ struct UploadRun {
   let request: RelayRequest
   /// Returns the resource for the user whose upload it is.
   let resource: (String) -> String
+  /// Called with the id that the relay gives the upload.
+  let created: (String) -> Void
   let events: Mailbox<FileTransfers.Event>
 
   /// Returns the last event.
@@ -26,6 +28,7 @@ struct UploadRun {
       case .send(let wanted):
         do throws(RelayRequest.Failure) {
           upload.take(try perform(wanted, pace), using: &random)
+          if case .create = wanted, let file = upload.file { created(file) }
         } catch {
           if case .cancelled = error { return cancelled() }
           return .failed(id, reason: "\(error)")
