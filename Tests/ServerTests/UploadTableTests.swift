@@ -104,6 +104,16 @@ import TLS
     }
   }
 
+  @Test func `are gone when it is said that they are confirmed`() throws {
+    var table = table()
+    let id = try create(5, &table)
+    guard case .confirmed? = table.perform(.confirm(id), for: Self.asker, now: 1000) else {
+      Issue.record("their client has no answer")
+      return
+    }
+    #expect(PrivateFiles.names(in: folder.uploads) == [])
+  }
+
   @Test func `are removed after a day, and damaged ones at the start`() throws {
     var table = table()
     let id = try create(5, &table)

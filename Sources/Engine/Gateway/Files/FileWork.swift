@@ -14,7 +14,8 @@ package enum FileWork: Sendable {
   case write(String, [UInt8])
   /// All bytes of the request are written. Answered with the file if they complete it.
   case end(String, UploadChecksum?)
-  /// The log has the file of an upload.
+  /// Ends an upload whose file the log has. Only then does its client get to know: were it answered before, and the relay
+  /// killed in between, no client would ask for the upload again, and its bytes would outlive the last entry of the file.
   case confirm(String)
   case terminate(String, user: String)
   /// Reads from the stored bytes with a hash.
@@ -35,6 +36,7 @@ package enum FileWorkResult: Sendable {
   case upload(Upload)
   /// All bytes of an upload are stored, and the log is to know the file.
   case complete(StoredFile)
+  case confirmed
   case bytes([UInt8], size: Int64)
   case terminated
   /// These were removed. Of the others, which are older than a day, the log may know none; there are such after

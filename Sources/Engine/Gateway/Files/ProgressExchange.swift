@@ -31,6 +31,9 @@ final class ProgressExchange: FileExchange {
       complete = file
       change(.add(file))
     case .terminated: finish(HTTPResponse(status: 204))
+    case .confirmed:
+      guard let complete else { return }
+      answer(offset: complete.description.size, of: complete.description.size)
     case .nothing:
       if terminates {
         change(.remove(upload, by: user))
@@ -45,9 +48,7 @@ final class ProgressExchange: FileExchange {
   override func take(_ answer: FileAnswer) {
     switch answer {
     case .done:
-      guard let complete else { return finish(HTTPResponse(status: 204)) }
-      keep(.confirm(upload))
-      self.answer(offset: complete.description.size, of: complete.description.size)
+      if terminates { finish(HTTPResponse(status: 204)) } else { keep(.confirm(upload)) }
     case .file(let file?):
       self.answer(offset: file.description.size, of: file.description.size)
     case .file(nil): conclude(HTTPProblem.noFile(upload))

@@ -25,7 +25,7 @@ final class UploadExchange: FileExchange {
     case slowed(until: Int64, bytes: Int)
     /// All content has arrived, and is being written and perhaps checked.
     case ending
-    /// The upload is complete, and the log gets to know the file.
+    /// The upload is complete, the log gets to know the file, and then the upload ends.
     case adding
   }
 
@@ -128,6 +128,7 @@ final class UploadExchange: FileExchange {
     case (.beginning, .nothing):
       // Perhaps it is complete, and its client did not get to know.
       ask(.uploaded(upload, by: user))
+    case (.adding, .confirmed): succeed()
     case (_, .refused(let refusal)): refuse(refusal)
     case (_, .nothing): conclude(HTTPProblem.noFile(upload))
     default: break
@@ -162,9 +163,7 @@ final class UploadExchange: FileExchange {
       guard file != nil else { return conclude(HTTPProblem.noFile(upload)) }
       (offset, expiresAt) = (uploadBytes, nil)
       succeed()
-    case (.adding, .done):
-      keep(.confirm(upload))
-      succeed()
+    case (.adding, .done): keep(.confirm(upload))
     case (_, .refused(let error)):
       loop.countViolation(.filesBytesPerUser, by: connection)
       conclude(HTTPProblem(error))

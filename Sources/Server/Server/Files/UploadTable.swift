@@ -126,7 +126,7 @@ struct UploadTable {
       case .end(let id, let checksum): return try end(id, checksum, asker)
       case .confirm(let id):
         remove(id)
-        return nil
+        return .confirmed
       case .terminate(let id, let user):
         guard let entry = entries[id], entry.user == user else { return .nothing }
         if case .placing = entry.stage { throw .superseded }
