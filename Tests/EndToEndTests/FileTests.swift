@@ -29,6 +29,17 @@ extension `End to end` {
     @Test func `the files of a person are exported`() throws {
       try play("export", of: "file_commands.py")
     }
+    @Test func `two hundred mutated pictures end no relay, and none is shown as it came`() throws {
+      try play("mutations", of: "hostile_pictures.py")
+    }
+    @Test func `pictures that want too much are not shown, and what is hidden in one is gone`()
+      throws
+    {
+      try play("attacks", of: "hostile_pictures.py")
+    }
+    @Test func `the place where a picture was taken is in no byte that is served`() throws {
+      try play("places", of: "hostile_pictures.py")
+    }
     @Test func `a link is good for one file, one user and one minute`() throws {
       try play("links")
     }
