@@ -62,7 +62,8 @@ final class LinkProxy: Sendable {
     thread.join()
   }
 
-  private static func listen() throws -> (Int32, UInt16) {
+  /// Listens on a port of 127.0.0.1. The caller owns the descriptor.
+  static func listen() throws -> (Int32, UInt16) {
     guard let any = Address(numericHost: "127.0.0.1", port: 0) else {
       throw SystemError("127.0.0.1", code: EINVAL)
     }

@@ -168,6 +168,8 @@ final class SpawnedRelay {
       .reduce(earlierCPUSeconds, +)
   }
 
+  var dataFolder: String { folder.data }
+
   /// Its resident memory; `nil` while it is not running.
   var residentBytes: Int? { id.flatMap { ResidentMemory.bytes(of: $0) } }
 
@@ -183,11 +185,16 @@ final class SpawnedRelay {
 
   /// Returns this program's folder, with a trailing slash.
   private static func ownFolder() throws -> String {
+    let path = try ownProgram()
+    return String(path.prefix(path.count - (path.split(separator: "/").last?.count ?? 0)))
+  }
+
+  /// Returns the path of this program.
+  static func ownProgram() throws -> String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
     guard count > 0 else { throw SystemError.last("readlink /proc/self/exe") }
-    let path = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return String(path.prefix(path.count - (path.split(separator: "/").last?.count ?? 0)))
+    return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   private static func start(
