@@ -9,7 +9,7 @@ final class FileRelay {
   /// - Parameters:
   ///   - faults: One for each request that fails, in order: `METHOD STATUS`, which may be followed by
   ///     `detail=TEXT`; or `METHOD cut=BYTES`, after which the connection ends; or `METHOD hold`, of which
-  ///     no answer comes.
+  ///     no answer comes; for a thumbnail also `GET not-png`, `GET huge-png` or `GET endless`.
   ///   - content: What a download has.
   init(faults: [String] = [], content: Int = 0) throws {
     process = try ChildProcess(
@@ -47,6 +47,28 @@ final class FileRelay {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
       content[i] = state >>> 24;
     }
+    // A PNG that is all red, of which only these rows are there.
+    const png = (width, height, rows) => {
+      const table = [...Array(256).keys()].map((value) => {
+        for (let bit = 0; bit < 8; bit += 1) value = (value & 1 ? 0xedb88320 : 0) ^ (value >>> 1);
+        return value;
+      });
+      const chunk = (type, data) => {
+        const bytes = Buffer.concat([Buffer.alloc(4), Buffer.from(type), data, Buffer.alloc(4)]);
+        bytes.writeUInt32BE(data.length, 0);
+        let sum = 0xffffffff;
+        for (const byte of bytes.subarray(4, -4)) sum = table[(sum ^ byte) & 255] ^ (sum >>> 8);
+        bytes.writeUInt32BE(~sum >>> 0, bytes.length - 4);
+        return bytes;
+      };
+      const head = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 2, 0, 0, 0]);
+      head.writeUInt32BE(width, 0);
+      head.writeUInt32BE(height, 4);
+      const row = Buffer.from([0, ...Array(width).fill([255, 0, 0]).flat()]);
+      const pixels = require('zlib').deflateSync(Buffer.concat(Array(rows).fill(row)));
+      return Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), chunk('IHDR', head),
+        chunk('IDAT', pixels), chunk('IEND', Buffer.alloc(0))]);
+    };
     const uploads = new Map();
     let version = 1;
     const server = require('http').createServer((request, response) => {
@@ -69,11 +91,17 @@ final class FileRelay {
         const detail = rest.join(' ').replace(/^detail=/, '');
         return answer(Number(fault), {}, JSON.stringify({ detail }));
       }
-      const cut = fails ? Number(fault.slice('cut='.length)) : Infinity;
+      const cut = fails && fault.startsWith('cut=') ? Number(fault.slice('cut='.length)) : Infinity;
       const file = uploads.get(id);
       if (method === 'POST') {
         uploads.set('file-1', { length: Number(headers['upload-length']), parts: [], taken: 0 });
         answer(201, { Location: 'http://elsewhere.example/v1/files/file-1' });
+      } else if (method === 'GET' && id.endsWith('/thumbnail')) {
+        const body = { 'not-png': Buffer.from('<html>'), 'huge-png': png(60000, 60000, 1),
+          endless: Buffer.alloc(64 << 20) }[fails && fault] || png(64, 32, 32);
+        response.writeHead(200, { 'Content-Type': 'image/png', 'Content-Length': body.length });
+        if (body.length <= cut) return response.end(body);
+        response.write(body.subarray(0, cut), () => setImmediate(() => request.socket.destroy()));
       } else if (method === 'GET') {
         const tag = `"v${version}"`;
         const from = headers['if-range'] === tag ? Number(/=(\d+)-/.exec(headers.range)[1]) : 0;
@@ -127,7 +155,8 @@ final class FileRelay {
           say({ type: 'ack', room, id, seq, at: 0 });
           const file = body.file ? { size: uploads.get(body.file).length } : {};
           say({ type: 'message', room, id, seq, at: 0, from: 'ada', kind: 'text', ...body, ...file,
-            ...(body.file ? { media_type: 'text/plain' } : {}) });
+            ...(body.file ? { media_type: 'text/plain' } : {}),
+            ...(/png$/.test(body.name) ? { thumbnail: { width: 64, height: 32, placeholder: '' } } : {}) });
         }
       });
     });

@@ -238,6 +238,14 @@ import Testing
     #expect(picture.square(4).bytes.count == 64)
   }
 
+  @Test func `all of it is scaled to any size`() throws {
+    let row: [UInt8] = [10, 0, 0, 255, 20, 0, 0, 255, 30, 0, 0, 255, 40, 0, 0, 255]
+    let picture = try #require(Picture(width: 4, height: 1, bytes: row))
+    let (dark, light): ([UInt8], [UInt8]) = ([15, 0, 0, 255], [35, 0, 0, 255])
+    #expect(picture.scaled(to: 2, 3).bytes == dark + light + dark + light + dark + light)
+    #expect(picture.scaled(to: 2, 3).height == 3)
+  }
+
   @Test func `what is transparent has no colour in an average`() throws {
     let row: [UInt8] = [200, 0, 0, 255, 99, 99, 99, 0]
     let picture = try #require(Picture(width: 2, height: 2, bytes: row + row))

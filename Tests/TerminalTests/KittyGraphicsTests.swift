@@ -49,6 +49,14 @@ import Testing
     #expect(!text.contains("␛_G"))
   }
 
+  @Test func `a part of one is some of its rows of pixels`() {
+    var grid = Grid(Size(columns: 20, rows: 6))
+    grid.place(
+      picture: 7, part: 20..<40, in: Rect(column: 2, row: 1, columns: 4, rows: 1), Style())
+    var differ = Differ()
+    #expect(frame(&differ, grid).contains("␛_Ga=p,q=2,i=7,p=10003,c=4,r=1,y=20,h=20,C=1␛\\"))
+  }
+
   @Test func `one that moves is removed and placed anew, one that goes is removed`() {
     var differ = Differ()
     _ = frame(&differ, grid([(7, 0), (8, 2)]))

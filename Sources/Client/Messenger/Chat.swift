@@ -135,6 +135,10 @@ public struct Chat: Sendable {
   /// The numbers under which the terminal knows the pictures of users.
   public var pictures: [String: UInt32] = [:]
 
+  /// How pictures in conversations are drawn; `nil` for not at all.
+  public var pictureForm: PictureForm?
+  public var thumbnails: [WantedThumbnail: Thumbnail] = [:]
+
   /// Whether a click on a link opens it, by the terminal.
   public var showsLinks = false
 

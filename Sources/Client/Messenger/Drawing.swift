@@ -21,6 +21,10 @@ public struct Drawing: Sendable {
   public internal(set) var pictures: [String] = []
   public internal(set) var wantedPictures: [String] = []
 
+  /// The same for pictures in the conversation; may name one several times.
+  public internal(set) var thumbnails: [WantedThumbnail] = []
+  public internal(set) var wantedThumbnails: [WantedThumbnail] = []
+
   public init(grid: Grid) { self.grid = grid }
 
   /// Returns the target at a position.

@@ -17,19 +17,33 @@ public struct Picture: Equatable, Sendable {
   /// it covers.
   public func square(_ side: Int) -> Picture {
     let length = min(width, height)
-    let (left, top) = ((width - length) / 2, (height - length) / 2)
+    return scaled(
+      from: ((width - length) / 2, (height - length) / 2, length, length), to: side, side)
+  }
+
+  /// Returns all of it, scaled in the same way.
+  public func scaled(to columns: Int, _ rows: Int) -> Picture {
+    scaled(from: (0, 0, width, height), to: columns, rows)
+  }
+
+  private func scaled(
+    from part: (left: Int, top: Int, width: Int, height: Int), to columns: Int, _ rows: Int
+  ) -> Picture {
+    let (left, top) = (part.left, part.top)
     var scaled: [UInt8] = []
-    scaled.reserveCapacity(4 * side * side)
+    scaled.reserveCapacity(4 * columns * rows)
     // The pixels that a position covers, at least one.
-    func range(_ position: Int) -> Range<Int> {
-      let start = position * length / side
-      return start..<max(start + 1, (position + 1) * length / side)
+    func range(_ position: Int, of count: Int, in length: Int) -> Range<Int> {
+      let start = position * length / count
+      return start..<max(start + 1, (position + 1) * length / count)
     }
-    for row in 0..<side {
-      for column in 0..<side {
+    for row in 0..<rows {
+      let ys = range(row, of: rows, in: part.height)
+      for column in 0..<columns {
+        let xs = range(column, of: columns, in: part.width)
         var (sums, alpha, count) = ((0, 0, 0), 0, 0)
-        for y in range(row) {
-          for x in range(column) {
+        for y in ys {
+          for x in xs {
             let place = 4 * ((top + y) * width + left + x)
             let weight = Int(bytes[place + 3])
             sums.0 += weight * Int(bytes[place])
@@ -47,8 +61,8 @@ public struct Picture: Equatable, Sendable {
         scaled.append(UInt8((alpha + count / 2) / count))
       }
     }
-    guard let picture = Picture(width: side, height: side, bytes: scaled) else {
-      preconditionFailure("a square has no pixels")
+    guard let picture = Picture(width: columns, height: rows, bytes: scaled) else {
+      preconditionFailure("a picture without pixels is wanted")
     }
     return picture
   }

@@ -33,9 +33,10 @@ public enum KittyGraphics {
 
   /// Shows a picture at the cursor, which stays.
   static func place(_ picture: Grid.Picture) -> [UInt8] {
-    command(
+    let part = picture.part.map { ",y=\($0.lowerBound),h=\($0.count)" } ?? ""
+    return command(
       "a=p,q=2,i=\(picture.id),p=\(picture.place),c=\(picture.rect.columns),"
-        + "r=\(picture.rect.rows),C=1")
+        + "r=\(picture.rect.rows)\(part),C=1")
   }
 
   static func remove(_ picture: Grid.Picture) -> [UInt8] {
@@ -51,6 +52,8 @@ extension Grid {
     /// The number under which the terminal knows it.
     public var id: UInt32
     public var rect: Rect
+    /// The rows of pixels that are shown; `nil` for all.
+    public var part: Range<Int>?
     /// What the cells below it have; where that was changed, something else was drawn over it.
     var background: Color
 
@@ -58,14 +61,16 @@ extension Grid {
     var place: Int { rect.row * 10_000 + rect.column + 1 }
   }
 
-  /// Places a picture on cells, which become blank. A picture that is not within the grid is left
-  /// out.
-  public mutating func place(picture id: UInt32, in rect: Rect, _ style: Style) {
+  /// Places a picture, or a part of it, on cells, which become blank. A picture that is not within the
+  /// grid is left out.
+  public mutating func place(
+    picture id: UInt32, part: Range<Int>? = nil, in rect: Rect, _ style: Style
+  ) {
     guard rect.column >= 0, rect.row >= 0, rect.columns > 0, rect.rows > 0,
       rect.column + rect.columns <= size.columns, rect.row + rect.rows <= size.rows
     else { return }
     fill(rect, with: style)
-    pictures.append(Picture(id: id, rect: rect, background: style.background))
+    pictures.append(Picture(id: id, rect: rect, part: part, background: style.background))
   }
 
   /// Removes the pictures over which something was drawn.

@@ -20,7 +20,7 @@ extension Chat {
     draw(status: layout.status, theme, &drawing)
     draw(completion: layout, theme, &drawing)
     draw(overlay: layout, theme, &drawing)
-    if showsPictures { drawing.grid.dropCoveredPictures() }
+    if showsPictures || pictureForm == .graphics { drawing.grid.dropCoveredPictures() }
     return drawing
   }
 
@@ -49,6 +49,9 @@ extension Chat {
     var row = pane.row + pane.rows - 1
     for (place, line) in viewport.seen() {
       drawing.grid.draw(line, row: row, in: pane)
+      if let (strip, column) = line.strip {
+        draw(strip, at: Position(column: pane.column + column, row: row), &drawing)
+      }
       top = timeline.messages[place.index].at
       if place.line >= viewport.block(place.index).above {
         drawing.targets.append(

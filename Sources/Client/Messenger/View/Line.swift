@@ -18,6 +18,8 @@ struct Line {
 
   var pieces: [Piece] = []
   var fill: Fill?
+  /// A row of a picture, and the column at which it begins.
+  var strip: (strip: PictureStrip, column: Int)?
 
   /// Adds a text at a column. It must have a single line and be cleaned.
   mutating func put(

@@ -12,6 +12,7 @@ extension MessageLayout {
       }
       if let quote = message.quote { rows.append(row(of: quote, in: message, look)) }
     }
+    rows += picture(of: message, look)
     rows += text(of: message, look)
     return rows
   }

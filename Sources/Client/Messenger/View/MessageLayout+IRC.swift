@@ -44,6 +44,7 @@ extension MessageLayout {
       for piece in row.pieces {
         line.put(piece.text, at: place.text + piece.column, piece.style, link: piece.link)
       }
+      line.strip = row.strip.map { ($0, place.text) }
       block.lines.append(line)
     }
     for row in reactions(of: message) + failure(of: message) {

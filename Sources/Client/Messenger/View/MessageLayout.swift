@@ -146,6 +146,7 @@ struct MessageLayout {
     for piece in row.pieces {
       line.put(piece.text, at: start + piece.column, piece.style, link: piece.link)
     }
+    line.strip = row.strip.map { ($0, start) }
     let shift = start + width - row.trailingColumns
     for piece in row.trailing { line.put(piece.text, at: shift + piece.column, piece.style) }
     return line
@@ -187,6 +188,8 @@ struct MessageLayout {
     var columns = 0
     var trailing: [Line.Piece] = []
     var trailingColumns = 0
+    /// Instead of pieces.
+    var strip: PictureStrip?
 
     init() {}
 

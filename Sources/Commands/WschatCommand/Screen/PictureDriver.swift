@@ -1,7 +1,9 @@
+import Client
 import Messenger
 import Pictures
 import Platform
 import Terminal
+import Wire
 
 /// Pictures of people: loaded when a row of the list wants them, sent to the terminal once, and
 /// placed by the differ.
@@ -9,6 +11,8 @@ final class PictureDriver {
   /// The most that the terminal keeps for wschat, each of 16 KiB; beyond it, those that were drawn
   /// least recently are deleted.
   private static let limit = 128
+  /// The pixels of a side: as many as four by two cells of a usual terminal have.
+  private static let side = 64
   /// Unlikely to be another program's: the numbers are the terminal's, not the program's.
   private static let firstID: UInt32 = 0x7763_0000
 
@@ -16,7 +20,8 @@ final class PictureDriver {
   private let host: ChatHost
   private let stateFolder: String
   /// `nil` if no pictures are shown.
-  private var loader: PictureLoader?
+  private var loader: PictureLoader<String>?
+  private lazy var cache = PictureCache(stateFolder: stateFolder, side: Self.side)
   /// What was loaded, by person; at most twice as many as the terminal keeps.
   private var loaded: [String: Picture] = [:]
   /// Those that were sent, the most recently drawn last.
@@ -36,7 +41,7 @@ final class PictureDriver {
     else { return }
     loader = attempt({ host.post(.failed($0)) }, { "Pictures are not shown: \($0)." }) {
       () throws(SystemError) in
-      try PictureLoader(stateFolder: stateFolder, on: host.dispatcher) { [unowned self] in
+      try PictureLoader(on: host.dispatcher) { [unowned self] in
         resultsArrived()
       }
     }
@@ -63,13 +68,28 @@ final class PictureDriver {
       if let picture = loaded[person] {
         if !isSent { send(picture, of: person) }
         isSent = true
-      } else if let request {
-        loader.load(person, request)
+      } else if let request, UserName.isValid(person) {
+        let cache = cache
+        loader.load(person) { Self.load(person, request, cache) }
       }
     }
     guard isSent else { return }
     host.isStale = true
     terminal.scheduleFrame()
+  }
+
+  /// From the disk, or from the relay.
+  private static func load(
+    _ person: String, _ request: PictureRequest, _ cache: PictureCache
+  ) -> Picture? {
+    let key = "\(request.relay.url) \(person)"
+    if let picture = cache.picture(for: key) { return picture }
+    guard let bytes = request.picture(of: person), let decoded = try? PNG.decode(bytes) else {
+      return nil
+    }
+    let picture = decoded.square(side)
+    cache.keep(picture, for: key)
+    return picture
   }
 
   private func resultsArrived() {

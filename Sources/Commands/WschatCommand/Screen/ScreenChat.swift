@@ -32,6 +32,7 @@ final class ScreenChat {
   private let terminal: TerminalDriver
   private let editor: EditorDriver
   private let pictures: PictureDriver
+  private let thumbnails: ThumbnailDriver
   private let desktop: DesktopDriver
   private let files: FileDriver
   private let store: ArchiveDriver
@@ -71,6 +72,7 @@ final class ScreenChat {
     terminal = TerminalDriver(device, capabilities, host)
     editor = EditorDriver(terminal, host)
     pictures = PictureDriver(terminal, host, stateFolder: options.stateFolder)
+    thumbnails = ThumbnailDriver(terminal, host)
     desktop = DesktopDriver(terminal: terminal, host: host)
     files = try FileDriver(client, host)
     store = ArchiveDriver(host)
@@ -85,8 +87,11 @@ final class ScreenChat {
       exitMessage = message ?? exitMessage
       quit(message == nil ? .success : LineChat.refused)
     }
-    terminal.learned = pictures.begin
-    terminal.contentWasLost = pictures.deleteAll
+    terminal.learned = { [unowned self] in
+      pictures.begin()
+      thumbnails.begin()
+    }
+    terminal.contentWasLost = { [unowned self] in deletePictures() }
     store.flushed = sharing.saveWaiting
     signIn.becomesOther = { [unowned self] in openArchive(of: $0) }
     dispatcher.endTurn = { [unowned self] in endTurn() }
@@ -106,6 +111,7 @@ final class ScreenChat {
       write("wschat: \(error)\n", to: STDERR_FILENO)
       return LineChat.refused
     }
+    thumbnails.begin()
     if let user = options.user { openArchive(of: user) }
     host.batch {
       openFirst()
@@ -116,6 +122,7 @@ final class ScreenChat {
     host.change { $0.putAway(&$1) }
     store.flush()
     pictures.end()
+    thumbnails.end()
     files.end()
     terminal.end()
     if let exitMessage { write("wschat: \(TerminalText.line(exitMessage))\n", to: STDERR_FILENO) }
@@ -124,12 +131,22 @@ final class ScreenChat {
 
   private func endTurn() {
     if exitCode == nil {
-      if let drawing = terminal.draw() { pictures.follow(drawing, relay.pictureRequest) }
+      if let drawing = terminal.draw() { follow(drawing) }
       if let deadline = host.chat.deadline {
         tick.set(afterMilliseconds: Int(clamping: max(0, deadline - WallClock.milliseconds)))
       }
     }
     terminal.flush()
+  }
+
+  private func follow(_ drawing: Drawing) {
+    pictures.follow(drawing, relay.pictureRequest)
+    thumbnails.follow(drawing, relay.pictureRequest)
+  }
+
+  private func deletePictures() {
+    pictures.deleteAll()
+    thumbnails.deleteAll()
   }
 
   private func quit(_ code: ExitCode = .success) {
@@ -219,7 +236,7 @@ final class ScreenChat {
 
   /// The user is not the expected one: nothing of the other user's is displayed.
   private func beginAnew(_ user: String) {
-    pictures.deleteAll()
+    deletePictures()
     let old = host.chat
     host.chat = Chat(
       settings: old.settings, size: old.size, now: old.now, relay: old.relay, user: user,
@@ -227,6 +244,7 @@ final class ScreenChat {
     host.chat.hasFocus = old.hasFocus
     host.chat.showsLinks = old.showsLinks
     host.chat.showsPictures = old.showsPictures
+    host.chat.pictureForm = old.pictureForm
     host.chat.canSignIn = old.canSignIn
     finding.reset()
     openFirst()
