@@ -78,12 +78,13 @@ final class FileObjects {
     try claim()
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw SystemError.last("stat \(path)") }
-    let count = max(1, (Int(status.st_size) + Self.pieceBytes - 1) / Self.pieceBytes)
+    let size = Int(status.st_size)
+    let count = max(1, (size + Self.pieceBytes - 1) / Self.pieceBytes)
     var digest = DigestStream()
     for number in 1...count {
-      var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
-      let read = unsafe pread(
-        descriptor, &piece, piece.count, off_t((number - 1) * Self.pieceBytes))
+      let start = (number - 1) * Self.pieceBytes
+      var piece = [UInt8](repeating: 0, count: min(Self.pieceBytes, size - start))
+      let read = unsafe pread(descriptor, &piece, piece.count, off_t(start))
       guard read >= 0 else { throw SystemError.last("read \(path)") }
       piece.removeLast(piece.count - read)
       digest.add(piece, count: piece.count)
