@@ -37,6 +37,13 @@ import Testing
     #expect(requests == ["GET /under/v1/files/file-1/thumbnail Bearer secret"])
   }
 
+  @Test func `are sixels on a terminal that has them and tells the size of its cells`() throws {
+    // In each strip of 20 rows there are 60 red columns.
+    let states = try terminal(
+      try FileRelay(), "sixel", ["shown:\\x1bP0;1q\"1;1;60;20#180;2;100;0;0#180!60~$-"])
+    #expect(states.last?.hasPrefix(#"{"images": [], "places": []"#) == true, "\(states)")
+  }
+
   @Test func `are half blocks on another terminal`() throws {
     let states = try terminal(try FileRelay(), "none", ["shown:38;2;255;0;0;48;2;255;0;0m▀"])
     #expect(states.last?.hasPrefix(#"{"images": [], "places": []"#) == true, "\(states)")

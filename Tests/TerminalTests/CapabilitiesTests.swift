@@ -42,7 +42,7 @@ import Testing
     #expect(!capabilities.hasKittyKeyboard)
     for reply: TerminalReply in [
       .background(red: 1, green: 1, blue: 0.9), .mode(2026, isKnown: true), .keyboard(flags: 0),
-      .mode(25, isKnown: false), .attributes,
+      .mode(25, isKnown: false), .attributes(hasSixel: false),
     ] {
       capabilities.refine(with: reply)
     }

@@ -172,7 +172,10 @@ import Testing
       ("\u{1B}[?2026;2$y", .reply(.mode(2026, isKnown: true))),
       ("\u{1B}[?2026;0$y", .reply(.mode(2026, isKnown: false))),
       ("\u{1B}[?2026;4$y", .reply(.mode(2026, isKnown: false))),
-      ("\u{1B}[?5u", .reply(.keyboard(flags: 5))), ("\u{1B}[?62;22c", .reply(.attributes)),
+      ("\u{1B}[?5u", .reply(.keyboard(flags: 5))),
+      ("\u{1B}[?62;22c", .reply(.attributes(hasSixel: false))),
+      ("\u{1B}[?62;4;22c", .reply(.attributes(hasSixel: true))),
+      ("\u{1B}[?4c", .reply(.attributes(hasSixel: false))),
       (
         "\u{1B}]11;rgb:ffff/0000/8080\u{1B}\\",
         .reply(.background(red: 1, green: 0, blue: 32896.0 / 65535))

@@ -21,6 +21,8 @@ public struct Capabilities: Equatable, Sendable {
   public var hasKittyKeyboard = false
   /// The kitty graphics protocol; known only from the terminal's reply.
   public var hasKittyGraphics = false
+  /// Sixels; known only from the terminal's reply.
+  public var hasSixel = false
   /// Whether the terminal may be asked for it: tmux and screen pass no pictures on, and the Linux
   /// console prints the question.
   public var mayHaveGraphics: Bool
@@ -62,7 +64,9 @@ public struct Capabilities: Equatable, Sendable {
     case .mode(2026, let isKnown): synchronizesOutput = isKnown
     case .keyboard: hasKittyKeyboard = true
     case .graphics(let isKnown): hasKittyGraphics = isKnown
-    case .mode, .attributes: break
+    // Within tmux or screen the reply is theirs, and what they pass on is not known.
+    case .attributes(let isKnown): hasSixel = isKnown && mayHaveGraphics
+    case .mode: break
     }
   }
 

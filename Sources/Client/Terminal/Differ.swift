@@ -53,9 +53,17 @@ public struct Differ: Sendable {
     }
     if showsLinks { links = next.links }
     shown?.renumberLinks(as: next.links)
+    for picture in pictures where picture.sixels != nil && !next.pictures.contains(picture) {
+      shown?.spoil(picture.rect)
+    }
     let previous = shown ?? Grid(next.size)
     for row in 0..<next.size.rows {
+      let start = bytes.count
       writeRow(row, from: previous[row: row], to: next[row: row], into: &bytes)
+      // Sixels are part of the cells, and may be gone with what is written beside them.
+      if bytes.count > start {
+        pictures.removeAll { $0.sixels != nil && $0.rect.row == row }
+      }
     }
     pen.endLink(into: &bytes)
     placePictures(next.pictures, into: &bytes)
@@ -77,7 +85,13 @@ public struct Differ: Sendable {
       hideCursor(into: &bytes)
       pen.move(
         to: Position(column: picture.rect.column, row: picture.rect.row), into: &bytes)
-      bytes += KittyGraphics.place(picture)
+      if let sixels = picture.sixels {
+        bytes += sixels
+        // Terminals differ in where they leave it.
+        pen.position = nil
+      } else {
+        bytes += KittyGraphics.place(picture)
+      }
     }
     pictures = next
   }
@@ -85,7 +99,9 @@ public struct Differ: Sendable {
   private mutating func removePictures(
     _ isUnwanted: (Grid.Picture) -> Bool, into bytes: inout [UInt8]
   ) {
-    for picture in pictures where isUnwanted(picture) { bytes += KittyGraphics.remove(picture) }
+    for picture in pictures where isUnwanted(picture) && picture.sixels == nil {
+      bytes += KittyGraphics.remove(picture)
+    }
     pictures.removeAll(where: isUnwanted)
   }
 

@@ -45,6 +45,9 @@ extension Grid {
   /// The number in an earlier frame of a link that is not in this one.
   private static let lostLink: UInt8 = 255
 
+  /// The same for a cell of which the terminal shows something else.
+  static let spoiledLink = lostLink
+
   /// Returns the number of a link, for `Style.link`; 0 if there are too many.
   public mutating func number(of link: Link) -> UInt8 {
     if let index = links.firstIndex(of: link) { return UInt8(index + 1) }

@@ -21,5 +21,5 @@ public enum TerminalReply: Equatable, Sendable {
   /// The kitty graphics protocol: whether a picture could be shown.
   case graphics(isKnown: Bool)
   /// DA1: the last reply; every terminal sends it.
-  case attributes
+  case attributes(hasSixel: Bool)
 }

@@ -54,6 +54,8 @@ extension Grid {
     public var rect: Rect
     /// The rows of pixels that are shown; `nil` for all.
     public var part: Range<Int>?
+    /// The picture itself, for a terminal that keeps none.
+    var sixels: [UInt8]?
     /// What the cells below it have; where that was changed, something else was drawn over it.
     var background: Color
 
@@ -71,6 +73,19 @@ extension Grid {
     else { return }
     fill(rect, with: style)
     pictures.append(Picture(id: id, rect: rect, part: part, background: style.background))
+  }
+
+  /// Draws sixels over cells, which become blank. Not on the last row, where they would scroll the screen.
+  public mutating func place(sixels: [UInt8], in rect: Rect, _ style: Style) {
+    guard rect.row + rect.rows < size.rows else { return }
+    let count = pictures.count
+    place(picture: 0, in: rect, style)
+    if pictures.count > count { pictures[count].sixels = sixels }
+  }
+
+  /// Makes cells differ from all others, so that they are written.
+  mutating func spoil(_ rect: Rect) {
+    restyle(rect) { $0.link = Self.spoiledLink }
   }
 
   /// Removes the pictures over which something was drawn.

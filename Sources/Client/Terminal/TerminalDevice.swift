@@ -133,6 +133,18 @@ public final class TerminalDevice {
     return Size(columns: Int(columns), rows: Int(rows))
   }
 
+  /// Returns the pixels of a cell; nil if the terminal does not tell, or more than `cellLimit`.
+  public func cellSize() -> (width: Int, height: Int)? {
+    var (width, height): (Int32, Int32) = (0, 0)
+    guard unsafe cterminal_cell(descriptor, &width, &height) == 0,
+      1...Self.cellLimit ~= Int(width), 1...Self.cellLimit ~= Int(height)
+    else { return nil }
+    return (Int(width), Int(height))
+  }
+
+  /// The most pixels of a side of a cell.
+  public static let cellLimit = 64
+
   /// Returns the input, at most 4 KiB; empty if there is none, nil if the terminal is gone.
   public func read() throws(SystemError) -> [UInt8]? {
     var failure: SystemError?

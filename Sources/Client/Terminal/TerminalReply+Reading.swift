@@ -7,7 +7,9 @@ extension TerminalReply {
       guard let mode = parameters[0], let value = parameters[1] else { return nil }
       self = .mode(mode, isKnown: (1...3).contains(value))
     case (UInt8(ascii: "?"), nil, UInt8(ascii: "u")): self = .keyboard(flags: parameters[0] ?? 0)
-    case (UInt8(ascii: "?"), nil, UInt8(ascii: "c")): self = .attributes
+    case (UInt8(ascii: "?"), nil, UInt8(ascii: "c")):
+      // 4 among the extensions, which follow the class of the terminal.
+      self = .attributes(hasSixel: (1..<max(1, parameters.count)).contains { parameters[$0] == 4 })
     default: return nil
     }
   }

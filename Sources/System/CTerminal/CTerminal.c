@@ -45,6 +45,14 @@ int cterminal_size(int descriptor, int *columns, int *rows) {
   return 0;
 }
 
+int cterminal_cell(int descriptor, int *width, int *height) {
+  struct winsize size;
+  if (ioctl(descriptor, TIOCGWINSZ, &size) < 0) return -1;
+  *width = size.ws_col > 0 ? size.ws_xpixel / size.ws_col : 0;
+  *height = size.ws_row > 0 ? size.ws_ypixel / size.ws_row : 0;
+  return 0;
+}
+
 void cterminal_restore(
     int descriptor, const void *modes, const uint8_t *bytes, size_t count) {
   // From the background, setting the modes would stop the process.

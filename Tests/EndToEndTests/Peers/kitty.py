@@ -1,6 +1,6 @@
 """A terminal for pictures, `kitty.py ANSWER STEP… -- COMMAND…`: runs a command on a pty, and follows
 kitty's graphics protocol as the command uses it. ANSWER is what the query is answered: OK, an error, or
-`none` for no answer. The steps, one after the other:
+`none` for no answer; a terminal with `sixel` has sixels instead. The steps, one after the other:
 
     places:N   wait until N pictures are placed
     shown:TEXT wait until the command has written TEXT since the last step
@@ -35,7 +35,8 @@ links, everything = set(), b""
 
 
 def size(columns, rows):
-    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    pixels = (10 * columns, 20 * rows) if answer == "sixel" else (0, 0)
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, *pixels))
 
 
 def graphics(body):
@@ -45,7 +46,7 @@ def graphics(body):
     action = keys.get("a")
     if action == "q":
         queries += 1
-        if answer != "none":
+        if answer not in ("none", "sixel"):
             os.write(master, f"\x1b_Gi={keys['i']};{answer}\x1b\\".encode())
         return
     assert keys.get("q", "2") == "2", f"an answer is wanted: {keys}"
@@ -80,7 +81,7 @@ def take(data):
     everything += data
     recent = (recent + data)[-1 << 20:]
     if b"\x1b[c" in data:
-        os.write(master, b"\x1b[?62c")
+        os.write(master, b"\x1b[?62;4c" if answer == "sixel" else b"\x1b[?62c")
     pending += data
     end = 0
     for match in STRING.finditer(pending):
@@ -125,7 +126,7 @@ for step in steps:
     if kind == "places":
         wait(step, lambda: len(places) == int(value))
     elif kind == "shown":
-        wait(step, lambda: value.encode() in recent)
+        wait(step, lambda: codecs.decode(value, "unicode_escape").encode("latin-1") in recent)
     elif kind == "done":
         wait(step, lambda: ended)
     else:

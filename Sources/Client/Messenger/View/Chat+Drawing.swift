@@ -20,7 +20,7 @@ extension Chat {
     draw(status: layout.status, theme, &drawing)
     draw(completion: layout, theme, &drawing)
     draw(overlay: layout, theme, &drawing)
-    if showsPictures || pictureForm == .graphics { drawing.grid.dropCoveredPictures() }
+    if showsPictures || pictureForm != nil { drawing.grid.dropCoveredPictures() }
     return drawing
   }
 

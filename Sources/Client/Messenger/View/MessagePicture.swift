@@ -5,6 +5,8 @@ import Wire
 public enum PictureForm: Equatable, Sendable {
   /// By the terminal (kitty's graphics protocol).
   case graphics
+  /// As sixels, in which the terminal's cells have this many pixels.
+  case sixels(width: Int, height: Int)
   /// As half blocks, whose two colours are two pixels.
   case blocks
 }
@@ -13,6 +15,8 @@ public enum PictureForm: Equatable, Sendable {
 public enum Thumbnail: Equatable, Sendable {
   /// The terminal has it under this number.
   case sent(UInt32)
+  /// Sixels for each row of cells.
+  case sixels([[UInt8]])
   /// Rows of colours, two for each row of cells.
   case colors([[Color]])
 }
@@ -51,13 +55,16 @@ extension Chat {
       return
     }
     if drawing.thumbnails.last != strip.wanted { drawing.thumbnails.append(strip.wanted) }
+    let rect = Rect(
+      column: place.column, row: place.row, columns: strip.wanted.box.columns, rows: 1)
     switch thumbnail {
     case .sent(let id):
       let top = strip.row * PictureBox.cellHeight
       drawing.grid.place(
-        picture: id, part: top..<top + PictureBox.cellHeight,
-        in: Rect(column: place.column, row: place.row, columns: strip.wanted.box.columns, rows: 1),
-        strip.style)
+        picture: id, part: top..<top + PictureBox.cellHeight, in: rect, strip.style)
+    case .sixels(let strips):
+      guard strip.row < strips.count else { return }
+      drawing.grid.place(sixels: strips[strip.row], in: rect, strip.style)
     case .colors(let rows):
       guard 2 * strip.row + 1 < rows.count else { return }
       for (column, colors) in zip(rows[2 * strip.row], rows[2 * strip.row + 1]).enumerated() {

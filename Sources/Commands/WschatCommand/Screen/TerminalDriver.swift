@@ -52,6 +52,9 @@ final class TerminalDriver {
       showsLinks: capabilities.hasLinks)
   }
 
+  /// The pixels of a cell, if the terminal tells them.
+  var cellSize: (width: Int, height: Int)? { device.cellSize() }
+
   func begin() throws(SystemError) {
     signals = try SignalWatch([SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGCONT], on: host.dispatcher) {
       [unowned self] signal in

@@ -26,7 +26,7 @@ final class ThumbnailDriver {
 
   /// Begins to show pictures in the way that the terminal can, or in a better one that it has told of.
   func begin() {
-    guard host.chat.settings.pictures == .auto, let form = terminal.capabilities.pictureForm,
+    guard host.chat.settings.pictures == .auto, let form = terminal.pictureForm,
       form != host.chat.pictureForm
     else { return }
     if loader == nil {
@@ -62,7 +62,11 @@ final class ThumbnailDriver {
   }
 
   private func pixels(of box: PictureBox) -> (width: Int, height: Int) {
-    host.chat.pictureForm == .blocks ? (box.columns, 2 * box.rows) : box.pixels
+    switch host.chat.pictureForm {
+    case .blocks: (box.columns, 2 * box.rows)
+    case .sixels(let width, let height): (box.columns * width, box.rows * height)
+    case .graphics, nil: box.pixels
+    }
   }
 
   private func touch(_ wanted: WantedThumbnail) {
@@ -93,14 +97,22 @@ final class ThumbnailDriver {
   }
 
   private func show(_ picture: Picture, _ wanted: WantedThumbnail) {
-    if host.chat.pictureForm == .blocks {
-      host.chat.thumbnails[wanted] = .colors(Self.colors(of: picture))
-      return
+    switch host.chat.pictureForm {
+    case .blocks: host.chat.thumbnails[wanted] = .colors(Self.colors(of: picture))
+    case .sixels(_, let height):
+      let bytes = 4 * picture.width * height
+      host.chat.thumbnails[wanted] = .sixels(
+        (0..<wanted.box.rows).map {
+          Sixel.encode(
+            width: picture.width, height: height, picture.bytes[$0 * bytes..<($0 + 1) * bytes])
+        })
+    case .graphics:
+      terminal.show(
+        KittyGraphics.send(nextID, width: picture.width, height: picture.height, picture.bytes))
+      host.chat.thumbnails[wanted] = .sent(nextID)
+      nextID += 1
+    case nil: break
     }
-    terminal.show(
-      KittyGraphics.send(nextID, width: picture.width, height: picture.height, picture.bytes))
-    host.chat.thumbnails[wanted] = .sent(nextID)
-    nextID += 1
   }
 
   /// Returns the colours of the pixels; transparent ones are the terminal's own.
@@ -124,10 +136,13 @@ final class ThumbnailDriver {
   }
 }
 
-extension Capabilities {
+extension TerminalDriver {
   /// How pictures can be shown in a conversation; `nil` with too few colours.
   var pictureForm: PictureForm? {
-    if hasKittyGraphics { return .graphics }
-    return hasUTF8 && depth >= .colors256 ? .blocks : nil
+    if capabilities.hasKittyGraphics { return .graphics }
+    if capabilities.hasSixel, let cell = cellSize {
+      return .sixels(width: cell.width, height: cell.height)
+    }
+    return capabilities.hasUTF8 && capabilities.depth >= .colors256 ? .blocks : nil
   }
 }

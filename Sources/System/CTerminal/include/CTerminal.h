@@ -12,6 +12,8 @@
 int cterminal_open(int descriptor);
 // 0, or -1 and errno. Columns and rows are 0 if the terminal does not know them.
 int cterminal_size(int descriptor, int *columns, int *rows);
+// The pixels of a cell; 0 where the terminal does not tell. -1 and errno on failure.
+int cterminal_cell(int descriptor, int *width, int *height);
 
 // Modes are a struct termios, which is not named here so that Swift uses Glibc's.
 
