@@ -186,7 +186,8 @@ let package = Package(
       "Server",
       [
         "RelayConfiguration", "Gateway", "WebSocket", "Wire", "Relay", "Platform", "EventLoop",
-        "TLS", "SQLiteLog", "PostgresLog", "Accounts", "AccountStores", "Bots", "Directories",
+        "TLS", "ObjectStorage", "SQLiteLog", "PostgresLog", "Accounts", "AccountStores", "Bots",
+        "Directories",
         "YAML", "CJWT", "COpenSSL", "CQRCode", "Media", "PictureProcessing", logging, deque,
       ], confined, plugins: ["EmbedPage"]),
 

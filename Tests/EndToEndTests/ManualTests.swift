@@ -27,7 +27,7 @@ extension `End to end` {
         subcommands: ["login", "logout", "sessions"]),
       Page(
         command: "swarm", file: "LoadTests/swarm/swarm.1",
-        subcommands: ["run", "find", "compare", "bench"]),
+        subcommands: ["run", "find", "compare", "bench", "files"]),
     ]
 
     private func help(_ arguments: [String]) throws -> String {

@@ -27,6 +27,33 @@ import Testing
     try storage.delete("one")
   }
 
+  @Test func `says with a part of an object how large it is`() throws {
+    let server = try S3Server()
+    defer { server.stop() }
+    let storage = server.storage(bucket: "pages", prefix: "files/")
+    try storage.put([1, 2, 3, 4], as: "four")
+    let part = try storage.part(1..<3, of: "four")
+    #expect(part.bytes == [2, 3] && part.size == 4)
+    let rest = try storage.part(2..<100, of: "four")
+    #expect(rest.bytes == [3, 4] && rest.size == 4)
+    try storage.put([], as: "none")
+    let empty = try storage.part(0..<16, of: "none")
+    #expect(empty.bytes == [] && empty.size == 0)
+    #expect(throws: StorageError.self) { try storage.part(0..<1, of: "missing") }
+  }
+
+  @Test func `lists page by page, with the times of its objects`() throws {
+    let server = try S3Server()
+    defer { server.stop() }
+    let storage = server.storage(bucket: "pages", prefix: "files/")
+    for name in ["1", "2", "3", "4"] { try storage.put([1], as: name) }
+    let first = try storage.page(nil, limit: 256)
+    #expect(first.objects.map(\.name) == ["1", "2", "3"])
+    #expect(first.objects.first?.storedAt == "2026-11-27T22:22:07.000Z")
+    let last = try storage.page(first.next, limit: 256)
+    #expect(last.objects.map(\.name) == ["4"] && last.next == nil)
+  }
+
   private func error(_ bucket: String, secret: String? = nil) throws -> StorageError {
     let server = try S3Server()
     defer { server.stop() }

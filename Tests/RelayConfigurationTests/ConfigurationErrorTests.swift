@@ -250,6 +250,32 @@ import Testing
     #expect(try complaints(about: yaml + "\nauth: { mode: jwt, public_key: key.pem }") == [])
   }
 
+  private static let postgres = "log: { engine: postgresql, url: \"postgresql:///relay\" }"
+
+  @Test(arguments: [
+    ("files: { s3: { endpoint: \"https://s3.example.org\" } }", "files.s3.bucket is empty"),
+    (
+      "files: { s3: { bucket: chat }, bytes: 5 }\n\(postgres)",
+      "files.bytes is 5, and files.s3.bucket is set"
+    ),
+    (
+      "files: { s3: { bucket: chat } }\nlimits: { file_bytes: 0 }\n\(postgres)",
+      "expected 1 to 67108864: a file is sent to S3 in one request, from memory"
+    ),
+    ("files: { s3: { bucket: chat } }", "files.s3.bucket is set, but the log is in SQLite"),
+    ("files: { s3: { bucket: \"a/b\" } }", "the name of a bucket"),
+    (
+      "files: { s3: { bucket: chat, endpoint: \"s3.example.org\" } }\n\(postgres)",
+      "an address such as"
+    ),
+  ])
+  func `a bucket for files needs a name, and files that fit`(yaml: String, complaint: String)
+    throws
+  {
+    let sentences = try complaints(about: yaml)
+    #expect(sentences.count == 1 && sentences[0].contains(complaint), "\(sentences)")
+  }
+
   @Test(arguments: [
     (
       "{ engine: postgresql }",

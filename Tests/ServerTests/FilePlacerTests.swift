@@ -17,7 +17,9 @@ import Testing
     try folder.prepare()
   }
 
-  private func placer() -> FilePlacer { FilePlacer(folder, MediaFiles(pictures: nil), counts) }
+  private func placer() -> FilePlacer {
+    FilePlacer(folder, FolderBytes(folder: folder), MediaFiles(pictures: nil), counts)
+  }
 
   private func place(_ id: String, _ placer: inout FilePlacer) throws -> String {
     try WholeFile.write(Array("hello".utf8), to: folder.upload(id))
@@ -58,7 +60,7 @@ import Testing
     #expect(folder.hashes(in: String(hash.prefix(2))) == [hash])
     // A restart counts what is there.
     let restarted = FileCounts()
-    _ = FilePlacer(folder, MediaFiles(pictures: nil), restarted)
+    _ = FilePlacer(folder, FolderBytes(folder: folder), MediaFiles(pictures: nil), restarted)
     #expect(restarted.values.storedBytes == 5)
   }
 

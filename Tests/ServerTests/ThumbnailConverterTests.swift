@@ -86,7 +86,7 @@ private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
     throws
   {
     let processor = Converter()
-    let converter = ThumbnailConverter<Int>(folder, processor)
+    let converter = ThumbnailConverter<Int>(folder, FolderBytes(folder: folder), processor)
     let hashes = try (0..<10).map(thumbnail)
     let answers = try run(converter) {
       processor.state.withLock { $0.isHeld = true }
@@ -99,13 +99,13 @@ private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
     #expect(Set(answers.flatMap(\.requests)) == Set(0..<200))
     processor.state.withLock {
       #expect($0.most == 1)
-      #expect($0.paths.sorted() == hashes.map(folder.stored).sorted())
+      #expect($0.paths.sorted() == hashes.map { "\(folder.png(of: $0)).webp" }.sorted())
     }
   }
 
   @Test func `one that was made before a request is not made again`() throws {
     let processor = Converter()
-    let converter = ThumbnailConverter<Int>(folder, processor)
+    let converter = ThumbnailConverter<Int>(folder, FolderBytes(folder: folder), processor)
     let hash = try thumbnail(0)
     let answers = try run(converter) {
       for number in 0..<2 {
@@ -119,7 +119,8 @@ private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
 
   @Test func `further thumbnails are refused while many wait`() throws {
     let processor = Converter()
-    let converter = ThumbnailConverter<Int>(folder, processor, waitingLimit: 3)
+    let converter = ThumbnailConverter<Int>(
+      folder, FolderBytes(folder: folder), processor, waitingLimit: 3)
     let hashes = try (0..<4).map(thumbnail)
     _ = try run(converter) {
       processor.state.withLock { $0.isHeld = true }
@@ -135,7 +136,8 @@ private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
     try PrivateFiles.createFolder(folder.pngs)
     let old = try thumbnail(9)
     try WholeFile.write([1], to: folder.png(of: old))
-    let converter = ThumbnailConverter<Int>(folder, Converter(), keptLimitBytes: 250)
+    let converter = ThumbnailConverter<Int>(
+      folder, FolderBytes(folder: folder), Converter(), keptLimitBytes: 250)
     let hashes = try (0..<3).map(thumbnail)
     _ = try run(converter) {
       for hash in hashes {
@@ -148,7 +150,7 @@ private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
 
   @Test func `none stays of a thumbnail that is removed while it is converted`() throws {
     let processor = Converter()
-    let converter = ThumbnailConverter<Int>(folder, processor)
+    let converter = ThumbnailConverter<Int>(folder, FolderBytes(folder: folder), processor)
     let hash = try thumbnail(0)
     let answers = try run(converter) {
       processor.state.withLock { $0.isHeld = true }
@@ -164,7 +166,7 @@ private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
 
   @Test func `one that cannot be made is told, and leaves nothing`() throws {
     let processor = Converter(refuses: true)
-    let converter = ThumbnailConverter<Int>(folder, processor)
+    let converter = ThumbnailConverter<Int>(folder, FolderBytes(folder: folder), processor)
     let hash = try thumbnail(0)
     let answers = try run(converter) {
       #expect(converter.convert(hash, for: 7))

@@ -65,6 +65,8 @@ public final class PostgresLog: Log {
   private let rules: RetentionRules
   /// The budgets of users, of which the nodes tell each other.
   public let budgets: Budgets<String>
+  /// A secret that all nodes have.
+  package let identityKey: EntryIdentity.Key
   private let end: @Sendable (String) -> Void
   private let lead: @Sendable (Bool) -> Void
   private let listener = Mutex<FeedListener?>(nil)
@@ -107,6 +109,7 @@ public final class PostgresLog: Log {
     self.report = report
     self.end = end
     node = state.node
+    identityKey = registration.identityKey
     (blocks, bans) = (registration.blocks, registration.bans)
     meter = LogMeter(rooms: Int(registration.lastRoom))
     budgets = spending.budgets(options.budget)

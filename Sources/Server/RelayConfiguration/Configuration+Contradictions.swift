@@ -15,7 +15,8 @@ extension Configuration {
   /// Returns combinations of settings that are valid each, but contradict each other.
   package func contradictions() -> [Contradiction] {
     listenContradictions() + logContradictions() + tlsContradictions() + authContradictions()
-      + limitContradictions() + directoryContradictions() + botContradictions()
+      + limitContradictions() + fileContradictions() + directoryContradictions()
+      + botContradictions()
   }
 
   private func listenContradictions() -> [Contradiction] {
@@ -174,6 +175,42 @@ extension Configuration {
         Contradiction(
           key: "auth.banned", found: "names \(YAMLText.quoted(bot.user)), a bot of this relay",
           expected: "remove it from the list, or from bots"))
+    }
+    return found
+  }
+
+  private func fileContradictions() -> [Contradiction] {
+    guard !files.s3.bucket.isEmpty else {
+      return files.s3.endpoint.isEmpty
+        ? []
+        : [
+          Contradiction(
+            key: "files.s3.endpoint", found: "is set, but files.s3.bucket is empty",
+            expected: "set files.s3.bucket to the bucket that has the files, or remove the endpoint"
+          )
+        ]
+    }
+    var found: [Contradiction] = []
+    if limits.fileBytes == 0 || limits.fileBytes > Files.S3.objectBytes {
+      found.append(
+        Contradiction(
+          key: "limits.file_bytes", found: "is \(limits.fileBytes), and files.s3.bucket is set",
+          expected:
+            "expected 1 to \(Files.S3.objectBytes): a file is sent to S3 in one request, from memory"
+        ))
+    }
+    if files.bytes > 0 {
+      found.append(
+        Contradiction(
+          key: "files.bytes", found: "is \(files.bytes), and files.s3.bucket is set",
+          expected:
+            "remove it, and give the bucket a quota: a relay does not know what others store"))
+    }
+    if log.engine == .sqlite {
+      found.append(
+        Contradiction(
+          key: "files.s3.bucket", found: "is set, but the log is in SQLite",
+          expected: "remove it: files are in the data folder then, and are backed up from there"))
     }
     return found
   }

@@ -276,6 +276,19 @@ extension Configuration {
     public var bytes = 0
     /// How many bytes of the disk stay free.
     public var minimumFreeBytes = 0
+    public var s3 = S3()
+
+    /// `files.s3.*`: the bucket that has the bytes, instead of the data folder.
+    public struct S3: Equatable, Sendable {
+      /// Empty = Amazon's.
+      public var endpoint = ""
+      /// Empty = none.
+      public var bucket = ""
+      public var region = "us-east-1"
+
+      /// The size of the largest file.
+      package static let objectBytes = 64 << 20
+    }
   }
 
   /// `metrics.*`: access to the metrics.

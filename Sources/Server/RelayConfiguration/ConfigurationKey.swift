@@ -198,6 +198,15 @@ extension ConfigurationKey {
 
     .integer("files.bytes", \.files.bytes, 0...1_125_899_906_842_624),
     .integer("files.min_free_bytes", \.files.minimumFreeBytes, 0...1_125_899_906_842_624),
+    .optionalText(
+      "files.s3.endpoint", \.files.s3.endpoint,
+      "an address such as https://s3.example.org (scheme, host, port, no path)",
+      where: ConfigurationRules.isOrigin),
+    .optionalText(
+      "files.s3.bucket", \.files.s3.bucket, "the name of a bucket (a-z 0-9 . -)",
+      where: ConfigurationRules.isBucket),
+    .text(
+      "files.s3.region", \.files.s3.region, "a region such as eu-central-1", where: { !$0.isEmpty }),
 
     .secret("metrics.token", \.metrics.token),
     .secret("admin.token", \.admin.token),

@@ -44,6 +44,14 @@ package enum ConfigurationRules {
   }
 
   /// Whether it is a path that needs no percent-encoding, and that browsers leave as it is.
+  static func isBucket(_ text: String) -> Bool {
+    (3...63).contains(text.utf8.count)
+      && text.utf8.allSatisfy {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || "-.".utf8.contains($0)
+      }
+  }
+
   static func isPathPrefix(_ text: String) -> Bool {
     let segments = text.split(separator: "/", omittingEmptySubsequences: false)
     return segments.first == "" && segments.count > 1

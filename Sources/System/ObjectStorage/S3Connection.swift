@@ -3,7 +3,8 @@ internal import CCurl
 /// A connection to S3 (a libcurl easy handle), which is used for one request after the other.
 @safe struct S3Connection: ~Copyable, Sendable {
   enum Outcome {
-    case answer(status: Int, body: [UInt8])
+    /// - Parameter contentRange: the header `Content-Range`; empty = none.
+    case answer(status: Int, body: [UInt8], contentRange: String)
     case failure(String)
   }
 
@@ -61,7 +62,14 @@ internal import CCurl
     }
     let body = Body()
     unsafe ccurl_set_sinks(
-      handle, { _, size, count, _ in size * count },
+      handle,
+      { bytes, size, count, context in
+        guard let context = unsafe context else { return 0 }
+        let body = unsafe Unmanaged<Body>.fromOpaque(context).takeUnretainedValue()
+        let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+        unsafe body.take(header: String(decoding: piece, as: UTF8.self))
+        return size * count
+      },
       { bytes, size, count, context in
         guard let context = unsafe context else { return 0 }
         let body = unsafe Unmanaged<Body>.fromOpaque(context).takeUnretainedValue()
@@ -74,11 +82,19 @@ internal import CCurl
     guard code == CURLE_OK else {
       return .failure(unsafe String(cString: curl_easy_strerror(code)))
     }
-    return .answer(status: unsafe ccurl_status(handle), body: body.bytes)
+    return .answer(
+      status: unsafe ccurl_status(handle), body: body.bytes, contentRange: body.contentRange)
   }
 
   private final class Body {
     var bytes: [UInt8] = []
+    var contentRange = ""
+
+    func take(header line: String) {
+      guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == "content-range"
+      else { return }
+      contentRange = line[line.index(after: colon)...].filter { !$0.isWhitespace }
+    }
   }
 
   private func set(_ option: CURLoption, _ number: Int) {

@@ -17,15 +17,21 @@ public final class S3Storage: ObjectStorage {
     }
   }
 
-  private static let attempts = 6
+  /// Those of a backup: no user waits for it.
+  public static let patientAttempts = 6
   private static let firstWaitMilliseconds: UInt32 = 200
 
   public let description: String
   private let location: Location
   private let signature: S3Signature
   private let connection = Mutex(S3Connection())
+  private let attempts: Int
 
-  public init(_ location: Location, _ credentials: S3Credentials) {
+  /// - Parameter attempts: how often a request is made that fails for a reason that may pass.
+  public init(
+    _ location: Location, _ credentials: S3Credentials, attempts: Int = patientAttempts
+  ) {
+    self.attempts = attempts
     self.location = location
     signature = S3Signature(credentials: credentials, region: location.region)
     var place = "s3://\(location.bucket)/\(location.prefix)"
@@ -49,7 +55,21 @@ public final class S3Storage: ObjectStorage {
   public func get(_ name: String, _ range: Range<Int>?) throws(StorageError) -> [UInt8] {
     // Of an empty object there is no range.
     let range = range.map { "range: bytes=\($0.lowerBound)-\($0.upperBound - 1)" }
-    return try request("GET", name, header: range)
+    return try request("GET", name, header: range).body
+  }
+
+  /// Returns a part of an object without what is beyond its end, and the size of the whole.
+  public func part(
+    _ range: Range<Int64>, of name: String
+  ) throws(StorageError) -> (bytes: [UInt8], size: Int64) {
+    let answer = try request(
+      "GET", name, header: "range: bytes=\(range.lowerBound)-\(range.upperBound - 1)")
+    // RFC 9110 §14.4: `bytes 0-15/100`, and `bytes */0` of an empty object.
+    let size = answer.contentRange.split(separator: "/").last.flatMap { Int64($0) }
+    guard let size else {
+      throw unreachable("it does not say the size of an object, by Content-Range")
+    }
+    return (answer.body, size)
   }
 
   public func delete(_ name: String) throws(StorageError) { _ = try request("DELETE", name) }
@@ -58,16 +78,34 @@ public final class S3Storage: ObjectStorage {
     var names: [String] = []
     var token: String?
     repeat {
-      var query = [("delimiter", "/"), ("list-type", "2"), ("prefix", location.prefix)]
-      if let token { query.insert(("continuation-token", token), at: 0) }
-      let page = String(decoding: try request("GET", nil, query: query), as: UTF8.self)
-      let keys = Self.texts(of: "Key", in: page)
-      names += keys.map {
-        String($0[($0.lastIndex(of: "/").map(page.index(after:)) ?? $0.startIndex)...])
-      }
-      token = Self.texts(of: "NextContinuationToken", in: page).first.map(Self.unescaped)
+      let page = try page(token)
+      names += page.objects.map(\.name)
+      token = page.next
     } while token != nil
     return names.sorted()
+  }
+
+  /// Returns some of the objects, each with the time when it was stored.
+  /// - Parameters:
+  ///   - token: `next` of the page before; `nil` = the first page.
+  ///   - limit: `nil` = the service's own.
+  public func page(
+    _ token: String?, limit: Int? = nil
+  ) throws(StorageError) -> (objects: [(name: String, storedAt: String)], next: String?) {
+    // In the order of the names, as the signature has them.
+    var query = token.map { [("continuation-token", $0)] } ?? []
+    query += [("delimiter", "/"), ("list-type", "2")]
+    if let limit { query.append(("max-keys", String(limit))) }
+    query.append(("prefix", location.prefix))
+    let page = String(decoding: try request("GET", nil, query: query).body, as: UTF8.self)
+    let objects = Self.texts(of: "Contents", in: page).map { object in
+      let key = Self.texts(of: "Key", in: object).first ?? ""
+      return (
+        name: String(key[(key.lastIndex(of: "/").map(key.index(after:)) ?? key.startIndex)...]),
+        storedAt: Self.texts(of: "LastModified", in: object).first.map(String.init) ?? ""
+      )
+    }
+    return (objects, Self.texts(of: "NextContinuationToken", in: page).first.map(Self.unescaped))
   }
 
   // MARK: - Requests
@@ -77,21 +115,22 @@ public final class S3Storage: ObjectStorage {
   private func request(
     _ method: String, _ name: String?, query: [(String, String)] = [], header: String? = nil,
     content: [UInt8] = []
-  ) throws(StorageError) -> [UInt8] {
+  ) throws(StorageError) -> (body: [UInt8], contentRange: String) {
     var wait = Self.firstWaitMilliseconds
     var attempt = 1
     while true {
       let answer = send(method, name, query, header, content)
       switch answer {
-      case .answer(let status, let body) where (200..<300).contains(status): return body
+      case .answer(let status, let body, let range) where (200..<300).contains(status):
+        return (body, range)
       // RFC 9110 §15.5.17: the range begins after the end.
-      case .answer(416, _): return []
-      case .answer(let status, let body) where !Self.mayPass(status):
+      case .answer(416, _, let range): return ([], range)
+      case .answer(let status, let body, _) where !Self.mayPass(status):
         throw refusal(status, String(decoding: body, as: UTF8.self), name)
-      case .answer(let status, _):
-        if attempt == Self.attempts { throw unreachable("it answers with status \(status)") }
+      case .answer(let status, _, _):
+        if attempt == attempts { throw unreachable("it answers with status \(status)") }
       case .failure(let reason):
-        if attempt == Self.attempts { throw unreachable(reason) }
+        if attempt == attempts { throw unreachable(reason) }
       }
       usleep(wait * 1000 + UInt32.random(in: 0..<wait * 500))
       wait *= 2
@@ -165,9 +204,9 @@ public final class S3Storage: ObjectStorage {
   }
 
   /// Returns the texts of all elements of a name.
-  private static func texts(of element: String, in document: String) -> [Substring] {
+  private static func texts(of element: String, in document: some StringProtocol) -> [Substring] {
     var texts: [Substring] = []
-    var rest = document[...]
+    var rest = Substring(document)
     while let start = rest.firstRange(of: "<\(element)>")?.upperBound,
       let end = rest[start...].firstRange(of: "</\(element)>")
     {

@@ -61,7 +61,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         _, bucket, key = urllib.parse.unquote(url.path).split("/", 2)
         tries = self.server.tries
         tries[self.command, self.path] = tries.get((self.command, self.path), 0) + 1
-        if bucket == "down" or bucket == "flaky" and tries[self.command, self.path] % 3 == 1:
+        if self.server.is_down or bucket == "down" or bucket == "flaky" and tries[self.command, self.path] % 3 == 1:
             return self.refuse(503, "SlowDown")
         if bucket == "flaky" and tries[self.command, self.path] % 3 == 2:
             self.close_connection = True
@@ -86,8 +86,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if not (part := re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers["Range"] or "")):
             return self.answer(200, objects[key])
         if int(part[1]) >= len(objects[key]):
-            return self.refuse(416, "InvalidRange")
-        return self.answer(206, objects[key][int(part[1]):int(part[2]) + 1])
+            return self.answer(416, **{"Content-Range": f"bytes */{len(objects[key])}"})
+        piece = objects[key][int(part[1]):int(part[2]) + 1]
+        last = int(part[1]) + len(piece) - 1
+        return self.answer(206, piece, **{"Content-Range": f"bytes {part[1]}-{last}/{len(objects[key])}"})
 
     do_GET = do_PUT = do_DELETE = serve
 
@@ -97,7 +99,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         keys = sorted(key for key in objects if key.startswith(prefix) and key > token)
         keys = [key for key in keys if query["delimiter"] not in key[len(prefix):]]
         more = f"<NextContinuationToken>{escape(keys[PAGE - 1])}</NextContinuationToken>" if len(keys) > PAGE else ""
-        contents = "".join(f"<Contents><Key>{escape(key)}</Key></Contents>" for key in keys[:PAGE])
+        contents = "".join(f"<Contents><Key>{escape(key)}</Key><LastModified>2026-11-27T22:22:07.000Z</LastModified></Contents>" for key in keys[:PAGE])
         self.answer(200, f"<?xml version='1.0'?><ListBucketResult>{more}{contents}</ListBucketResult>".encode())
 
 
@@ -106,7 +108,7 @@ class Server(http.server.ThreadingHTTPServer):
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.objects, self.tries = {}, {}
+        self.objects, self.tries, self.is_down = {}, {}, False
         self.url = f"http://127.0.0.1:{self.server_port}"
 
 

@@ -53,7 +53,7 @@ extension HTTPProblem {
   static var noFiles: HTTPProblem {
     HTTPProblem(
       501,
-      "This relay keeps no files: its log is in PostgreSQL, for which there is no place for them yet.",
+      "This relay keeps no files: its log is in PostgreSQL, and its operator has set no bucket for them (files.s3).",
       code: .unknownType)
   }
 

@@ -43,9 +43,13 @@ package struct FileLine: Equatable {
 }
 
 extension StoredFile {
-  /// Whether this can be a hash: 64 hexadecimal digits in lower case.
+  /// Whether this can be a hash: 64 hexadecimal digits in lower case, and perhaps the id of an upload.
   package static func isValid(hash: String) -> Bool {
-    hash.utf8.count == 64
-      && hash.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    let (digits, rest) = (hash.utf8.prefix(64), hash.utf8.dropFirst(64))
+    return digits.count == 64
+      && digits.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+      && (rest.isEmpty
+        || rest.first == UInt8(ascii: "-")
+          && FileContent.isValid(id: String(Substring(rest.dropFirst()))))
   }
 }

@@ -7,7 +7,8 @@ public struct StoredFile: Equatable, Sendable {
   public var id: String
   /// The user who has uploaded it.
   public var owner: String
-  /// The SHA-256 of the bytes, as 64 hexadecimal digits.
+  /// The name of the bytes: their SHA-256, as 64 hexadecimal digits; in a bucket with `-` and the id of the upload
+  /// after it.
   public var hash: String
   /// That of its thumbnail, if it has one.
   public var thumbnail: String?

@@ -32,6 +32,7 @@ final class FileKeeper: Sendable {
 
   let counts = FileCounts()
   private let folder: FileFolder
+  private let bytes: any FileBytes
   private let options: UploadTable.Options
   private let processor: any FileProcessor
   private let tasks = WorkQueue<Task>()
@@ -41,16 +42,18 @@ final class FileKeeper: Sendable {
   private let threads = Mutex<[WorkerThread]>([])
   private let readers = Mutex<[WorkerThread]>([])
 
-  /// - Parameter isTemporary: whether the log forgets everything when the relay ends, so that bytes of an earlier
-  ///   one are of no use.
+  /// - Parameters:
+  ///   - folder: that of uploads.
+  ///   - isTemporary: whether the log forgets everything when the relay ends, so that bytes of an earlier one are of
+  ///     no use.
   init(
-    folder: String, isTemporary: Bool, _ options: UploadTable.Options,
+    folder: FileFolder, bytes: any FileBytes, isTemporary: Bool, _ options: UploadTable.Options,
     processor: any FileProcessor
   ) {
-    self.folder = FileFolder(path: folder)
+    (self.folder, self.bytes) = (folder, bytes)
     self.options = options
     self.processor = processor
-    pngs = ThumbnailConverter(self.folder, processor)
+    pngs = ThumbnailConverter(folder, bytes, processor)
     if isTemporary { self.folder.clear() }
   }
 
@@ -114,8 +117,8 @@ final class FileKeeper: Sendable {
   private func write(
     _ mailboxes: [Mailbox<LoopMessage>], _ report: @escaping @Sendable (String) -> Void
   ) {
-    let outage = DiskOutage(report)
-    var table = UploadTable(folder, options, counts) { outage.update($0) }
+    let outage = BytesOutage(FolderBytes(folder: folder), report)
+    var table = UploadTable(folder, options, counts) { outage.update($0.map(FileBytesError.init)) }
     var tidiedAt: Int64 = 0
     while let batch = tasks.takeAll(timeoutMilliseconds: Self.tidyMilliseconds) {
       let now = WallClock.milliseconds
@@ -152,8 +155,8 @@ final class FileKeeper: Sendable {
   private func place(
     _ mailboxes: [Mailbox<LoopMessage>], _ report: @escaping @Sendable (String) -> Void
   ) {
-    let outage = DiskOutage(report)
-    var placer = FilePlacer(folder, processor, counts)
+    let outage = BytesOutage(bytes, report)
+    var placer = FilePlacer(folder, bytes, processor, counts)
     while let batch = placing.takeAll() {
       for item in batch {
         let now = WallClock.milliseconds
@@ -162,13 +165,13 @@ final class FileKeeper: Sendable {
           mailboxes[asker.loop].post(.files(placer.remove(hashes, now: now), asker.worker))
         case .order(.forget(let id)): placer.forget(id)
         case .order(.place(let id, let user)):
-          let result = outage.watch { () throws(SystemError) in
+          let result = outage.watch { () throws(FileBytesError) in
             try placer.place(id, of: user, now: now)
           }
           if case .success = result { counts.addFile() }
           tasks.append(.placed(id, result))
         case .order(.check(let id, let offset, let checksum)):
-          let result = outage.watch { () throws(SystemError) in
+          let result = outage.watch { () throws(FileBytesError) in
             try placer.check(id, from: offset, checksum)
           }
           tasks.append(.checked(id, isRight: (try? result.get()) == true))
@@ -204,40 +207,48 @@ final class FileKeeper: Sendable {
 
   /// - Returns: `nil` if there are no such bytes.
   private func read(_ reading: Reading) -> FileWorkResult? {
-    let path = reading.isPNG ? folder.png(of: reading.hash) : folder.stored(reading.hash)
-    guard let part = try? folder.read(path, at: reading.offset, bytes: reading.bytes) else {
-      return nil
+    let part: (bytes: [UInt8], size: Int64)?
+    if reading.isPNG {
+      part = try? folder.read(
+        folder.png(of: reading.hash), at: reading.offset, bytes: reading.bytes)
+    } else {
+      do throws(FileBytesError) {
+        part = try bytes.read(reading.hash, at: reading.offset, bytes: reading.bytes)
+      } catch {
+        return .refused(.failed)
+      }
     }
+    guard let part else { return nil }
     counts.add(served: part.bytes.count)
     return .bytes(part.bytes, size: part.size)
   }
 }
 
-/// Tells the operator of a disk that fails, once, and that it works again. Confined to one thread.
-private final class DiskOutage: Sendable {
+/// Tells the operator of a place for bytes that fails, once, and that it works again. Confined to one thread.
+private final class BytesOutage: Sendable {
   private let outage: Mutex<Outage>
 
-  init(_ report: @escaping @Sendable (String) -> Void) {
+  init(_ bytes: any FileBytes, _ report: @escaping @Sendable (String) -> Void) {
     outage = Mutex(
       Outage(
-        "The folder of files", path: "files", check: "its disk",
+        "The folder of files", path: "files", check: bytes.check,
         meanwhile: "Uploads are refused, and clients try again", report: report))
   }
 
-  func update(_ error: SystemError?) {
+  func update(_ error: FileBytesError?) {
     outage.withLock { $0.update(error.map { StoreFailure("\($0)") }) }
   }
 
   func watch<Value>(
-    _ body: () throws(SystemError) -> Value
+    _ body: () throws(FileBytesError) -> Value
   ) -> Result<Value, FileRefusal> {
-    do throws(SystemError) {
+    do throws(FileBytesError) {
       let value = try body()
       update(nil)
       return .success(value)
     } catch {
       update(error)
-      return .failure(error.isFullDisk ? .diskIsFull : .failed)
+      return .failure(error.isFull ? .diskIsFull : .failed)
     }
   }
 }

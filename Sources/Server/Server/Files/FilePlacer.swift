@@ -9,14 +9,15 @@ import Wire
 /// reads whole files and syncs them: no other upload waits for that, nor does the log.
 struct FilePlacer {
   private let folder: FileFolder
+  private let bytes: any FileBytes
   private let processor: any FileProcessor
   private let counts: FileCounts
   /// The hashes of uploads whose file the log does not confirm to know, by their ids.
   private var unconfirmed: [String: [String]] = [:]
   /// These, and what was stored since bytes were last removed.
   private var spared: Set<String> = []
-  /// Folders, and hashes in one of them, in which bytes are looked for that no file has.
-  private var folders: [String] = []
+  /// Where the search for bytes that no file has goes on, and what it has found and not named yet.
+  private var place: String?
   private var searched: [String] = []
   private var searchedAt: Int64 = 0
 
@@ -24,13 +25,13 @@ struct FilePlacer {
   /// The number of hashes about which the log is asked at once.
   private static let hashesAtOnce = 256
 
-  init(_ folder: FileFolder, _ processor: any FileProcessor, _ counts: FileCounts) {
-    (self.folder, self.processor, self.counts) = (folder, processor, counts)
-    for name in folder.folders {
-      for hash in folder.hashes(in: name) {
-        counts.add(storedBytes: folder.status(of: folder.stored(hash))?.size ?? 0)
-      }
-    }
+  /// - Parameter folder: that of uploads.
+  init(
+    _ folder: FileFolder, _ bytes: any FileBytes, _ processor: any FileProcessor,
+    _ counts: FileCounts
+  ) {
+    (self.folder, self.bytes, self.processor, self.counts) = (folder, bytes, processor, counts)
+    counts.add(storedBytes: bytes.countedBytes)
   }
 
   // MARK: - Uploads
@@ -41,7 +42,7 @@ struct FilePlacer {
   /// restart is like any other, and the bytes are in the system's cache still.
   mutating func place(
     _ id: String, of user: String, now: Int64
-  ) throws(SystemError) -> StoredFile {
+  ) throws(FileBytesError) -> StoredFile {
     let upload = folder.upload(id)
     unconfirmed[id] = nil
     let processed = processor.process(upload)
@@ -50,7 +51,7 @@ struct FilePlacer {
     let hash = try store(processed.path ?? upload, for: id)
     var thumbnail: String?
     if let path = processed.thumbnail?.path { thumbnail = try store(path, for: id) }
-    let size = folder.status(of: folder.stored(hash))?.size ?? 0
+    let size = folder.status(of: processed.path ?? upload)?.size ?? 0
     let description = FileDescription(
       size: size, mediaType: processed.mediaType, width: processed.width,
       height: processed.height, durationMilliseconds: processed.durationMilliseconds,
@@ -63,21 +64,29 @@ struct FilePlacer {
       uploadedAt: now)
   }
 
-  private mutating func store(_ path: String, for id: String) throws(SystemError) -> String {
-    let hash = SHA256Digest.hex(try folder.digest(of: path))
-    unconfirmed[id, default: []].append(hash)
-    spared.insert(hash)
-    if try paced({ () throws(SystemError) in try folder.store(path, as: hash) }) {
-      counts.add(storedBytes: folder.status(of: path)?.size ?? 0)
+  private mutating func store(_ path: String, for id: String) throws(FileBytesError) -> String {
+    let hash: String
+    do throws(SystemError) { hash = SHA256Digest.hex(try folder.digest(of: path)) } catch {
+      throw FileBytesError(error)
     }
-    return hash
+    let name = bytes.name(ofHash: hash, upload: id)
+    unconfirmed[id, default: []].append(name)
+    spared.insert(name)
+    let added = try paced { () throws(FileBytesError) in try bytes.store(path, as: name) }
+    counts.add(storedBytes: added)
+    return name
   }
 
   /// Whether the bytes of an upload from an offset on have a checksum.
-  func check(_ id: String, from offset: Int64, _ checksum: UploadChecksum) throws(SystemError)
-    -> Bool
-  {
-    try folder.digest(of: folder.upload(id), from: offset, checksum.algorithm) == checksum.digest
+  func check(
+    _ id: String, from offset: Int64, _ checksum: UploadChecksum
+  ) throws(FileBytesError) -> Bool {
+    do throws(SystemError) {
+      return try folder.digest(of: folder.upload(id), from: offset, checksum.algorithm)
+        == checksum.digest
+    } catch {
+      throw FileBytesError(error)
+    }
   }
 
   func sync(_ id: String) throws(SystemError) {
@@ -86,9 +95,9 @@ struct FilePlacer {
 
   /// Waits after a sync for as long as it took: uploads have the disk for at most half of the time, and the log's
   /// own syncs the rest.
-  private func paced<Result>(
-    _ sync: () throws(SystemError) -> Result
-  ) throws(SystemError) -> Result {
+  private func paced<Result, Failure>(
+    _ sync: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     let began = Instant.now()
     defer { usleep(UInt32(min(Instant.now().nanoseconds(since: began) / 1000, 100_000))) }
     return try sync()
@@ -103,12 +112,10 @@ struct FilePlacer {
   mutating func remove(_ hashes: [String], now: Int64) -> FileWorkResult {
     var removed: [String] = []
     for hash in hashes where !spared.contains(hash) {
-      let path = folder.stored(hash)
-      if let size = folder.status(of: path)?.size {
-        folder.remove(path)
-        folder.remove(folder.png(of: hash))
-        counts.add(storedBytes: -size)
-      }
+      // The next round tries again.
+      guard let size = try? bytes.remove(hash) else { break }
+      folder.remove(folder.png(of: hash))
+      counts.add(storedBytes: -size)
       removed.append(hash)
     }
     spared = Set(unconfirmed.values.joined())
@@ -118,17 +125,15 @@ struct FilePlacer {
   /// Returns stored bytes that are older than a day, some at a time; all of them once a day. A relay that was killed
   /// may have left some that the log knows nothing of.
   private mutating func search(_ now: Int64) -> [String] {
-    if folders.isEmpty, searched.isEmpty {
+    if place == nil, searched.isEmpty {
       guard now - searchedAt >= Self.searchMilliseconds || now < searchedAt else { return [] }
       searchedAt = now
-      folders = folder.folders
+      place = ""
     }
-    while searched.isEmpty, let name = folders.popLast() {
-      searched = folder.hashes(in: name).filter { hash in
-        folder.status(of: folder.stored(hash)).map {
-          now - $0.writtenAt >= Self.searchMilliseconds
-        } ?? false
-      }
+    if searched.isEmpty, let from = place {
+      // Of a storage that fails the next search finds what is left.
+      let found = try? bytes.names(storedBefore: now - Self.searchMilliseconds, from: from)
+      (searched, place) = found ?? ([], nil)
     }
     let some = searched.prefix(Self.hashesAtOnce)
     searched.removeFirst(some.count)

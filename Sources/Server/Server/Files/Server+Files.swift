@@ -1,5 +1,7 @@
 import Gateway
+import Glibc
 import Logging
+import ObjectStorage
 import PictureProcessing
 import Platform
 import PostgresLog
@@ -12,11 +14,19 @@ extension Server {
   static func openFiles(
     _ configuration: Configuration, _ log: any Log, _ logger: Logger
   ) throws(ServerError) -> (FileKeeper?, FileSettings?) {
-    if log is PostgresLog { return (nil, nil) }
+    let shared = log as? PostgresLog
+    if shared != nil, configuration.files.s3.bucket.isEmpty { return (nil, nil) }
     let isTemporary = log is MemoryLog
     let stored = FileFolder(inDataFolder: configuration.dataFolder).path
     // That of a store must not be cleared by a relay that only tries something.
-    let folder = "\(stored)\(isTemporary ? ".temporary" : "")"
+    let folder = FileFolder(path: "\(stored)\(isTemporary ? ".temporary" : "")")
+    let bytes: any FileBytes
+    do throws(ServerError) {
+      bytes = try bucket(configuration.files.s3) ?? FolderBytes(folder: folder)
+    } catch {
+      log.stop()
+      throw error
+    }
     let limits = configuration.limits
     var options = UploadTable.Options()
     options.bytesPerUser = limits.entry.fileBytesPerUser
@@ -25,7 +35,13 @@ extension Server {
     options.minimumFreeBytes = Int64(configuration.files.minimumFreeBytes)
     let key: [UInt8]
     do throws(SystemError) {
-      key = try isTemporary ? Self.randomKey() : Self.linkKey(in: folder)
+      key =
+        if let shared {
+          // A link of one relay is good at all.
+          SHA256Digest.code(of: "links to files", key: shared.identityKey.bytes)
+        } else {
+          try isTemporary ? Self.randomKey() : Self.linkKey(in: folder.path)
+        }
     } catch {
       log.stop()
       throw ServerError("The folder of files cannot be used: \(error).", .environment)
@@ -34,9 +50,29 @@ extension Server {
       limitBytes: limits.fileBytes, bytesPerSecond: limits.fileBytesPerSecond
     ) { SHA256Digest.code(of: $0, key: key) }
     let files = FileKeeper(
-      folder: folder, isTemporary: isTemporary, options,
+      folder: folder, bytes: bytes, isTemporary: isTemporary, options,
       processor: MediaFiles(pictures: pictures(logger)))
     return (files, settings)
+  }
+
+  /// Returns the bucket that has the bytes; `nil` = none is set.
+  private static func bucket(
+    _ s3: Configuration.Files.S3
+  ) throws(ServerError) -> BucketBytes? {
+    if s3.bucket.isEmpty { return nil }
+    var environment: [String: String] = [:]
+    for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"] {
+      environment[name] = unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+    guard let credentials = S3Credentials(environment) else {
+      throw ServerError(
+        "There are no credentials for the bucket \(s3.bucket) (files.s3). Set AWS_ACCESS_KEY_ID and "
+          + "AWS_SECRET_ACCESS_KEY in the environment.", .configuration)
+    }
+    let location = S3Storage.Location(
+      bucket: s3.bucket, prefix: "files/", region: s3.region,
+      endpoint: s3.endpoint.isEmpty ? nil : s3.endpoint)
+    return BucketBytes(location, credentials)
   }
 
   private static func pictures(_ logger: Logger) -> PictureProcessor? {

@@ -1,0 +1,77 @@
+import Glibc
+import ObjectStorage
+import Platform
+
+/// The bytes of files in a bucket of S3, which several relays share.
+///
+/// A name is never used twice: it has the id of the upload. So no relay removes what another one is storing, and files with
+/// the same bytes do not share them.
+struct BucketBytes: FileBytes {
+  private let storage: S3Storage
+
+  /// Fewer than for a backup: a user waits.
+  private static let attempts = 3
+  private static let namesAtOnce = 256
+
+  init(_ location: S3Storage.Location, _ credentials: S3Credentials) {
+    storage = S3Storage(location, credentials, attempts: Self.attempts)
+  }
+
+  var check: String { "the service and the network between" }
+  var countedBytes: Int64 { 0 }
+  var isShared: Bool { true }
+
+  func name(ofHash hash: String, upload: String) -> String { "\(hash)-\(upload)" }
+
+  func store(_ path: String, as name: String) throws(FileBytesError) -> Int64 {
+    let bytes: [UInt8]
+    do throws(SystemError) { bytes = try WholeFile.read(path) } catch {
+      throw FileBytesError(error)
+    }
+    try attempt { () throws(StorageError) in try storage.put(bytes, as: name) }
+    return 0
+  }
+
+  func read(
+    _ name: String, at offset: Int64, bytes limit: Int
+  ) throws(FileBytesError) -> (bytes: [UInt8], size: Int64)? {
+    do throws(StorageError) {
+      return try storage.part(offset..<offset + Int64(limit), of: name)
+    } catch {
+      if error.kind == .missing { return nil }
+      throw FileBytesError(error)
+    }
+  }
+
+  func remove(_ name: String) throws(FileBytesError) -> Int64 {
+    try attempt { () throws(StorageError) in try storage.delete(name) }
+    return 0
+  }
+
+  func names(
+    storedBefore time: Int64, from place: String
+  ) throws(FileBytesError) -> (names: [String], next: String?) {
+    let (objects, next) = try attempt { () throws(StorageError) in
+      try storage.page(place.isEmpty ? nil : place, limit: Self.namesAtOnce)
+    }
+    // Times of this form are ordered as their texts are. One without a time is not old.
+    let limit = Self.text(time)
+    return (objects.filter { !$0.storedAt.isEmpty && $0.storedAt < limit }.map(\.name), next)
+  }
+
+  /// `2026-11-28T06:30:00`.
+  private static func text(_ milliseconds: Int64) -> String {
+    var seconds = time_t(milliseconds / 1000)
+    var parts = unsafe tm()
+    _ = unsafe gmtime_r(&seconds, &parts)
+    var text = [CChar](repeating: 0, count: 32)
+    let length = unsafe strftime(&text, text.count, "%Y-%m-%dT%H:%M:%S", &parts)
+    return String(decoding: text.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  private func attempt<Value>(
+    _ body: () throws(StorageError) -> Value
+  ) throws(FileBytesError) -> Value {
+    do throws(StorageError) { return try body() } catch { throw FileBytesError(error) }
+  }
+}

@@ -1,0 +1,32 @@
+import TestSupport
+import Testing
+
+extension `End to end` {
+  /// Files of several relays, with their bytes in a bucket, as `shared_files.py` plays.
+  @Suite struct `Files of several relays` {
+    private func play(_ name: String) throws {
+      let server = try PostgresServer(settings: ["fsync=off"])
+      let peer = try ChildProcess(
+        [
+          "/usr/bin/python3", "-B", Programs.peer("shared_files.py"), name, Programs.relay,
+          server.url,
+        ],
+        input: "")
+      #expect(try peer.wait(Deadline(seconds: 240)) == .exit(0), "\(peer.errors)")
+      #expect(peer.output == "good\n")
+    }
+
+    @Test
+    func `a file is stored at one, sent at another, read at a third, and gone with its entry`()
+      throws
+    {
+      try play("shared")
+    }
+    @Test func `an upload goes on at the relay where it has begun`() throws {
+      try play("resumed")
+    }
+    @Test func `a bucket that fails holds up files, and nothing else`() throws {
+      try play("down")
+    }
+  }
+}
