@@ -1,4 +1,4 @@
-internal import Postgres
+package import Postgres
 package import Relay
 internal import Wire
 
@@ -29,7 +29,15 @@ extension PostgresRows {
   fileprivate var texts: [String] { (0..<count).map { text($0, 0) } }
 }
 
-extension PostgresStore {
+/// What looks files up: the writer of the log, and each reader.
+package protocol FileReading {
+  func read(_ call: PostgresCall) throws(StoreFailure) -> PostgresRows
+}
+
+extension PostgresStore: FileReading {}
+extension PostgresReader: FileReading {}
+
+extension FileReading {
   package func file(_ id: String) throws(StoreFailure) -> StoredFile? {
     try read(FileStatements.select(.text(id))).file()
   }
@@ -51,32 +59,6 @@ extension PostgresStore {
   }
 
   package func unsentFiles(before at: Int64, limit: Int) throws(StoreFailure) -> [String] {
-    try read(FileStatements.selectUnsent(.int(at), .int(Int64(limit)))).texts
-  }
-}
-
-extension PostgresReader {
-  func file(_ id: String) throws(StoreFailure) -> StoredFile? {
-    try read(FileStatements.select(.text(id))).file()
-  }
-
-  func places(ofFile id: String) throws(StoreFailure) -> [FilePlace] {
-    try read(FileStatements.selectPlaces(.text(id))).filePlaces
-  }
-
-  func fileBytes(of user: String) throws(StoreFailure) -> Int64 {
-    try read(FileStatements.selectBytes(.text(user))).integers.first ?? 0
-  }
-
-  func unusedBytes(limit: Int) throws(StoreFailure) -> [String] {
-    try read(FileStatements.selectUnused(.int(Int64(limit)))).texts
-  }
-
-  func usedBytes(among hashes: [String]) throws(StoreFailure) -> [String] {
-    try read(FileStatements.selectUsed(.texts(hashes))).texts
-  }
-
-  func unsentFiles(before at: Int64, limit: Int) throws(StoreFailure) -> [String] {
     try read(FileStatements.selectUnsent(.int(at), .int(Int64(limit)))).texts
   }
 }

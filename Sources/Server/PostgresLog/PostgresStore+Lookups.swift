@@ -1,6 +1,6 @@
 internal import Cluster
 package import Moderation
-internal import Postgres
+package import Postgres
 package import Relay
 package import Wire
 
@@ -19,7 +19,7 @@ extension PostgresStore {
     do throws(DatabaseFailure) { return try run(calls) } catch { throw fail(error, "read") }
   }
 
-  func read(_ call: PostgresCall) throws(StoreFailure) -> PostgresRows {
+  package func read(_ call: PostgresCall) throws(StoreFailure) -> PostgresRows {
     let rows: [PostgresRows] = try read(call)
     return rows[0]
   }
