@@ -90,6 +90,9 @@ package final class DatabasePages {
     fileprivate let log: LogFrames
     fileprivate let times: PageTimes
     package let pageCount: UInt32
+    /// SQLite locks bytes here, and never writes the page that has them: it has neither content nor checksum
+    /// (<https://sqlite.org/fileformat.html#the_lock_byte_page>).
+    private static let lockedOffset: Int64 = 1 << 30
 
     /// Returns the pages that may have changed since an earlier moment.
     package func pages(changedSince mark: Mark) throws(SystemError) -> [UInt32] {
@@ -103,6 +106,7 @@ package final class DatabasePages {
     package func page(_ number: UInt32) throws(SQLiteError) -> [UInt8] {
       var page = [UInt8](repeating: 0, count: pageBytes)
       let offset = Int64(number - 1) * Int64(pageBytes)
+      if offset == Self.lockedOffset { return page }
       if let place = log.offset(of: number, pageBytes: pageBytes) {
         guard let logFile, try logFile.read(&page, at: place) else { return page }
         unsafe page.withUnsafeMutableBytes {
