@@ -42,19 +42,10 @@ struct FilesCommand: ParsableCommand {
   func run() throws {
     var settings = files.settings
     (settings.relayKills, settings.clientKills) = (relayKills, clientKills)
-    let report: FileReport
-    do {
+    let report = try played {
       let progress = Progress(quiet: quiet)
       defer { progress.finish() }
-      report = try FileRun(FilePlan(settings), relay: relay, log: progress.log).play()
-    } catch let interruption as Run.Interruption {
-      throw ExitCode(128 + interruption.signal)
-    } catch let failure as Run.Failure {
-      StandardError.write("\(failure)\n")
-      throw ExitCode(failure.isUsage ? 2 : Outcome.Status.noConnection.rawValue)
-    } catch {
-      StandardError.write("\(error)\n")
-      throw ExitCode(Outcome.Status.noConnection.rawValue)
+      return try FileRun(FilePlan(settings), relay: relay, log: progress.log).play()
     }
     StandardOutput.write(report.text)
     if !report.violations.isEmpty { throw ExitCode(Outcome.Status.promiseBroken.rawValue) }

@@ -153,7 +153,7 @@ struct FindLoad: ParsableCommand {
   private func play(_ scenario: Scenario, _ plan: Plan, on display: StatusLine?) throws
     -> Outcome
   {
-    do {
+    try played {
       if scenario.mode == .echo {
         let run = try EchoRun(scenario, plan, url: url) { _ in }
         run.display = display
@@ -162,13 +162,8 @@ struct FindLoad: ParsableCommand {
       let run = try Run(scenario, plan, url: url) { _ in }
       run.display = display
       return try run.play()
-    } catch let interruption as Run.Interruption {
-      throw ExitCode(128 + interruption.signal)
-    } catch {
+    } finish: {
       display?.finish()
-      StandardError.write("\(error)\n")
-      let isUsage = (error as? Run.Failure)?.isUsage ?? false
-      throw ExitCode(isUsage ? 2 : Outcome.Status.noConnection.rawValue)
     }
   }
 }

@@ -68,27 +68,17 @@ struct RunScenario: ParsableCommand {
     }
     if raw { return try runRaw(scenario) }
     let plan = Plan(scenario, seed: seed)
-    let outcome: Outcome
-    do {
+    let outcome = try played {
       let progress = Progress(quiet: quiet)
       defer { progress.finish() }
       if scenario.mode == .echo {
         let run = try EchoRun(scenario, plan, url: url, log: progress.log)
         run.display = progress.display
-        outcome = try run.play()
-      } else {
-        let run = try Run(scenario, plan, url: url, log: progress.log)
-        run.display = progress.display
-        outcome = try run.play()
+        return try run.play()
       }
-    } catch let interruption as Run.Interruption {
-      throw ExitCode(128 + interruption.signal)
-    } catch let failure as Run.Failure {
-      StandardError.write("\(failure)\n")
-      throw ExitCode(failure.isUsage ? 2 : Outcome.Status.noConnection.rawValue)
-    } catch {
-      StandardError.write("\(error)\n")
-      throw ExitCode(Outcome.Status.noConnection.rawValue)
+      let run = try Run(scenario, plan, url: url, log: progress.log)
+      run.display = progress.display
+      return try run.play()
     }
     // Files are written first: the reader of standard output may be gone.
     var faults: [any Error] = []
