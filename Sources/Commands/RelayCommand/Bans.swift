@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import Platform
 import Relay
 internal import RelayConfiguration
@@ -41,12 +40,7 @@ struct Ban: ParsableCommand {
   }
 
   static func date(_ milliseconds: Int64) -> String {
-    var time = time_t(milliseconds / 1000)
-    var parts = unsafe tm()
-    _ = unsafe gmtime_r(&time, &parts)
-    var text = [CChar](repeating: 0, count: 32)
-    let length = unsafe strftime(&text, text.count, "%Y-%m-%d %H:%M UTC", &parts)
-    return String(decoding: text.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    UTC.text(milliseconds, "%Y-%m-%d %H:%M UTC")
   }
 }
 

@@ -105,12 +105,5 @@ struct PointSelection: ExpressibleByArgument {
   }
 
   /// Returns a time in the form in which it is read.
-  static func text(_ milliseconds: Int64) -> String {
-    var time = time_t(milliseconds / 1000)
-    var parts = unsafe tm()
-    _ = unsafe gmtime_r(&time, &parts)
-    var text = [CChar](repeating: 0, count: 32)
-    let length = unsafe strftime(&text, text.count, format, &parts)
-    return String(decoding: text.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
-  }
+  static func text(_ milliseconds: Int64) -> String { UTC.text(milliseconds, format) }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 internal import Synchronization
 
 /// Objects in a bucket of S3, or of a service that speaks its protocol.
@@ -157,14 +158,7 @@ public final class S3Storage: ObjectStorage {
     }
   }
 
-  private static var now: String {
-    var now = time(nil)
-    var parts = unsafe tm()
-    _ = unsafe gmtime_r(&now, &parts)
-    var text = [CChar](repeating: 0, count: 32)
-    let length = unsafe strftime(&text, text.count, "%Y%m%dT%H%M%SZ", &parts)
-    return String(decoding: text.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
-  }
+  private static var now: String { UTC.text(WallClock.milliseconds, "%Y%m%dT%H%M%SZ") }
 
   // MARK: - Errors
 

@@ -1,4 +1,3 @@
-import Glibc
 import ObjectStorage
 import Platform
 
@@ -55,18 +54,8 @@ struct BucketBytes: FileBytes {
       try storage.page(place.isEmpty ? nil : place, limit: Self.namesAtOnce)
     }
     // Times of this form are ordered as their texts are. One without a time is not old.
-    let limit = Self.text(time)
+    let limit = UTC.text(time, "%Y-%m-%dT%H:%M:%S")
     return (objects.filter { !$0.storedAt.isEmpty && $0.storedAt < limit }.map(\.name), next)
-  }
-
-  /// `2026-11-28T06:30:00`.
-  private static func text(_ milliseconds: Int64) -> String {
-    var seconds = time_t(milliseconds / 1000)
-    var parts = unsafe tm()
-    _ = unsafe gmtime_r(&seconds, &parts)
-    var text = [CChar](repeating: 0, count: 32)
-    let length = unsafe strftime(&text, text.count, "%Y-%m-%dT%H:%M:%S", &parts)
-    return String(decoding: text.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   private func attempt<Value>(
