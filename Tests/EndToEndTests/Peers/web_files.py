@@ -4,7 +4,7 @@ import json
 import pathlib
 import urllib.request
 
-from web import axe
+from web_blocks import accessible
 from web_rooms import opened
 from web_support import ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, play, quiet, until, wait_for_text, write
 
@@ -66,11 +66,7 @@ def sent(browser, folder):
     write(ada, " of May")
     wait_for_text(bo, "the numbers of May")
     check(bo.evaluate("document.querySelector('.row .file') !== null"), "the file stays")
-    script = axe()
-    if script is not None:
-        ada.evaluate(script)
-        found = ada.evaluate("axe.run(document).then(({ violations }) => violations.map(one => `${one.id}: ${one.nodes[0].html}`))")
-        check(not found, found)
+    accessible(ada)
     relay.send("ada", "general", {"kind": "delete", "target": entry["seq"]})
     wait_for_text(bo, "Message deleted")
     check(bo.evaluate("document.querySelector('.row .file') === null"), "the file has gone")
@@ -124,11 +120,7 @@ def heard(browser, folder):
     check(ada.evaluate(time) == "0:01", ada.evaluate(time))
     height = ada.evaluate("document.querySelector('.voice').offsetHeight")
     check(height == 44, height)
-    script = axe()
-    if script is not None:
-        ada.evaluate(script)
-        found = ada.evaluate("axe.run(document).then(({ violations }) => violations.map(one => `${one.id}: ${one.nodes[0].html}`))")
-        check(not found, found)
+    accessible(ada)
     position = "Number(document.querySelector('.voice input').value)"
     ada.click(".voice button")
     ada.wait("document.querySelector('.voice button').title === 'Pause Voice message.webm'")

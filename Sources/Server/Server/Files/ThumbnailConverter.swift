@@ -58,11 +58,13 @@ final class ThumbnailConverter<Request: Sendable>: Sendable {
       for hash in batch {
         // A request may have looked for it just before it was there.
         let isMade = folder.status(of: folder.png(of: hash)) != nil
-        if !isMade, !hashes.isEnding, let bytes = makePNG(of: hash) {
-          kept.append((hash, bytes, now))
-          keptBytes += bytes
+        let madeBytes = isMade || hashes.isEnding ? nil : makePNG(of: hash)
+        if let madeBytes {
+          kept.append((hash, madeBytes, now))
+          keptBytes += madeBytes
         }
-        answer(exists(hash), waiting.withLock { $0.removeValue(forKey: hash) } ?? [])
+        answer(
+          madeBytes != nil || exists(hash), waiting.withLock { $0.removeValue(forKey: hash) } ?? [])
       }
       while let oldest = kept.first, keptBytes > keptLimitBytes || isOver(oldest.madeAt, now) {
         kept.removeFirst()
