@@ -52,6 +52,10 @@ function install() {
   worker()
     ?.register(policy ? policy.createScriptURL(address) : address)
     .catch((error) => console.warn("The page cannot be opened without a connection:", error));
+  // The worker takes over the pages that are there. One that was just being opened was missed.
+  worker()?.ready.then(({ active }) => {
+    if (!worker()?.controller) active?.postMessage("take over");
+  });
 }
 
 // Those of the page are relative, and its own address changes.

@@ -697,6 +697,10 @@ def offline(browser, folder):
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.querySelectorAll('.row').length === 30")
     page.wait("navigator.serviceWorker.ready.then(worker => worker.active.state === 'activated')")
+    # So too for a page that the worker did not take over by itself; as here, that may happen to one that is just being opened.
+    page.evaluate("window.isOld = true")
+    page.call("Page.reload", ignoreCache=True)
+    page.wait(f"!window.isOld && {ONLINE} && navigator.serviceWorker.controller !== null")
     page.wait("localStorage.getItem('relay.list:ada')?.includes('message 29')")
     relay.stop()
     page.go(f"{relay.url}/?user=ada&room=general")
