@@ -129,7 +129,8 @@ let package = Package(
       "Relay", ["Moderation", "Wire", "Mixing", "Folding", deque, heap, ordered], confined),
     Layer.engine.module("Cluster", ["Relay", "Wire"]),
     Layer.engine.module("Accounts", ["Wire"]),
-    Layer.engine.module("Gateway", ["Accounts", "WebSocket", "Wire", "Relay", "Mixing"], confined),
+    Layer.engine.module(
+      "Gateway", ["Accounts", "WebSocket", "Wire", "Relay", "Mixing", heap], confined),
 
     // The web page, which the build bundles and embeds in Server.
     .executableTarget(

@@ -33,6 +33,8 @@ final class ArrayWorld: LoopWorld {
   var reports: [(level: Diagnostics.Level, message: String, fields: [LogField])] = []
   /// Passes the requests to the log.
   var onSubmit: (([LogRequest]) -> Void)?
+  /// Answers what `LoopWorld.keep` is given.
+  var onKeep: ((FileWork) -> FileWorkResult?)?
 
   func moment() -> Moment { now }
   var microseconds: Int64 { now.monotonic * 1000 }
@@ -78,6 +80,9 @@ final class ArrayWorld: LoopWorld {
     reports.append((level, message, fields))
   }
   func stopAccepting() {}
+  func keep(_ work: FileWork, for worker: FileWorker) {
+    if let result = onKeep?(work) { mail.append(.files(result, worker)) }
+  }
   func fetchAvatar(of user: String, from url: String, for exchange: ExchangeID) {}
   func metrics(of loops: LoopSnapshot, openMetrics: Bool) -> HTTPResponse {
     HTTPResponse(status: 200, text: "")
@@ -116,6 +121,14 @@ struct ArrayLoop {
   func trusting(_ read: @escaping @Sendable (String) -> HostKey?) -> ArrayLoop {
     var context = loop.context
     context.proxies = ProxyChain { read($0).map { ProxyChain.Hop(host: $0, isTrusted: false) } }
+    return ArrayLoop(context)
+  }
+
+  /// Returns another loop, which keeps files.
+  func keepingFiles(_ settings: FileSettings) -> ArrayLoop {
+    var context = loop.context
+    context.router.fileLimitBytes = settings.limitBytes
+    context.files = settings
     return ArrayLoop(context)
   }
 

@@ -47,6 +47,7 @@ import Wire
   var devicesReportedAt: Int64 = 0
   /// What removes the bytes of files that are gone; on one loop.
   var fileUpkeep: FileUpkeep?
+  var pacedUploads = PacedUploads()
   /// When the last sample was taken, in milliseconds of the monotonic clock.
   var sampledAt: Int64 = 0
   var botConnections: [ObjectIdentifier: ServerConnection] = [:]
@@ -186,10 +187,7 @@ import Wire
   /// When the loop next has work without an event, in microseconds of the monotonic clock; `nil` =
   /// never. Valid after a turn.
   package var nextWake: Int64? {
-    switch (shard.nextWake(), nextDismissal) {
-    case (let wake?, let dismissal?): min(wake, dismissal)
-    case (let wake, let dismissal): wake ?? dismissal
-    }
+    [shard.nextWake(), nextDismissal, nextUpload].lazy.compactMap { $0 }.min()
   }
 
   /// Ends the turn: sends its requests to the log, and its output to the sockets.
@@ -203,6 +201,7 @@ import Wire
     for connection in next { takeNextRequest(connection) }
     readArrivals()
     shard.tick(now: now)
+    continueUploads()
     readPolled()
     advanceShutdown()
     closeWhatIsToBeClosed()

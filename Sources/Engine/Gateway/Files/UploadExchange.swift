@@ -106,6 +106,7 @@ final class UploadExchange: FileExchange {
     if !isReading { return end() }
     guard let wait else { return receive() }
     step = .slowed(until: now + wait, bytes: bytes)
+    loop.pacedUploads.insert(id, at: now + wait)
     connection.deadline = 0
     if !wasSlowed { loop.countViolation(.fileBytesPerSecond, by: connection) }
     wasSlowed = true
