@@ -11,7 +11,7 @@ import Testing
     ("counted.mp3", .mp3, 1656), ("uncounted.mp3", .mp3, 1656),
     ("silence.flac", .flac, 1500), ("sound.wav", .wav, 500),
     ("sound.m4a", .mp4Audio, 1500), ("header-first.mov", .quickTime, 1500),
-    ("fragmented.mp4", .mp4Audio, nil),
+    ("fragmented.mp4", .mp4Audio, 1628), ("recorded-video.mp4", .mp4Video, 2628),
   ]
 
   private static func read(_ name: String) throws -> [UInt8] {

@@ -8,7 +8,8 @@ extension MediaDuration {
       guard var size = head.span.big(0, bytes: 4) else { return nil }
       if size == 1 { size = head.span.big(8, bytes: 8) ?? 0 }
       if head.span.has("moov", at: 4) {
-        return movieHeader(source.bytes(at: place, count: headBytes / 2))
+        let movie = source.bytes(at: place, count: headBytes / 2)
+        return movieHeader(movie) ?? fragments(movie, source)
       }
       guard size >= 8, let length = Int64(exactly: size), length <= source.size - place else {
         return nil
@@ -29,7 +30,7 @@ extension MediaDuration {
     let isLong = movie.span.big(place + 4, bytes: 1) == 1
     let (times, width) = isLong ? (place + 24, 8) : (place + 16, 4)
     guard let rate = movie.span.big(times, bytes: 4), rate > 0,
-      let duration = movie.span.big(times + 4, bytes: width),
+      let duration = movie.span.big(times + 4, bytes: width), duration > 0,
       duration != (isLong ? .max : UInt64(UInt32.max))
     else { return nil }
     return Double(duration) / Double(rate)
