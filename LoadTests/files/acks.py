@@ -2,8 +2,9 @@
 
 usage: acks.py RELAY SWARM [ROUNDS]
 
-One relay; in each round `swarm run` plays the same scenario without uploads, with ten users who upload at full speed, and
-without them. Then a hundred uploads stop in the middle, and the relay's resident memory is compared with before.
+In each round `swarm run` plays the same scenario without uploads; while ten users upload at full speed to another relay, whose
+files are in memory: what these users cost the machine; and while they upload to this relay. Then a hundred uploads stop in the middle,
+and the relay's resident memory is compared with before.
 """
 import http.client
 import json
@@ -111,25 +112,34 @@ def written(relay, path):
     return (relay.data / "files/uploads" / path.rsplit("/", 1)[1]).stat().st_size
 
 
+def beside(target, swarm, relay, folder, seed):
+    """The acks of one relay while ten users upload to that one or to another."""
+    with Uploads(target) as uploads:
+        p99 = acks(swarm, relay, folder, seed)["p99"]
+    return p99, uploads.bytes / uploads.seconds / 1e6
+
+
 def main():
     program, swarm, *rest = sys.argv[1:]
     rounds = int(rest[0]) if rest else 5
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         relay = Relay(program, folder, CONFIGURATION)
-        quiet, loud = [], []
-        print("| round | without | with uploads | without | uploaded per second |\n| --- | --- | --- | --- | --- |")
+        columns = [], [], []
+        print("| round | without | uploads to another relay | to this one | uploaded per second |\n| --- | --- | --- | --- | --- |")
         for number in range(rounds):
-            first = acks(swarm, relay, folder, 3 * number)["p99"]
-            with Uploads(relay) as uploads:
-                beside = acks(swarm, relay, folder, 3 * number + 1)["p99"]
-            last = acks(swarm, relay, folder, 3 * number + 2)["p99"]
-            quiet += [first, last]
-            loud.append(beside)
-            print(f"| {number + 1} | {first:.1f} ms | {beside:.1f} ms | {last:.1f} ms |"
-                  f" {uploads.bytes / uploads.seconds / 1e6:.0f} MB |", flush=True)
-        ratio = statistics.median(loud) / statistics.median(quiet)
-        print(f"ack p99, medians: {statistics.median(quiet):.1f} ms without, {statistics.median(loud):.1f} ms with: {ratio:.2f}")
+            quiet = acks(swarm, relay, folder, 3 * number)["p99"]
+            with tempfile.TemporaryDirectory(dir="/dev/shm") as memory_disk:
+                other = Relay(program, pathlib.Path(memory_disk), CONFIGURATION)
+                elsewhere, other_speed = beside(other, swarm, relay, folder, 3 * number + 1)
+                other.stop()
+            here, speed = beside(relay, swarm, relay, folder, 3 * number + 2)
+            for column, value in zip(columns, (quiet, elsewhere, here)):
+                column.append(value)
+            print(f"| {number + 1} | {quiet:.1f} ms | {elsewhere:.1f} ms | {here:.1f} ms | {other_speed:.0f}, {speed:.0f} MB |", flush=True)
+        quiet, elsewhere, here = map(statistics.median, columns)
+        print(f"ack p99, medians: {quiet:.1f} ms without uploads; uploads to this relay instead of another: {here / elsewhere:.2f},"
+              f" instead of none: {here / quiet:.2f}")
         print(f"memory: {memory(relay) / 1024:.0f} KiB for each of {STOPPED} uploads under way (RSS)")
         print("load average:", *os.getloadavg())
         relay.stop()

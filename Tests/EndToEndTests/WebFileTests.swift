@@ -18,4 +18,10 @@ extension `End to end` {
 
     @Test func `plays sound, and shows its waveform`() throws { try play("heard") }
   }
+
+  @Suite struct `Measured: the web page with files` {
+    @Test func `shows a room of 100 pictures without losing frames, and moves nothing`() throws {
+      try `The web page`().play("album", of: "web_files.py")
+    }
+  }
 }

@@ -1,12 +1,17 @@
 """web_files.py CASE RELAY: plays a case of the web page with files, and prints "good"."""
 import hashlib
 import json
+import os
 import pathlib
+import sys
 import urllib.request
+import zlib
 
+from files import Files, chunk
 from web_blocks import accessible
 from web_rooms import opened
-from web_support import ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, play, quiet, until, wait_for_text, write
+from web_support import (ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, in_whole_browser, play, quiet, until, wait_for_text,
+                         write)
 
 CHOSEN = "document.querySelectorAll('.attachments li').length"
 SLOW = WITHOUT_LIMITS.replace("limits: {", "limits: { file_bytes_per_s: 100000,")
@@ -137,5 +142,67 @@ def heard(browser, folder):
     relay.stop()
 
 
+def mosaic(columns, rows, side=8):
+    """A picture with some detail."""
+    def row():
+        return b"\0" + b"".join(os.urandom(3) * side for _ in range(columns))
+
+    size = (columns * side).to_bytes(4, "big") + (rows * side).to_bytes(4, "big")
+    pixels = b"".join(row() * side for _ in range(rows))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size + bytes([8, 2, 0, 0, 0]))
+            + chunk(b"IDAT", zlib.compress(pixels)) + chunk(b"IEND", b""))
+
+
+# Notes the time of each frame, and in which of them the newest row is how far from where it was at first.
+WATCH = """window.frames = []; window.moved = []; window.tasks = [];
+  new PerformanceObserver(list => tasks.push(...list.getEntries().map(entry => Math.round(entry.duration)))).observe({ type: 'longtask' });
+  (() => { let last, place; const frame = now => {
+    if (last) frames.push(now - last);
+    last = now;
+    const newest = [...document.querySelectorAll('.row')].at(-1);
+    if (newest?.textContent.includes('the newest') && !window.scrolls) {
+      const { top } = newest.getBoundingClientRect();
+      place ??= top;
+      moved.push(Math.abs(top - place));
+    }
+    requestAnimationFrame(frame); }; requestAnimationFrame(frame); })()"""
+# Whether each picture that is in view is drawn.
+DRAWN = """(() => {
+  const pictures = [...document.querySelectorAll('.row .picture')].filter(frame => {
+    const { top, bottom } = frame.getBoundingClientRect();
+    return bottom > 0 && top < innerHeight; });
+  return pictures.length > 0 && pictures.every(frame => frame.querySelector('img').complete
+    && frame.querySelector('img').naturalWidth > 0); })()"""
+P95 = "frames.sort((a, b) => a - b)[Math.floor(frames.length * 0.95)]"
+
+
+@in_whole_browser
+def album(browser, folder):
+    """A room with 100 pictures keeps its frames as it is opened and as one scrolls over them, and what one reads does not move."""
+    relay = Relay(RELAY, folder, f"{WITHOUT_LIMITS}\nrooms: {{ listed: [] }}")
+    files = Files(relay, "bo")
+    for number in range(100):
+        file = files.upload(mosaic(100, 75)).rsplit("/", 1)[1]
+        relay.send("bo", "general", {"kind": "file", "file": file, "name": f"{number}.png", "text": f"picture {number}"})
+    relay.send("ada", "other", "it makes ada a member")
+    relay.send("ada", "general", "the newest")  # ... who has read all
+    page = browser.page(f"{relay.url}/?user=ada&room=other")
+    page.wait(f"{ONLINE} && document.querySelectorAll('.conversation').length === 2")
+    page.evaluate(WATCH)
+    page.press("ArrowDown", alt=True)
+    page.wait(DRAWN)
+    opened, moved = page.evaluate(P95), page.evaluate("Math.max(...moved)")
+    page.evaluate("scrolls = true; frames.length = 0")
+    page.evaluate("""(async () => { const scroller = document.querySelector('.scroller');
+      while (document.querySelector('.row').message.seq > 1) { scroller.scrollTop -= 100; await new Promise(requestAnimationFrame); } })()""")
+    scrolled, longest = page.evaluate(P95), page.evaluate("Math.max(0, ...tasks)")
+    page.wait(DRAWN)
+    figures = (f"p95 of frames {opened:.1f} ms opening, {scrolled:.1f} ms scrolling; longest task {longest} ms;"
+               f" the newest row moved by {moved:.1f} px")
+    print(figures, file=sys.stderr)
+    check(opened <= 17 and scrolled <= 17 and moved <= 1, figures)
+    relay.stop()
+
+
 if __name__ == "__main__":
-    play({"sent": sent, "killed": killed, "heard": heard})
+    play({"sent": sent, "killed": killed, "heard": heard, "album": album})
