@@ -4,12 +4,16 @@ import Testing
 extension `End to end` {
   /// Uploads by tus and what is served, against a relay that `files.py` starts.
   @Suite struct `Files over HTTP` {
-    private func play(_ name: String, of script: String = "files.py") throws {
+    static func play(_ name: String, of script: String) throws {
       let peer = try ChildProcess(
         ["/usr/bin/python3", Programs.peer(script), name, Programs.relay], input: "")
       #expect(try peer.wait(Deadline(seconds: 240)) == .exit(0), "\(peer.errors)")
       #expect(peer.output == "good\n")
       print("files, \(name): \(peer.errors)", terminator: "")
+    }
+
+    private func play(_ name: String, of script: String = "files.py") throws {
+      try Self.play(name, of: script)
     }
 
     @Test func `uploads obey tus 1.0.0`() throws { try play("conformance") }

@@ -1,9 +1,9 @@
-import Gateway
 import Platform
 import TestSupport
 import Testing
 import TLS
 
+@testable import Gateway
 @testable import Server
 
 @Suite struct `Uploads on disk` {
@@ -138,5 +138,60 @@ import TLS
     #expect(table.takeOrders().count == 1)
     table.tidy(now: 9000)
     #expect(table.takeOrders().isEmpty)
+  }
+
+  @Test func `count with their whole length until they are gone, and each as a block of the disk`()
+    throws
+  {
+    var options = UploadTable.Options()
+    options.bytesPerUser = 20_000
+    options.uploadsPerUser = 3
+    var table = UploadTable(folder, options, FileCounts(), report: { _ in })
+    let long = try create(10_000, &table)
+    _ = try create(0, &table)
+    #expect(try refused(6_000, &table) == .userIsFull(usedBytes: 14_096, limit: 20_000))
+    _ = try create(5_000, &table)
+    #expect(try refused(1, &table) == .tooManyUploads(limit: 3))
+    // As they were found at the start.
+    table = UploadTable(folder, options, FileCounts(), report: { _ in })
+    #expect(try refused(1, &table) == .tooManyUploads(limit: 3))
+    _ = table.perform(.terminate(long, user: "ada"), for: Self.asker, now: 1000)
+    _ = try create(10_000, &table)
+  }
+
+  @Test func `of any length are counted, whatever their sum is`() throws {
+    var options = UploadTable.Options()
+    options.bytesPerUser = .max
+    options.bytes = .max
+    options.minimumFreeBytes = 1
+    try folder.prepare()
+    var table = UploadTable(folder, options, FileCounts(), report: { _ in })
+    #expect(try refused(.max, &table) == .diskIsFull)
+    options.minimumFreeBytes = 0
+    table = UploadTable(folder, options, FileCounts(), report: { _ in })
+    _ = try create(.max, &table)
+    #expect(try refused(.max, &table) == .userIsFull(usedBytes: .max, limit: .max))
+  }
+
+  @Test func `that are removed while their bytes are checked answer the request that waits`()
+    throws
+  {
+    var table = table()
+    let id = try create(5, &table)
+    _ = begin(id, 0, &table, isChecked: true)
+    _ = table.perform(.write(id, Array("hello".utf8)), for: Self.asker, now: 1000)
+    let checksum = UploadChecksum(algorithm: .sha1, digest: [])
+    #expect(table.perform(.end(id, checksum), for: Self.asker, now: 1000) == nil)
+    _ = table.perform(.terminate(id, user: "ada"), for: Self.other, now: 1000)
+    let answers = table.takeAnswers()
+    #expect(answers.count == 1 && answers.first?.0 == Self.asker)
+    table.take(isRight: true, of: id)
+    #expect(table.takeAnswers().isEmpty)
+  }
+
+  private func refused(_ bytes: Int64, _ table: inout UploadTable) throws -> FileRefusal {
+    let result = table.perform(
+      .create(user: "ada", bytes: bytes, metadata: "", usedBytes: 0), for: Self.asker, now: 1000)
+    return try #require(refusal(result))
   }
 }

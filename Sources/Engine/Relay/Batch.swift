@@ -149,7 +149,7 @@ package struct Batch {
   /// What the batch adds to the size of each user's files.
   var fileBytes: [String: Int64] = [:]
   /// Who is answered `done` if the batch is stored.
-  var filePromises: [(loop: Int, asker: FileAsker)] = []
+  var filePromises: [(loop: Int, asker: FileAsker, answer: FileAnswer)] = []
   var audienceRooms: Set<Int> = []
   var audiences: [Commit.AudienceChange] = []
   var trimmed: [Int] = []

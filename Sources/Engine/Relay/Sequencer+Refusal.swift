@@ -41,7 +41,7 @@ extension Sequencer {
       let error = WireError.unavailable(re: origin.re, room: room)
       answers[loop].append(.answer(origin, .error(error)))
     }
-    for (loop, asker) in batch.filePromises { answers[loop].append(.file(asker, .unavailable)) }
+    for (loop, asker, _) in batch.filePromises { answers[loop].append(.file(asker, .unavailable)) }
     var subscribed: Set<MemberKey> = []
     for subscribing in batch.subscribing {
       // A join only reads, so it succeeds as long as the store can be read.

@@ -179,7 +179,7 @@ public struct Sequencer {
     for promise in batch.promises {
       answers[promise.loop].append(.answer(promise.origin, .ok))
     }
-    for (loop, asker) in batch.filePromises { answers[loop].append(.file(asker, .done)) }
+    for (loop, asker, answer) in batch.filePromises { answers[loop].append(.file(asker, answer)) }
     for subscribing in batch.subscribing {
       let session = subscribing.request.session
       answers[subscribing.loop].append(

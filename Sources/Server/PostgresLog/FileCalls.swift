@@ -36,7 +36,7 @@ struct FileCalls {
     calls.append(
       FileStatements.insert(
         .texts(files.map(\.id)), .texts(files.map(\.owner)), .texts(files.map(\.hash)),
-        .texts(files.map { $0.thumbnail ?? "" }), .ints(files.map(\.description.size)),
+        .texts(files.map { $0.thumbnail ?? "" }), .ints(files.map(\.countedBytes)),
         .byteStrings(files.map(\.description.body)), .ints(files.map(\.uploadedAt))))
   }
 

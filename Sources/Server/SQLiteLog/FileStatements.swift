@@ -17,12 +17,18 @@ struct FileLookups: ~Copyable {
       selectFile: try Statement(
         "SELECT owner, hash, thumbnail, description, at, sent FROM files WHERE id = ?1",
         on: database),
+      // Each step finds the next room in the index, however many entries name the file.
       selectPlaces: try Statement(
         """
-        SELECT name, seq, sender FROM (
-          SELECT room, max(seq) AS seq, sender FROM file_entries WHERE file = ?1
-          GROUP BY room ORDER BY room LIMIT \(FilePlace.limit))
-        JOIN rooms ON rooms.number = room
+        WITH RECURSIVE places (room) AS (
+          SELECT min(room) FROM file_entries WHERE file = ?1
+          UNION ALL
+          SELECT (SELECT min(room) FROM file_entries WHERE file = ?1 AND room > places.room)
+          FROM places WHERE room IS NOT NULL
+          LIMIT \(FilePlace.limit))
+        SELECT name, seq, sender FROM places CROSS JOIN rooms ON rooms.number = places.room
+        CROSS JOIN file_entries ON file_entries.room = places.room AND seq = (
+          SELECT max(seq) FROM file_entries WHERE file = ?1 AND room = places.room)
         """, on: database),
       selectBytes: try Statement("SELECT bytes FROM file_users WHERE user = ?1", on: database),
       selectUnused: try Statement("SELECT hash FROM unused_bytes LIMIT ?1", on: database),
@@ -131,7 +137,7 @@ struct FileStatements: ~Copyable {
     try insertFile.bind(2, file.owner)
     try insertFile.bind(3, file.hash)
     try insertFile.bind(4, file.thumbnail ?? "")
-    try insertFile.bind(5, file.description.size)
+    try insertFile.bind(5, file.countedBytes)
     try insertFile.bind(6, file.description.body)
     try insertFile.bind(7, file.uploadedAt)
     try insertFile.run()

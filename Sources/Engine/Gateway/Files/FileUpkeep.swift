@@ -25,6 +25,8 @@ struct FileUpkeep {
   /// In milliseconds of the monotonic clock.
   var nextRound: Int64 = 0
   var nextExpiry: Int64 = 0
+  /// Whether the log may have more unused hashes than it has named at once: the next round follows.
+  var isBehind = false
 }
 
 extension ConnectionLoop {
@@ -45,6 +47,8 @@ extension ConnectionLoop {
     case (.asking, .hashes(let unused)): remove(unused)
     case (.checking(let old), .hashes(let used)): remove(old.filter { !used.contains($0) })
     case (.asking, .unavailable), (.checking, .unavailable): rest()
+    // There may be more.
+    case (_, .expired(FileChange.expiredAtOnce)): fileUpkeep?.nextExpiry = now.monotonic
     default: break
     }
   }
@@ -52,6 +56,7 @@ extension ConnectionLoop {
   /// Takes an answer of what keeps the bytes.
   func continueUpkeep(_ result: FileWorkResult) {
     guard case .removed(let hashes, let old) = result else { return rest() }
+    fileUpkeep?.isBehind = hashes.count == FileQuestion.hashesAtOnce
     if !hashes.isEmpty { shard.change(.removed(hashes), for: .upkeep) }
     guard !old.isEmpty else { return rest() }
     fileUpkeep?.step = .checking(old)
@@ -64,7 +69,10 @@ extension ConnectionLoop {
   }
 
   private func rest() {
-    fileUpkeep?.step = .resting
-    fileUpkeep?.nextRound = now.monotonic + FileUpkeep.roundMilliseconds
+    guard var upkeep = fileUpkeep else { return }
+    upkeep.step = .resting
+    upkeep.nextRound = now.monotonic + (upkeep.isBehind ? 0 : FileUpkeep.roundMilliseconds)
+    upkeep.isBehind = false
+    fileUpkeep = upkeep
   }
 }

@@ -26,27 +26,36 @@ extension RequestRouter {
     Resource("GET", "/v1/files/{id}", for: .usersOrLinks) { (request, names) throws(HTTPProblem) in
       // A HEAD of tus asks for an upload, any other one for a file.
       guard Tus.method(of: request) == "HEAD", Tus.isSpoken(in: request) else {
-        return .files(.content(names[0], isThumbnail: false, request))
+        return .files(.content(try id(names), isThumbnail: false, request))
       }
       try Tus.check(request)
-      return .files(.progress(of: names[0]))
+      return .files(.progress(of: try id(names)))
     },
     Resource("PATCH", "/v1/files/{id}", content: .upload) { (request, names) throws(HTTPProblem) in
       try Tus.check(request)
       return .files(
         .append(
-          to: names[0], offset: try Tus.length("Upload-Offset", request),
+          to: try id(names), offset: try Tus.length("Upload-Offset", request),
           try UploadChecksum(request)))
     },
     Resource("DELETE", "/v1/files/{id}") { (request, names) throws(HTTPProblem) in
       try Tus.check(request)
-      return .files(.terminate(names[0]))
+      return .files(.terminate(try id(names)))
     },
     Resource("GET", "/v1/files/{id}/thumbnail", for: .usersOrLinks) {
-      .files(.content($1[0], isThumbnail: true, $0))
+      (request, names) throws(HTTPProblem) in
+      .files(.content(try id(names), isThumbnail: true, request))
     },
-    Resource("POST", "/v1/files/{id}/link", content: .nothing) { .files(.link(to: $1[0])) },
+    Resource("POST", "/v1/files/{id}/link", content: .nothing) { (_, names) throws(HTTPProblem) in
+      .files(.link(to: try id(names)))
+    },
   ]
+
+  /// Returns the file that a path names. What is no id reaches no log: one in PostgreSQL takes no NUL.
+  private static func id(_ names: [String]) throws(HTTPProblem) -> String {
+    guard FileContent.isValid(id: names[0]) else { throw .noFile(names[0]) }
+    return names[0]
+  }
 }
 
 extension HTTPProblem {

@@ -1,12 +1,14 @@
-import WebSocket
+package import WebSocket
 import Wire
 
 /// tus 1.0.0, the protocol of uploads that go on after a break (https://tus.io/protocols/resumable-upload): what the
 /// relay speaks of it, and how it reads the head of a request.
-enum Tus {
+package enum Tus {
   static let version = "1.0.0"
   static let extensions = "creation,creation-with-upload,checksum,termination,expiration"
   static let mediaType = "application/offset+octet-stream"
+  /// The relay keeps the metadata of all uploads in memory.
+  package static let metadataLimitBytes = 2048
 
   /// The fields of requests that a page of another site may send (CORS).
   static let requestFields =
@@ -49,7 +51,7 @@ enum Tus {
   }
 
   /// Reads a header that is a number of bytes.
-  static func length(_ name: String, _ request: HTTPRequest) throws(HTTPProblem) -> Int64 {
+  package static func length(_ name: String, _ request: HTTPRequest) throws(HTTPProblem) -> Int64 {
     let text = request.headers.only(name) ?? ""
     guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let number = Int64(text)
     else {
@@ -61,8 +63,14 @@ enum Tus {
 
   /// Checks `Upload-Metadata`: pairs of a name and a value in Base64, which may be missing.
   /// - Returns: the header as it came; `HEAD` repeats it.
-  static func metadata(_ request: HTTPRequest) throws(HTTPProblem) -> String {
+  package static func metadata(_ request: HTTPRequest) throws(HTTPProblem) -> String {
     let text = request.headers["Upload-Metadata"].joined(separator: ",")
+    guard text.utf8.count <= metadataLimitBytes else {
+      throw HTTPProblem(
+        413,
+        "Upload-Metadata has at most \(metadataLimitBytes) bytes; send shorter values, or none.",
+        code: .tooLarge, field: "Upload-Metadata")
+    }
     var names: Set<Substring> = []
     for pair in text.split(separator: ",") {
       let parts = pair.split(separator: " ")
@@ -83,14 +91,16 @@ package struct UploadChecksum: Equatable, Sendable {
   package enum Algorithm: String, CaseIterable, Sendable {
     case sha1, sha256
 
-    var digestBytes: Int { self == .sha1 ? 20 : 32 }
+    package var digestBytes: Int { self == .sha1 ? 20 : 32 }
   }
 
   package var algorithm: Algorithm
   package var digest: [UInt8]
+}
 
+extension UploadChecksum {
   /// Reads `Upload-Checksum`; `nil` if there is none.
-  init?(_ request: HTTPRequest) throws(HTTPProblem) {
+  package init?(_ request: HTTPRequest) throws(HTTPProblem) {
     let fields = request.headers["Upload-Checksum"]
     if fields.isEmpty { return nil }
     let parts = fields.count == 1 ? fields[0].split(separator: " ") : []

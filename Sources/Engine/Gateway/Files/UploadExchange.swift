@@ -59,7 +59,12 @@ final class UploadExchange: FileExchange {
       }
       guard Int64(call.contentBytes) <= bytes else { return refuse(.tooLong) }
       ask(.size(of: user))
-    case .append(let upload, let offset): beginContent(of: upload, at: offset)
+    case .append(let upload, let offset):
+      // The sum of both is used from here on.
+      guard !offset.addingReportingOverflow(Int64(call.contentBytes)).overflow else {
+        return refuse(.tooLong)
+      }
+      beginContent(of: upload, at: offset)
     }
   }
 
@@ -161,7 +166,11 @@ final class UploadExchange: FileExchange {
       guard case .create(let bytes, let metadata) = purpose else { return }
       keep(.create(user: user, bytes: bytes, metadata: metadata, usedBytes: used))
     case (.beginning, .file(let file)):
-      guard file != nil else { return conclude(HTTPProblem.noFile(upload)) }
+      guard let file else { return conclude(HTTPProblem.noFile(upload)) }
+      // How long the upload of a picture was, is not known any more: the file has what was made of it.
+      guard file.thumbnail != nil || uploadBytes == file.description.size else {
+        return refuse(.wrongOffset(file.description.size))
+      }
       (offset, expiresAt) = (uploadBytes, nil)
       succeed()
     case (.adding, .done): keep(.confirm(upload))

@@ -6,7 +6,7 @@ import Wire
 ///
 /// `type` is always `about:blank`: beyond the status, problems are distinguished by `code`, the
 /// same as in an `error` message of relay.v1.
-struct HTTPProblem: Error, Equatable {
+package struct HTTPProblem: Error, Equatable {
   static let contentType = "application/problem+json"
 
   var status: Int

@@ -68,9 +68,9 @@ struct FileBook: Sendable {
 
   func bytes(of user: String) -> Int64 {
     let sent = named.values.filter { $0.sender == user }
-      .reduce(0) { $0 + (files[$1.file]?.description.size ?? 0) }
+      .reduce(0) { $0 + (files[$1.file]?.countedBytes ?? 0) }
     return files.values.filter { $0.owner == user && !$0.isSent }
-      .reduce(sent) { $0 + $1.description.size }
+      .reduce(sent) { $0 + $1.countedBytes }
   }
 
   func unused(limit: Int) -> [String] { Array(unused.sorted().prefix(limit)) }

@@ -14,7 +14,7 @@ public enum FileChange: Equatable, Sendable {
   /// `EntryLimits.fileBytesPerUser`.
   case add(StoredFile)
   /// Files are forgotten that were uploaded and not sent before this time, in milliseconds since 1970: some of
-  /// them, at most `FileChange.expiredAtOnce`.
+  /// them, at most `FileChange.expiredAtOnce`. Answered by `expired`.
   case expire(before: Int64)
   /// A user removes a file that they have uploaded, and that no entry names. Refused if one does; answered with
   /// `file(nil)` if there is none.
@@ -22,7 +22,7 @@ public enum FileChange: Equatable, Sendable {
   /// The bytes with these hashes were removed.
   case removed([String])
 
-  static let expiredAtOnce = 100
+  public static let expiredAtOnce = 100
 }
 
 /// A question about files. Answered by `LogAnswer.file`.
@@ -38,11 +38,13 @@ public enum FileQuestion: Sendable {
   /// Which of these hashes a file has.
   case used(among: [String])
 
-  static let hashesAtOnce = 256
+  public static let hashesAtOnce = 256
 }
 
 public enum FileAnswer: Equatable, Sendable {
   case done
+  /// The number of files that were forgotten.
+  case expired(Int)
   /// `nil` if there is none, or none for this user.
   case file(StoredFile?)
   /// In bytes.

@@ -23,12 +23,12 @@ extension Sequencer {
     if !isCounted {
       let limit = limits.fileBytesPerUser
       let used = try store.fileBytes(of: append.user) + (batch.fileBytes[append.user] ?? 0)
-      guard limit == 0 || used + file.description.size <= limit else {
+      guard limit == 0 || used + file.countedBytes <= limit else {
         var error = Self.tooManyFiles(limit, used)
         (error.re, error.room, error.id) = (.send, append.room, append.id)
         return .failure(error)
       }
-      batch.fileBytes[append.user, default: 0] += file.description.size
+      batch.fileBytes[append.user, default: 0] += file.countedBytes
     }
     batch.sentFiles.insert(id)
     return .success(append.body + [UInt8(ascii: ",")] + file.description.body)
@@ -82,16 +82,19 @@ extension Sequencer {
       if !isKnown {
         let limit = limits.fileBytesPerUser
         let used = try store.fileBytes(of: file.owner) + (batch.fileBytes[file.owner] ?? 0)
-        guard limit == 0 || used + file.description.size <= limit else {
+        guard limit == 0 || used + file.countedBytes <= limit else {
           let refusal = FileAnswer.refused(Self.tooManyFiles(limit, used))
           batch.answers.append((loop, .file(asker, refusal)))
           return
         }
-        batch.fileBytes[file.owner, default: 0] += file.description.size
+        batch.fileBytes[file.owner, default: 0] += file.countedBytes
         batch.newFiles.append(file)
       }
     case .expire(let time):
-      batch.expiredFiles += try store.unsentFiles(before: time, limit: FileChange.expiredAtOnce)
+      let unsent = try store.unsentFiles(before: time, limit: FileChange.expiredAtOnce)
+      batch.expiredFiles += unsent
+      batch.filePromises.append((loop, asker, .expired(unsent.count)))
+      return
     case .remove(let id, let user):
       guard try store.file(id)?.owner == user, !batch.removedFiles.contains(id) else {
         batch.answers.append((loop, .file(asker, .file(nil))))
@@ -105,7 +108,7 @@ extension Sequencer {
       batch.expiredFiles.append(id)
     case .removed(let hashes): batch.removedBytes += hashes
     }
-    batch.filePromises.append((loop, asker))
+    batch.filePromises.append((loop, asker, .done))
   }
 }
 

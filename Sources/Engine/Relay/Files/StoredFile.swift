@@ -33,6 +33,12 @@ public struct StoredFile: Equatable, Sendable {
   /// The hashes of all that is kept of it.
   public var hashes: [String] { [hash] + (thumbnail.map { [$0] } ?? []) }
 
+  /// What it counts of a user's limit, in bytes.
+  public var countedBytes: Int64 { Self.countedBytes(ofSize: description.size) }
+
+  /// Returns at least what a disk takes for any file: otherwise a limit of bytes would allow millions of tiny ones.
+  public static func countedBytes(ofSize size: Int64) -> Int64 { max(size, 4096) }
+
   /// How long a file is kept that no entry names, in milliseconds.
   public static let unsentMilliseconds: Int64 = 86_400_000
 }

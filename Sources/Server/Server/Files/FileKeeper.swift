@@ -18,6 +18,14 @@ final class FileKeeper: Sendable {
   private enum Placing: Sendable {
     case order(UploadTable.Order)
     case remove([String], UploadTable.Asker)
+
+    /// Whose turn it takes; empty = that of the relay itself.
+    var user: String {
+      switch self {
+      case .order(.place(_, let user)), .order(.check(_, let user, _, _)): user
+      case .order(.sync), .order(.forget), .remove: ""
+      }
+    }
   }
 
   private struct Reading: Sendable {
@@ -157,28 +165,34 @@ final class FileKeeper: Sendable {
   ) {
     let outage = BytesOutage(bytes, report)
     var placer = FilePlacer(folder, bytes, processor, counts)
-    while let batch = placing.takeAll() {
-      for item in batch {
-        let now = WallClock.milliseconds
-        switch item {
-        case .remove(let hashes, let asker):
-          mailboxes[asker.loop].post(.files(placer.remove(hashes, now: now), asker.worker))
-        case .order(.forget(let id)): placer.forget(id)
-        case .order(.place(let id, let user)):
-          let result = outage.watch { () throws(FileBytesError) in
-            try placer.place(id, of: user, now: now)
-          }
-          if case .success = result { counts.addFile() }
-          tasks.append(.placed(id, result))
-        case .order(.check(let id, let offset, let checksum)):
-          let result = outage.watch { () throws(FileBytesError) in
-            try placer.check(id, from: offset, checksum)
-          }
-          tasks.append(.checked(id, isRight: (try? result.get()) == true))
-        case .order(.sync(let id)):
-          // The upload may be gone by now, and the next sync tells of a disk that fails.
-          try? placer.sync(id)
+    // A picture may take seconds.
+    var turns = Turns<Placing>()
+    while true {
+      for item in placing.takeAll(timeoutMilliseconds: turns.isEmpty ? nil : 0) ?? [] {
+        turns.add(item, of: item.user)
+      }
+      guard let item = turns.next() else { return }
+      // What users wait for goes on after a restart, when their clients ask again.
+      if placing.isEnding, !item.user.isEmpty { continue }
+      let now = WallClock.milliseconds
+      switch item {
+      case .remove(let hashes, let asker):
+        mailboxes[asker.loop].post(.files(placer.remove(hashes, now: now), asker.worker))
+      case .order(.forget(let id)): placer.forget(id)
+      case .order(.place(let id, let user)):
+        let result = outage.watch { () throws(FileBytesError) in
+          try placer.place(id, of: user, now: now)
         }
+        if case .success = result { counts.addFile() }
+        tasks.append(.placed(id, result))
+      case .order(.check(let id, _, let offset, let checksum)):
+        let result = outage.watch { () throws(FileBytesError) in
+          try placer.check(id, from: offset, checksum)
+        }
+        tasks.append(.checked(id, isRight: (try? result.get()) == true))
+      case .order(.sync(let id)):
+        // The upload may be gone by now, and the next sync tells of a disk that fails.
+        try? placer.sync(id)
       }
     }
   }

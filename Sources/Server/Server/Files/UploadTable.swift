@@ -23,7 +23,7 @@ struct UploadTable {
   /// What other threads do for an upload; answered by `take`.
   enum Order: Sendable {
     case place(String, user: String)
-    case check(String, from: Int64, UploadChecksum)
+    case check(String, user: String, from: Int64, UploadChecksum)
     case sync(String)
     case forget(String)
   }
@@ -75,6 +75,7 @@ struct UploadTable {
   private let counts: FileCounts
   private let report: @Sendable (SystemError?) -> Void
   private var entries: [String: Entry] = [:]
+  private var totals = UploadTotals()
   /// What is to be done on other threads.
   private(set) var orders: [Order] = []
   /// Answers to requests that had to wait.
@@ -89,7 +90,7 @@ struct UploadTable {
     (self.folder, self.options, self.counts, self.report) = (folder, options, counts, report)
     for name in PrivateFiles.names(in: folder.uploads) ?? [] {
       let id = String(name.prefix { $0 != "." })
-      if entries[id] == nil { entries[id] = read(id) }
+      if entries[id] == nil { set(id, to: read(id)) }
       // What has no record, or was made of an upload before the relay was killed.
       if entries[id] == nil || name != id && name != "\(id).json" {
         folder.remove("\(folder.uploads)/\(name)")
@@ -142,7 +143,10 @@ struct UploadTable {
   private mutating func create(
     _ user: String, _ bytes: Int64, _ metadata: String, _ used: Int64, _ now: Int64
   ) throws(FileRefusal) -> Upload {
-    try checkLimits(user, bytes, used)
+    if entries.count >= Self.uploadsLimit { throw .relayIsFull }
+    try totals.check(
+      bytes, of: user, usedBytes: used, storedBytes: counts.values.storedBytes, options
+    ) { folder.freeBytes }
     var random = SystemRandomNumberGenerator()
     let id = Base64.encodeForURL(
       (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) })
@@ -154,34 +158,16 @@ struct UploadTable {
       try WholeFile.write([], to: folder.upload(id), permissions: 0o600)
       try write(entry)
     }
-    entries[id] = entry
+    set(id, to: entry)
     counts.set(uploads: entries.count)
     return upload
   }
 
-  private func checkLimits(
-    _ user: String, _ bytes: Int64, _ used: Int64
-  ) throws(FileRefusal) {
-    let own = entries.values.filter { $0.user == user }
-    if options.uploadsPerUser > 0, own.count >= options.uploadsPerUser {
-      throw .tooManyUploads(limit: options.uploadsPerUser)
-    }
-    let usedBytes = own.reduce(used) { $0.addingClamped($1.upload.bytes) }
-    if options.bytesPerUser > 0, usedBytes.addingClamped(bytes) > options.bytesPerUser {
-      throw .userIsFull(usedBytes: usedBytes, limit: options.bytesPerUser)
-    }
-    let all = entries.values.reduce(counts.values.storedBytes) {
-      $0.addingClamped($1.upload.bytes)
-    }
-    if options.bytes > 0, all.addingClamped(bytes) > options.bytes { throw .relayIsFull }
-    if entries.count >= Self.uploadsLimit { throw .relayIsFull }
-    guard options.minimumFreeBytes > 0, let free = folder.freeBytes else { return }
-    let missing = entries.values.reduce(bytes) {
-      $0.addingClamped($1.upload.bytes - $1.upload.offset)
-    }
-    if free.subtractingReportingOverflow(missing).partialValue < options.minimumFreeBytes {
-      throw .diskIsFull
-    }
+  /// Sets an entry whose upload may have another length or offset than before.
+  private mutating func set(_ id: String, to entry: Entry?) {
+    if let old = entries[id] { totals.remove(old.upload, of: old.user) }
+    entries[id] = entry
+    if let entry { totals.add(entry.upload, of: entry.user) }
   }
 
   private mutating func begin(
@@ -194,7 +180,7 @@ struct UploadTable {
     case .checking: throw .superseded
     case .placing, .complete:
       // Asked again, since the answer to the last request was lost.
-      guard offset.addingClamped(bytes) == entry.upload.bytes else {
+      guard Int128(offset) + Int128(bytes) == Int128(entry.upload.bytes) else {
         throw .wrongOffset(entry.upload.bytes)
       }
       return result(of: entry, id, for: asker)
@@ -210,7 +196,7 @@ struct UploadTable {
     }
     entry.upload.offset = offset
     entry.writer = asker
-    entries[id] = entry
+    set(id, to: entry)
     return .upload(entry.upload)
   }
 
@@ -233,7 +219,7 @@ struct UploadTable {
     }
     entry.upload.offset += Int64(bytes.count)
     entry.writtenAt = now
-    entries[id] = entry
+    set(id, to: entry)
     counts.add(received: bytes.count)
     return entry.upload
   }
@@ -246,7 +232,8 @@ struct UploadTable {
     }
     guard let checksum else { return finishIfComplete(entry, id, for: asker) }
     entries[id]?.stage = .checking(checksum, asker)
-    orders.append(.check(id, from: entry.uncheckedFrom ?? 0, checksum))
+    orders.append(
+      .check(id, user: entry.user, from: entry.uncheckedFrom ?? 0, checksum))
     return nil
   }
 
@@ -305,11 +292,11 @@ struct UploadTable {
         if !isRight { try folder.truncate(folder.upload(id), to: start) }
         try write(entry)
       }
-      entries[id] = entry
+      set(id, to: entry)
       guard isRight else { throw .wrongChecksum }
       if let answer = finishIfComplete(entry, id, for: asker) { answers.append((asker, answer)) }
     } catch {
-      entries[id] = entry
+      set(id, to: entry)
       answers.append((asker, .refused(error)))
     }
   }
@@ -332,7 +319,9 @@ struct UploadTable {
   }
 
   private mutating func remove(_ id: String) {
-    guard entries.removeValue(forKey: id) != nil else { return }
+    guard let entry = entries[id] else { return }
+    if case .checking(_, let asker) = entry.stage { answers.append((asker, .nothing)) }
+    set(id, to: nil)
     orders.append(.forget(id))
     folder.remove(folder.record(id))
     folder.remove(folder.upload(id))
@@ -377,12 +366,5 @@ struct UploadTable {
         id: id, bytes: bytes, offset: size, metadata: metadata, expiresAt: expiresAt))
     entry.uncheckedFrom = json["unchecked_from"]?.integer.map { min($0, size) }
     return entry
-  }
-}
-
-extension Int64 {
-  fileprivate func addingClamped(_ other: Int64) -> Int64 {
-    let (sum, isOver) = addingReportingOverflow(other)
-    return isOver ? .max : sum
   }
 }

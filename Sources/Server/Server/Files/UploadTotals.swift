@@ -1,0 +1,58 @@
+import Gateway
+import Relay
+
+/// What the uploads of a table amount to: a new one is checked against its limits at the same cost, however many there are.
+struct UploadTotals {
+  private struct Share {
+    var uploads = 0
+    /// Each upload has its whole length from the start. The sum of lengths may exceed an `Int64`.
+    var bytes: Int128 = 0
+
+    mutating func add(_ sign: Int128, _ upload: Upload) {
+      uploads += Int(sign)
+      bytes += sign * Int128(StoredFile.countedBytes(ofSize: upload.bytes))
+    }
+  }
+
+  private var users: [String: Share] = [:]
+  private var all = Share()
+  /// What has not arrived.
+  private var missingBytes: Int128 = 0
+
+  mutating func add(_ upload: Upload, of user: String) { add(1, upload, user) }
+  mutating func remove(_ upload: Upload, of user: String) { add(-1, upload, user) }
+
+  private mutating func add(_ sign: Int128, _ upload: Upload, _ user: String) {
+    users[user, default: Share()].add(sign, upload)
+    if users[user]?.uploads == 0 { users[user] = nil }
+    all.add(sign, upload)
+    missingBytes += sign * Int128(upload.bytes - upload.offset)
+  }
+
+  /// Throws unless a user may begin an upload.
+  /// - Parameters:
+  ///   - usedBytes: those of the user's files.
+  ///   - storedBytes: those of all files.
+  ///   - freeBytes: returns those of the disk; `nil` = unknown.
+  func check(
+    _ bytes: Int64, of user: String, usedBytes: Int64, storedBytes: Int64,
+    _ options: UploadTable.Options, freeBytes: () -> Int64?
+  ) throws(FileRefusal) {
+    let own = users[user] ?? Share()
+    if options.uploadsPerUser > 0, own.uploads >= options.uploadsPerUser {
+      throw .tooManyUploads(limit: options.uploadsPerUser)
+    }
+    let counted = Int128(StoredFile.countedBytes(ofSize: bytes))
+    let used = own.bytes + Int128(usedBytes)
+    if options.bytesPerUser > 0, used + counted > Int128(options.bytesPerUser) {
+      throw .userIsFull(usedBytes: Int64(clamping: used), limit: options.bytesPerUser)
+    }
+    if options.bytes > 0, all.bytes + Int128(storedBytes) + counted > Int128(options.bytes) {
+      throw .relayIsFull
+    }
+    guard options.minimumFreeBytes > 0, let free = freeBytes() else { return }
+    if Int128(free) - missingBytes - Int128(bytes) < Int128(options.minimumFreeBytes) {
+      throw .diskIsFull
+    }
+  }
+}
