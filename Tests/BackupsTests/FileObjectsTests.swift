@@ -166,5 +166,10 @@ private struct HookedStorage: ObjectStorage {
     try base.get(name, range)
   }
   func list() throws(StorageError) -> [String] { try base.list() }
+  func names(
+    startingWith start: String, after name: String, limit: Int
+  ) throws(StorageError) -> [String] {
+    try base.names(startingWith: start, after: name, limit: limit)
+  }
   func delete(_ name: String) throws(StorageError) { try base.delete(name) }
 }

@@ -22,8 +22,15 @@ extension `End to end` {
     {
       try play("shared")
     }
-    @Test func `an upload goes on at the relay where it has begun`() throws {
-      try play("resumed")
+    @Test func `an upload goes on at another one when its relay is killed in a request`() throws {
+      try play("moved")
+    }
+    @Test
+    func `a relay that was frozen adds nothing to an upload that goes on at another one`() throws {
+      try play("frozen")
+    }
+    @Test func `bytes that the log never knew go after a day`() throws {
+      try play("orphans")
     }
     @Test func `a bucket that fails holds up files, and nothing else`() throws {
       try play("down")

@@ -32,6 +32,19 @@ import Testing
   }
 
   @Test(arguments: Conformer.all)
+  func `lists names from a place on, and those that begin with a text`(conformer: Conformer) throws
+  {
+    try conformer.use { storage in
+      for name in ["a.2", "b.1", "b.2", "b.3", "b-", "c_1"] { try storage.put([0], as: name) }
+      #expect(try storage.names(startingWith: "", after: "", limit: 2) == ["a.2", "b-"])
+      #expect(try storage.names(startingWith: "b.", after: "", limit: 2) == ["b.1", "b.2"])
+      #expect(try storage.names(startingWith: "b.", after: "b.1", limit: 1) == ["b.2"])
+      #expect(try storage.names(startingWith: "b.", after: "b.1~", limit: 3) == ["b.2", "b.3"])
+      #expect(try storage.names(startingWith: "b.", after: "b.3", limit: 3) == [])
+    }
+  }
+
+  @Test(arguments: Conformer.all)
   func `has folders with objects of their own`(conformer: Conformer) throws {
     try conformer.use { storage in
       let inner = storage.folder("inner")

@@ -76,6 +76,12 @@ public final class FolderStorage: ObjectStorage {
     return names.filter { !$0.hasPrefix(".") && !$0.hasSuffix(Self.draftSuffix) }.sorted()
   }
 
+  public func names(
+    startingWith start: String, after name: String, limit: Int
+  ) throws(StorageError) -> [String] {
+    Array(try list().filter { $0.hasPrefix(start) && $0 > name }.prefix(limit))
+  }
+
   public func delete(_ name: String) throws(StorageError) {
     if unsafe unlink("\(path)/\(name)") != 0, errno != ENOENT {
       throw failure("be deleted", .last("unlink"), name)

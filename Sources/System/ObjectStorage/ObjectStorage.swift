@@ -1,6 +1,6 @@
 /// A place that keeps objects under names, such as a folder or a bucket. Every call blocks.
 ///
-/// Names consist of ASCII letters, digits, `.` and `-`, and do not begin with `.`.
+/// Names consist of ASCII letters, digits, `.`, `-` and `_`, and do not begin with `.`.
 public protocol ObjectStorage: Sendable {
   /// How errors and messages call it.
   var description: String { get }
@@ -20,6 +20,14 @@ public protocol ObjectStorage: Sendable {
 
   /// Returns the names of all objects, in ascending order.
   func list() throws(StorageError) -> [String]
+
+  /// Returns some names in ascending order: those that begin with a text, and come after a name.
+  /// - Parameters:
+  ///   - name: empty = from the first one on.
+  ///   - limit: at most 1,000.
+  func names(
+    startingWith start: String, after name: String, limit: Int
+  ) throws(StorageError) -> [String]
 
   /// Deletes an object, if it exists.
   func delete(_ name: String) throws(StorageError)

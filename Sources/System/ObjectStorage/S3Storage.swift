@@ -93,11 +93,24 @@ public final class S3Storage: ObjectStorage {
   public func page(
     _ token: String?, limit: Int? = nil
   ) throws(StorageError) -> (objects: [(name: String, storedAt: String)], next: String?) {
-    // In the order of the names, as the signature has them.
-    var query = token.map { [("continuation-token", $0)] } ?? []
-    query += [("delimiter", "/"), ("list-type", "2")]
+    try page(token.map { [("continuation-token", $0)] } ?? [], limit: limit)
+  }
+
+  public func names(
+    startingWith start: String, after name: String, limit: Int
+  ) throws(StorageError) -> [String] {
+    let query = name.isEmpty ? [] : [("start-after", location.prefix + name)]
+    return try page(query, startingWith: start, limit: limit).objects.map(\.name)
+  }
+
+  private func page(
+    _ place: [(String, String)], startingWith start: String = "", limit: Int?
+  ) throws(StorageError) -> (objects: [(name: String, storedAt: String)], next: String?) {
+    var query = place
+    query += [("delimiter", "/"), ("list-type", "2"), ("prefix", location.prefix + start)]
     if let limit { query.append(("max-keys", String(limit))) }
-    query.append(("prefix", location.prefix))
+    // The signature has them in the order of their names.
+    query.sort { $0.0 < $1.0 }
     let page = String(decoding: try request("GET", nil, query: query).body, as: UTF8.self)
     let objects = Self.texts(of: "Contents", in: page).map { object in
       let key = Self.texts(of: "Key", in: object).first ?? ""

@@ -8,6 +8,7 @@ import hashlib
 import http.server
 import re
 import sys
+import time
 import urllib.parse
 from xml.sax.saxutils import escape
 
@@ -74,9 +75,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.refuse(404, "NoSuchBucket")
         objects = self.server.objects.setdefault(bucket, {})
         if not key:
-            return self.list(objects, dict(urllib.parse.parse_qsl(url.query, keep_blank_values=True)))
+            return self.list(bucket, objects, dict(urllib.parse.parse_qsl(url.query, keep_blank_values=True)))
         if self.command == "PUT":
             objects[key] = content
+            self.server.stored_at[bucket, key] = time.time()
             return self.answer(200)
         if self.command == "DELETE":
             objects.pop(key, None)
@@ -93,13 +95,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     do_GET = do_PUT = do_DELETE = serve
 
-    def list(self, objects, query):
+    def stored_at(self, bucket, key):
+        return time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(self.server.stored_at[bucket, key]))
+
+    def list(self, bucket, objects, query):
         assert query["list-type"] == "2"
-        prefix, token = query["prefix"], query.get("continuation-token", "")
-        keys = sorted(key for key in objects if key.startswith(prefix) and key > token)
+        prefix = query["prefix"]
+        after = query.get("continuation-token") or query.get("start-after", "")
+        keys = sorted(key for key in objects if key.startswith(prefix) and key > after)
         keys = [key for key in keys if query["delimiter"] not in key[len(prefix):]]
-        more = f"<NextContinuationToken>{escape(keys[PAGE - 1])}</NextContinuationToken>" if len(keys) > PAGE else ""
-        contents = "".join(f"<Contents><Key>{escape(key)}</Key><LastModified>2026-11-27T22:22:07.000Z</LastModified></Contents>" for key in keys[:PAGE])
+        count = min(PAGE, int(query.get("max-keys", PAGE)))
+        more = f"<NextContinuationToken>{escape(keys[count - 1])}</NextContinuationToken>" if len(keys) > count else ""
+        contents = "".join(f"<Contents><Key>{escape(key)}</Key><LastModified>{self.stored_at(bucket, key)}</LastModified></Contents>" for key in keys[:count])
         self.answer(200, f"<?xml version='1.0'?><ListBucketResult>{more}{contents}</ListBucketResult>".encode())
 
 
@@ -109,6 +116,8 @@ class Server(http.server.ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.objects, self.tries, self.is_down = {}, {}, False
+        # When each object was stored; a test may change it.
+        self.stored_at = {}
         self.url = f"http://127.0.0.1:{self.server_port}"
 
 

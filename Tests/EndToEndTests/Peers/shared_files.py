@@ -1,17 +1,20 @@
 """Files of several relays on one PostgreSQL, whose bytes are in a bucket. Run with the name of a case, the program relay
 and the URL of PostgreSQL."""
+import hashlib
+import http.client
 import json
 import os
 import pathlib
 import secrets
+import signal
 import sys
 import tempfile
 import threading
 import time
 
 import s3_server
-from files import Files, problem, status
-from relay import WITHOUT_LIMITS, Relay, wait
+from files import PART, Files, problem, status
+from relay import PATIENCE_S, WITHOUT_LIMITS, Relay, wait
 
 
 def start(program, url, s3, folder, count):
@@ -47,7 +50,7 @@ def shared(relays, s3):
     # The same content again has an object of its own, so that no relay removes what another one stores.
     other = third.upload(content)
     assert len(s3.objects["pages"]) == 2
-    kept = third.show(other, "general")
+    last = third.show(other, "general")
     relays[2].send("ada", "general", {"kind": "delete", "target": seq})
     began = time.monotonic()
     wait(lambda: len(s3.objects["pages"]) == 1, "the object is still there")
@@ -55,24 +58,114 @@ def shared(relays, s3):
     assert took < 3, took
     problem(first.ask("GET", path), 404, code="no_such_entry")
     assert status(first.ask("GET", other), 200).content == content
-    relays[0].send("ada", "general", {"kind": "delete", "target": kept})
+    relays[0].send("ada", "general", {"kind": "delete", "target": last})
     wait(lambda: not s3.objects["pages"], "the other object is still there")
     print(f"gone after {took:.1f} s", file=sys.stderr)
 
 
-def resumed(relays, s3):
-    """An upload is on the disk of the relay where it has begun: it goes on there, after a kill too."""
-    first, second = Files(relays[0]), Files(relays[1])
-    content = secrets.token_bytes(200_000)
-    path = status(first.create(len(content)), 201).headers["Location"]
-    status(first.append(path, 0, content[:100_000]), 204)
+def kept(s3):
+    """The names of the objects that are files."""
+    return [key for key in s3.objects["pages"] if key.startswith("files/")]
+
+
+def staged(s3):
+    return [key for key in s3.objects["pages"] if key.startswith("uploads/")]
+
+
+class Appending:
+    """A request that appends to an upload, whose content comes bit by bit."""
+
+    def __init__(self, files, path, offset, size):
+        self.connection = http.client.HTTPConnection("127.0.0.1", files.relay.port, timeout=PATIENCE_S)
+        self.connection.putrequest("PATCH", f"{path}?user={files.user}")
+        for name, value in {**PART, "Upload-Offset": offset, "Content-Length": size}.items():
+            self.connection.putheader(name, str(value))
+        self.connection.endheaders()
+
+    def send(self, content):
+        self.connection.send(content)
+
+    def answer(self):
+        answer = self.connection.getresponse()
+        answer.content = answer.read()
+        return answer
+
+
+def moved(relays, s3):
+    """The relay of an upload is killed in the middle of a request, and the upload goes on at another one."""
+    first, second, third = (Files(relay) for relay in relays)
+    content = secrets.token_bytes(12_000_000)
+    path = status(first.create(len(content), Upload_Metadata="filename eA=="), 201).headers["Location"]
+    told = 1_000_000
+    assert status(first.append(path, 0, content[:told]), 204).headers["Upload-Offset"] == str(told)
+    request = Appending(first, path, told, len(content) - told)
+    request.send(content[told:9_000_000])
+    wait(lambda: sum(map(len, s3.objects["pages"].values())) > 5_000_000, "nothing is staged")
     relays[0].kill()
-    status(second.progress(path), 404)
+    head = status(second.progress(path), 200).headers
+    offset = int(head["Upload-Offset"])
+    assert told + 4_000_000 < offset <= 9_000_000, offset
+    assert head["Upload-Length"] == str(len(content)) and head["Upload-Metadata"] == "filename eA=="
+    # Of another user there is none.
+    problem(Files(relays[1], "eve").append(path, offset, content[offset:]), 404)
+    status(Files(relays[1], "eve").progress(path), 404)
+    half = (offset + len(content)) // 2
+    status(second.append(path, offset, content[offset:half]), 204)
+    # The relay that was killed is like any other.
     relays[0].start()
-    assert first.progress(path).headers["Upload-Offset"] == "100000"
-    status(first.append(path, 100_000, content[100_000:]), 204)
+    assert first.progress(path).headers["Upload-Offset"] == str(half)
+    status(second.append(path, half, content[half:]), 204)
     second.show(path, "general")
-    assert status(second.ask("GET", path), 200).content == content
+    assert status(third.ask("GET", path), 200).content == content
+    wait(lambda: not staged(s3), "the parts are still there")
+    assert first.progress(path).headers["Upload-Offset"] == str(len(content))
+
+
+def frozen(relays, s3):
+    """A relay that was frozen in a request goes on while the upload is at another one: it adds nothing to it."""
+    first, second = Files(relays[0]), Files(relays[1])
+    base, late, good = b"1" * 5_000_000, b"2" * 5_000_000, b"3" * 5_000_000
+    path = status(first.create(15_000_000), 201).headers["Location"]
+    status(first.append(path, 0, base), 204)
+    request = Appending(first, path, len(base), len(late))
+    request.send(late[:4_500_000])
+    wait(lambda: sum(map(len, s3.objects["pages"].values())) > 9_000_000, "nothing is staged")
+    relays[0].process.send_signal(signal.SIGSTOP)
+    offset = int(status(second.progress(path), 200).headers["Upload-Offset"])
+    begun = base + late[:offset - len(base)]
+    status(second.append(path, offset, good), 204)
+    relays[0].process.send_signal(signal.SIGCONT)
+    request.send(late[4_500_000:])
+    refused = problem(request.answer(), 409, field="Upload-Offset")
+    assert b"Another request goes on with this upload" in refused.content
+    told = int(first.progress(path).headers["Upload-Offset"])
+    assert told == offset + len(good), told
+    status(second.append(path, told, b"4" * (15_000_000 - told)), 204)
+    second.show(path, "general")
+    assert status(first.ask("GET", path), 200).content == begun + good + b"4" * (15_000_000 - told)
+    wait(lambda: not staged(s3), "the parts are still there")
+
+
+def orphans(relays, s3):
+    """What the log never knew is found once a day, by its age; what it knows stays."""
+    files = Files(relays[0])
+    path = files.upload(b"known")
+    files.show(path, "general")
+    digest = hashlib.sha256(b"lost").hexdigest()
+    names = [f"files/{digest}-{secrets.token_urlsafe(16)}" for _ in range(5)]
+    day = 86_400
+    for number, name in enumerate(names):
+        s3.objects["pages"][name] = b"lost"
+        s3.stored_at["pages", name] = time.time() - (day + 60 if number else day - 600)
+    for name in kept(s3):
+        if name not in names:
+            s3.stored_at["pages", name] -= 2 * day
+    # Its first search is at its start.
+    relays[0].stop()
+    relays[0].start()
+    wait(lambda: len(kept(s3)) == 2, lambda: f"left: {kept(s3)}")
+    assert names[0] in kept(s3), "it is younger than a day"
+    assert status(files.ask("GET", path), 200).content == b"known"
 
 
 def down(relays, s3):
@@ -81,8 +174,9 @@ def down(relays, s3):
     content = secrets.token_bytes(50_000)
     path = files.upload(content)
     seq = files.show(path, "general")
-    s3.is_down = True
     later = status(files.create(len(content)), 201).headers["Location"]
+    s3.is_down = True
+    problem(files.create(len(content)), 503, code="unavailable")
     refused = problem(files.append(later, 0, content), 503, code="unavailable")
     assert b"cannot store files now" in refused.content
     problem(files.ask("GET", path), 503, code="unavailable")
@@ -91,22 +185,25 @@ def down(relays, s3):
     log = relays[0].folder / "relay.log"
     wait(lambda: "files" in log.read_text() and "503" in log.read_text(), "no word to the operator")
     s3.is_down = False
-    # All bytes have arrived: the client only asks.
-    answer = wait(lambda: (found := files.progress(later)).status == 200 and found, "not stored")
-    assert answer.headers["Upload-Offset"] == str(len(content))
+    answer = wait(lambda: (found := files.progress(later)).status == 200 and found, "not there")
+    offset = int(answer.headers["Upload-Offset"])
+    status(files.append(later, offset, content[offset:]), 204)
     files.show(later, "general")
     assert status(files.ask("GET", later), 200).content == content
-    wait(lambda: len(s3.objects["pages"]) == 1, "what was deleted meanwhile is still there")
+    wait(lambda: len(kept(s3)) == 1, "what was deleted meanwhile is still there")
 
+
+# How many relays each case has.
+COUNTS = {"shared": 3, "moved": 3, "frozen": 2, "orphans": 1, "down": 2}
 
 if __name__ == "__main__":
     case, program, url = sys.argv[1:]
     server = s3_server.Server()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with tempfile.TemporaryDirectory() as folder:
-        relays = start(program, url, server, folder, 3 if case == "shared" else 2)
+        relays = start(program, url, server, folder, COUNTS[case])
         try:
-            {"shared": shared, "resumed": resumed, "down": down}[case](relays, server)
+            globals()[case](relays, server)
             for relay in relays:
                 relay.stop()
         finally:

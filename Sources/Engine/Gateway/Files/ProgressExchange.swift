@@ -52,6 +52,9 @@ final class ProgressExchange: FileExchange {
     case .file(let file?):
       self.answer(offset: file.description.size, of: file.description.size)
     case .file(nil): conclude(HTTPProblem.noFile(upload))
+    // Another relay has completed it.
+    case .refused(let error) where error.code == .idConflict && !terminates:
+      keep(.confirm(upload))
     case .refused(let error): conclude(HTTPProblem(error))
     default: concludeUnavailable()
     }

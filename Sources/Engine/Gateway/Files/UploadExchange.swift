@@ -175,7 +175,12 @@ final class UploadExchange: FileExchange {
       succeed()
     case (.adding, .done): keep(.confirm(upload))
     case (_, .refused(let error)):
-      loop.countViolation(.filesBytesPerUser, by: connection)
+      if error.code == .idConflict {
+        // The upload has a file, though not of these bytes: this one ends.
+        keep(.confirm(upload))
+      } else {
+        loop.countViolation(.filesBytesPerUser, by: connection)
+      }
       conclude(HTTPProblem(error))
     default: concludeUnavailable()
     }

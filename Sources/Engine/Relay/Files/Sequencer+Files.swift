@@ -48,6 +48,13 @@ extension Sequencer {
     )
   }
 
+  private static var fileIsAnother: WireError {
+    WireError(
+      .idConflict,
+      "The upload was completed by another request, with other bytes. Its file has those; upload these as another one."
+    )
+  }
+
   private mutating func isReadable(
     _ id: String, _ append: LogRequest.Append, _ batch: inout Batch,
     _ store: inout some EntryLookup
@@ -78,8 +85,14 @@ extension Sequencer {
     switch change {
     case .add(let file):
       // Asked again, because the answer to the first time was lost.
-      let isKnown = try store.file(file.id) != nil || batch.newFiles.contains { $0.id == file.id }
-      if !isKnown {
+      let known = try store.file(file.id) ?? batch.newFiles.first { $0.id == file.id }
+      if let known {
+        // Two relays have gone on with the upload: the first file counts.
+        guard known.digest == file.digest else {
+          batch.answers.append((loop, .file(asker, .refused(Self.fileIsAnother))))
+          return
+        }
+      } else {
         let limit = limits.fileBytesPerUser
         let used = try store.fileBytes(of: file.owner) + (batch.fileBytes[file.owner] ?? 0)
         guard limit == 0 || used + file.countedBytes <= limit else {

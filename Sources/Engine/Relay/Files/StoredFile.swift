@@ -7,8 +7,8 @@ public struct StoredFile: Equatable, Sendable {
   public var id: String
   /// The user who has uploaded it.
   public var owner: String
-  /// The name of the bytes: their SHA-256, as 64 hexadecimal digits; in a bucket with `-` and the id of the upload
-  /// after it.
+  /// The name of the bytes: their SHA-256, as 64 hexadecimal digits; in a bucket with `-` and 22 random
+  /// characters after it.
   public var hash: String
   /// That of its thumbnail, if it has one.
   public var thumbnail: String?
@@ -29,6 +29,9 @@ public struct StoredFile: Equatable, Sendable {
     self.description = description
     self.uploadedAt = uploadedAt
   }
+
+  /// The SHA-256 of its bytes.
+  public var digest: Substring { hash.prefix(64) }
 
   /// The hashes of all that is kept of it.
   public var hashes: [String] { [hash] + (thumbnail.map { [$0] } ?? []) }

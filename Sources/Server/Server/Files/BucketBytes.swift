@@ -1,26 +1,48 @@
 import ObjectStorage
 import Platform
+import RelayConfiguration
+
+/// The bucket that several relays share.
+struct Bucket {
+  /// Fewer than for a backup: a user waits.
+  private static let attempts = 3
+
+  private let settings: Configuration.Files.S3
+  private let credentials: S3Credentials
+
+  init(_ settings: Configuration.Files.S3, _ credentials: S3Credentials) {
+    (self.settings, self.credentials) = (settings, credentials)
+  }
+
+  /// Returns the objects whose names begin with a prefix, with a connection of their own.
+  func storage(_ prefix: String) -> S3Storage {
+    S3Storage(
+      .init(
+        bucket: settings.bucket, prefix: prefix, region: settings.region,
+        endpoint: settings.endpoint.isEmpty ? nil : settings.endpoint), credentials,
+      attempts: Self.attempts)
+  }
+}
 
 /// The bytes of files in a bucket of S3, which several relays share.
 ///
-/// A name is never used twice: it has the id of the upload. So no relay removes what another one is storing, and files with
+/// A name is never used twice: it has a random number. So no relay removes what another one is storing, and files with
 /// the same bytes do not share them.
 struct BucketBytes: FileBytes {
   private let storage: S3Storage
 
-  /// Fewer than for a backup: a user waits.
-  private static let attempts = 3
   private static let namesAtOnce = 256
+  private static let randomBytes = 16
 
-  init(_ location: S3Storage.Location, _ credentials: S3Credentials) {
-    storage = S3Storage(location, credentials, attempts: Self.attempts)
-  }
+  init(_ bucket: Bucket) { storage = bucket.storage("files/") }
 
   var check: String { "the service and the network between" }
   var countedBytes: Int64 { 0 }
   var isShared: Bool { true }
 
-  func name(ofHash hash: String, upload: String) -> String { "\(hash)-\(upload)" }
+  func name(ofHash hash: String) -> String {
+    "\(hash)-\(RandomName.next(bytes: Self.randomBytes))"
+  }
 
   func store(_ path: String, as name: String) throws(FileBytesError) -> Int64 {
     let bytes: [UInt8]

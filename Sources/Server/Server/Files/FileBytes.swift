@@ -12,8 +12,8 @@ protocol FileBytes: Sendable {
   /// Whether other relays store and remove them, too.
   var isShared: Bool { get }
 
-  /// Returns the name under which the bytes of an upload are stored.
-  func name(ofHash hash: String, upload: String) -> String
+  /// Returns the name under which bytes with a SHA-256 are stored; it begins with that.
+  func name(ofHash hash: String) -> String
 
   /// Stores the bytes of a file of the disk, so that they survive a loss of power.
   /// - Returns: by how much `countedBytes` grows.

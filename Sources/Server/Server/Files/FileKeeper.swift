@@ -1,4 +1,5 @@
 import Gateway
+import ObjectStorage
 import Platform
 import Relay
 import Synchronization
@@ -7,12 +8,14 @@ import Synchronization
 /// others nor for their syncs.
 ///
 /// `files-write` owns the uploads and writes their blocks, `files-place` makes files of complete ones and removes bytes,
-/// `files-read` reads what is served, and `files-convert` makes PNGs of thumbnails. What must not overlap, storing bytes and removing them, is on one thread.
+/// `files-read` reads what is served, `files-convert` makes PNGs of thumbnails, and `files-stage` lets uploads go on at other
+/// relays. What must not overlap, storing bytes and removing them, is on one thread.
 final class FileKeeper: Sendable {
   private enum Task: Sendable {
     case work(FileWork, UploadTable.Asker)
     case placed(String, Result<StoredFile, FileRefusal>)
     case checked(String, isRight: Bool)
+    case staged(StageAnswer)
   }
 
   private enum Placing: Sendable {
@@ -43,6 +46,8 @@ final class FileKeeper: Sendable {
   private let bytes: any FileBytes
   private let options: UploadTable.Options
   private let processor: any FileProcessor
+  /// `nil` = an upload goes on at this relay only.
+  private let stager: UploadStager?
   private let tasks = WorkQueue<Task>()
   private let placing = WorkQueue<Placing>()
   private let readings = WorkQueue<Reading>()
@@ -52,14 +57,16 @@ final class FileKeeper: Sendable {
 
   /// - Parameters:
   ///   - folder: that of uploads.
+  ///   - stage: where other relays find the uploads of this one.
   ///   - isTemporary: whether the log forgets everything when the relay ends, so that bytes of an earlier one are of
   ///     no use.
   init(
-    folder: FileFolder, bytes: any FileBytes, isTemporary: Bool, _ options: UploadTable.Options,
-    processor: any FileProcessor
+    folder: FileFolder, bytes: any FileBytes, stage: (any ObjectStorage)?, isTemporary: Bool,
+    _ options: UploadTable.Options, processor: any FileProcessor
   ) {
     (self.folder, self.bytes) = (folder, bytes)
     self.options = options
+    stager = stage.map { UploadStager($0, folder) }
     self.processor = processor
     pngs = ThumbnailConverter(folder, bytes, processor)
     if isTemporary { self.folder.clear() }
@@ -85,9 +92,13 @@ final class FileKeeper: Sendable {
   func start(
     _ mailboxes: [Mailbox<LoopMessage>], report: @escaping @Sendable (String) -> Void
   ) throws(SystemError) {
-    let place = try WorkerThread(name: "files-place") { self.place(mailboxes, report) }
+    let outage = BytesOutage(bytes, report)
+    let place = try WorkerThread(name: "files-place") { self.place(mailboxes, outage) }
     let write = try WorkerThread(name: "files-write") { self.write(mailboxes, report) }
     threads.withLock { $0 = [write, place] }
+    if let stage = try stager?.start(outage, answer: { self.tasks.append(.staged($0)) }) {
+      threads.withLock { $0.append(stage) }
+    }
     let read = try WorkerThread(name: "files-read") { self.read(mailboxes) }
     readers.withLock { $0 = [read] }
     let convert = try WorkerThread(name: "files-convert") {
@@ -138,6 +149,7 @@ final class FileKeeper: Sendable {
           }
         case .placed(let id, let result): table.take(result, of: id)
         case .checked(let id, let isRight): table.take(isRight: isRight, of: id)
+        case .staged(let answer): table.take(answer, now: now)
         }
       }
       if now - tidiedAt >= Int64(Self.tidyMilliseconds) || now < tidiedAt {
@@ -149,10 +161,12 @@ final class FileKeeper: Sendable {
     table.tidy(now: WallClock.milliseconds, isLast: true)
     passOn(&table, mailboxes)
     placing.close()
+    stager?.close()
   }
 
   private func passOn(_ table: inout UploadTable, _ mailboxes: [Mailbox<LoopMessage>]) {
     for order in table.takeOrders() { placing.append(.order(order)) }
+    for order in table.takeStageOrders() { stager?.append(order) }
     for (asker, result) in table.takeAnswers() {
       mailboxes[asker.loop].post(.files(result, asker.worker))
     }
@@ -160,10 +174,7 @@ final class FileKeeper: Sendable {
 
   // MARK: - files-place
 
-  private func place(
-    _ mailboxes: [Mailbox<LoopMessage>], _ report: @escaping @Sendable (String) -> Void
-  ) {
-    let outage = BytesOutage(bytes, report)
+  private func place(_ mailboxes: [Mailbox<LoopMessage>], _ outage: BytesOutage) {
     var placer = FilePlacer(folder, bytes, processor, counts)
     // A picture may take seconds.
     var turns = Turns<Placing>()
@@ -238,8 +249,8 @@ final class FileKeeper: Sendable {
   }
 }
 
-/// Tells the operator of a place for bytes that fails, once, and that it works again. Confined to one thread.
-private final class BytesOutage: Sendable {
+/// Tells the operator of a place for bytes that fails, once, and that it works again. Thread-safe.
+final class BytesOutage: Sendable {
   private let outage: Mutex<Outage>
 
   init(_ bytes: any FileBytes, _ report: @escaping @Sendable (String) -> Void) {

@@ -69,7 +69,7 @@ struct FilePlacer {
     do throws(SystemError) { hash = SHA256Digest.hex(try folder.digest(of: path)) } catch {
       throw FileBytesError(error)
     }
-    let name = bytes.name(ofHash: hash, upload: id)
+    let name = bytes.name(ofHash: hash)
     unconfirmed[id, default: []].append(name)
     spared.insert(name)
     let added = try paced { () throws(FileBytesError) in try bytes.store(path, as: name) }

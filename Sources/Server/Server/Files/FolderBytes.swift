@@ -12,7 +12,7 @@ struct FolderBytes: FileBytes {
     folder.folders.flatMap(folder.hashes).reduce(0) { $0 + size(of: folder.stored($1)) }
   }
 
-  func name(ofHash hash: String, upload: String) -> String { hash }
+  func name(ofHash hash: String) -> String { hash }
 
   func store(_ path: String, as name: String) throws(FileBytesError) -> Int64 {
     do throws(SystemError) {

@@ -20,10 +20,8 @@ extension Server {
     let stored = FileFolder(inDataFolder: configuration.dataFolder).path
     // That of a store must not be cleared by a relay that only tries something.
     let folder = FileFolder(path: "\(stored)\(isTemporary ? ".temporary" : "")")
-    let bytes: any FileBytes
-    do throws(ServerError) {
-      bytes = try bucket(configuration.files.s3) ?? FolderBytes(folder: folder)
-    } catch {
+    let bucket: Bucket?
+    do throws(ServerError) { bucket = try self.bucket(configuration.files.s3) } catch {
       log.stop()
       throw error
     }
@@ -33,6 +31,7 @@ extension Server {
     options.uploadsPerUser = limits.uploadsPerUser
     options.bytes = Int64(configuration.files.bytes)
     options.minimumFreeBytes = Int64(configuration.files.minimumFreeBytes)
+    options.areStaged = bucket != nil
     let key: [UInt8]
     do throws(SystemError) {
       key =
@@ -50,7 +49,8 @@ extension Server {
       limitBytes: limits.fileBytes, bytesPerSecond: limits.fileBytesPerSecond
     ) { SHA256Digest.code(of: $0, key: key) }
     let files = FileKeeper(
-      folder: folder, bytes: bytes, isTemporary: isTemporary, options,
+      folder: folder, bytes: bucket.map { BucketBytes($0) } ?? FolderBytes(folder: folder),
+      stage: bucket?.storage("uploads/"), isTemporary: isTemporary, options,
       processor: MediaFiles(pictures: pictures(logger)))
     return (files, settings)
   }
@@ -58,7 +58,7 @@ extension Server {
   /// Returns the bucket that has the bytes; `nil` = none is set.
   private static func bucket(
     _ s3: Configuration.Files.S3
-  ) throws(ServerError) -> BucketBytes? {
+  ) throws(ServerError) -> Bucket? {
     if s3.bucket.isEmpty { return nil }
     var environment: [String: String] = [:]
     for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"] {
@@ -69,10 +69,7 @@ extension Server {
         "There are no credentials for the bucket \(s3.bucket) (files.s3). Set AWS_ACCESS_KEY_ID and "
           + "AWS_SECRET_ACCESS_KEY in the environment.", .configuration)
     }
-    let location = S3Storage.Location(
-      bucket: s3.bucket, prefix: "files/", region: s3.region,
-      endpoint: s3.endpoint.isEmpty ? nil : s3.endpoint)
-    return BucketBytes(location, credentials)
+    return Bucket(s3, credentials)
   }
 
   private static func pictures(_ logger: Logger) -> PictureProcessor? {

@@ -18,6 +18,8 @@ struct UploadTable {
     var bytes: Int64 = 0
     /// What stays free of the disk.
     var minimumFreeBytes: Int64 = 0
+    /// Whether other relays can go on with the uploads: see `UploadStage`.
+    var areStaged = false
   }
 
   /// What other threads do for an upload; answered by `take`.
@@ -34,52 +36,27 @@ struct UploadTable {
     var loop: Int
   }
 
-  private enum Stage {
-    case receiving
-    /// The last request's bytes are being checked.
-    case checking(UploadChecksum, Asker)
-    /// The file is being made.
-    case placing
-    case complete(StoredFile)
-  }
-
-  private struct Entry {
-    var user: String
-    var upload: Upload
-    var stage = Stage.receiving
-    /// The request that may write.
-    var writer: Asker?
-    /// The bytes from here on count once they are checked.
-    var uncheckedFrom: Int64?
-    /// Milliseconds since 1970; `nil` = all is synced.
-    var writtenAt: Int64?
-    /// Who waits for the file.
-    var waiting: [Asker] = []
-
-    /// How far the upload is.
-    var sureUpload: Upload {
-      var upload = upload
-      upload.offset = uncheckedFrom ?? upload.offset
-      return upload
-    }
-  }
-
   static let keptMilliseconds: Int64 = 86_400_000
+  private static let idBytes = 16
   /// Bytes are synced if none has followed for this time.
   private static let restMilliseconds: Int64 = 1000
   /// In total: also empty ones take memory, and a file each.
   private static let uploadsLimit = 100_000
 
-  private let folder: FileFolder
-  private let options: Options
+  let folder: FileFolder
+  let options: Options
   private let counts: FileCounts
   private let report: @Sendable (SystemError?) -> Void
-  private var entries: [String: Entry] = [:]
+  var entries: [String: Entry] = [:]
   private var totals = UploadTotals()
   /// What is to be done on other threads.
-  private(set) var orders: [Order] = []
+  var orders: [Order] = []
+  var stageOrders: [StageOrder] = []
   /// Answers to requests that had to wait.
-  private(set) var answers: [(Asker, FileWorkResult)] = []
+  var answers: [(Asker, FileWorkResult)] = []
+  var lastGeneration = 0
+  /// Requests that the stage has not answered yet.
+  var openings = 0
 
   /// Reads the uploads that are there.
   /// - Parameter report: called with an error of the disk, and with `nil` once it works again.
@@ -88,6 +65,7 @@ struct UploadTable {
     report: @escaping @Sendable (SystemError?) -> Void
   ) {
     (self.folder, self.options, self.counts, self.report) = (folder, options, counts, report)
+    if options.areStaged { folder.clear(folder.uploads) }
     for name in PrivateFiles.names(in: folder.uploads) ?? [] {
       let id = String(name.prefix { $0 != "." })
       if entries[id] == nil { set(id, to: read(id)) }
@@ -104,6 +82,11 @@ struct UploadTable {
     return orders
   }
 
+  mutating func takeStageOrders() -> [StageOrder] {
+    defer { stageOrders = [] }
+    return stageOrders
+  }
+
   mutating func takeAnswers() -> [(Asker, FileWorkResult)] {
     defer { answers = [] }
     return answers
@@ -113,6 +96,12 @@ struct UploadTable {
 
   /// - Returns: the answer; `nil` if it comes later, or there is none.
   mutating func perform(_ work: FileWork, for asker: Asker, now: Int64) -> FileWorkResult? {
+    options.areStaged && ask(about: work, for: asker)
+      ? nil : performHere(work, for: asker, now: now)
+  }
+
+  /// The same, once it is known that no other relay goes on with the upload.
+  mutating func performHere(_ work: FileWork, for asker: Asker, now: Int64) -> FileWorkResult? {
     do throws(FileRefusal) {
       switch work {
       case .create(let user, let bytes, let metadata, let used):
@@ -143,31 +132,32 @@ struct UploadTable {
   private mutating func create(
     _ user: String, _ bytes: Int64, _ metadata: String, _ used: Int64, _ now: Int64
   ) throws(FileRefusal) -> Upload {
-    if entries.count >= Self.uploadsLimit { throw .relayIsFull }
-    try totals.check(
-      bytes, of: user, usedBytes: used, storedBytes: counts.values.storedBytes, options
-    ) { folder.freeBytes }
-    var random = SystemRandomNumberGenerator()
-    let id = Base64.encodeForURL(
-      (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+    try checkLimits(user, bytes, used)
+    let id = RandomName.next(bytes: Self.idBytes)
     let upload = Upload(
       id: id, bytes: bytes, offset: 0, metadata: metadata, expiresAt: now + Self.keptMilliseconds)
-    let entry = Entry(user: user, upload: upload)
+    let entry = Entry(user: user, upload: upload, generation: nextGeneration())
     try writing { () throws(SystemError) in
       try folder.prepare()
       try WholeFile.write([], to: folder.upload(id), permissions: 0o600)
       try write(entry)
     }
-    set(id, to: entry)
-    counts.set(uploads: entries.count)
+    insert(entry)
     return upload
   }
 
-  /// Sets an entry whose upload may have another length or offset than before.
-  private mutating func set(_ id: String, to entry: Entry?) {
-    if let old = entries[id] { totals.remove(old.upload, of: old.user) }
+  func checkLimits(_ user: String, _ bytes: Int64, _ used: Int64) throws(FileRefusal) {
+    if entries.count >= Self.uploadsLimit { throw .relayIsFull }
+    try totals.check(
+      bytes, of: user, usedBytes: used, storedBytes: counts.values.storedBytes, options
+    ) { folder.freeBytes }
+  }
+
+  /// Sets an entry whose upload may have another length, or lack another number of bytes, than before.
+  mutating func set(_ id: String, to entry: Entry?) {
+    if let old = entries[id] { totals.remove(old) }
     entries[id] = entry
-    if let entry { totals.add(entry.upload, of: entry.user) }
+    if let entry { totals.add(entry) }
   }
 
   private mutating func begin(
@@ -221,6 +211,7 @@ struct UploadTable {
     entry.writtenAt = now
     set(id, to: entry)
     counts.add(received: bytes.count)
+    stageIfDue(id)
     return entry.upload
   }
 
@@ -240,11 +231,19 @@ struct UploadTable {
   private mutating func finishIfComplete(
     _ entry: Entry, _ id: String, for asker: Asker
   ) -> FileWorkResult? {
-    guard entry.upload.offset == entry.upload.bytes else { return .upload(entry.upload) }
+    guard entry.isComplete else {
+      guard options.areStaged else { return .upload(entry.upload) }
+      stage(id, for: asker)
+      return nil
+    }
     entries[id]?.stage = .placing
     entries[id]?.writtenAt = nil
     entries[id]?.waiting = [asker]
-    orders.append(.place(id, user: entry.user))
+    if entry.staged == nil {
+      orders.append(.place(id, user: entry.user))
+    } else {
+      stageOrders.append(.assemble(id, generation: entry.generation))
+    }
     return nil
   }
 
@@ -253,10 +252,10 @@ struct UploadTable {
     of entry: Entry, _ id: String, for asker: Asker
   ) -> FileWorkResult? {
     switch entry.stage {
-    case .receiving where entry.uncheckedFrom == nil:
+    case .receiving where entry.isComplete:
       // One that was complete when the relay was killed becomes a file now.
       return finishIfComplete(entry, id, for: asker)
-    case .receiving, .checking: return .upload(entry.sureUpload)
+    case .receiving, .checking: return .upload(entry.toldUpload)
     case .complete(let file): return .complete(file)
     case .placing:
       entries[id]?.waiting.append(asker)
@@ -313,24 +312,35 @@ struct UploadTable {
         isLast || now - written >= Self.restMilliseconds || now < written
       {
         entries[id]?.writtenAt = nil
-        orders.append(.sync(id))
+        if options.areStaged { stageRest(entry, id) } else { orders.append(.sync(id)) }
       }
     }
   }
 
   private mutating func remove(_ id: String) {
+    if entries[id]?.isKnownToStage == true { stageOrders.append(.discard(id)) }
+    drop(id)
+  }
+
+  mutating func insert(_ entry: Entry) {
+    set(entry.upload.id, to: entry)
+    counts.set(uploads: entries.count)
+  }
+
+  /// Removes what this relay has of an upload.
+  mutating func drop(_ id: String) {
     guard let entry = entries[id] else { return }
     if case .checking(_, let asker) = entry.stage { answers.append((asker, .nothing)) }
     set(id, to: nil)
+    counts.set(uploads: entries.count)
     orders.append(.forget(id))
     folder.remove(folder.record(id))
     folder.remove(folder.upload(id))
-    counts.set(uploads: entries.count)
   }
 
   // MARK: - Records
 
-  private func writing(_ body: () throws(SystemError) -> Void) throws(FileRefusal) {
+  func writing(_ body: () throws(SystemError) -> Void) throws(FileRefusal) {
     do throws(SystemError) { try body() } catch {
       report(error)
       throw error.isFullDisk ? .diskIsFull : .failed
@@ -339,32 +349,18 @@ struct UploadTable {
   }
 
   private func write(_ entry: Entry) throws(SystemError) {
-    var json = Array("{\"user\":".utf8)
-    json.append(jsonString: entry.user)
-    json += Array(
-      ",\"bytes\":\(entry.upload.bytes),\"expires_at\":\(entry.upload.expiresAt)".utf8)
-    if let start = entry.uncheckedFrom { json += Array(",\"unchecked_from\":\(start)".utf8) }
-    json += Array(",\"metadata\":".utf8)
-    json.append(jsonString: entry.upload.metadata)
     try WholeFile.write(
-      json + [UInt8(ascii: "}")], to: folder.record(entry.upload.id), permissions: 0o600)
+      entry.record.json, to: folder.record(entry.upload.id), permissions: 0o600)
   }
 
   /// Reads an upload; `nil` if its record or its bytes are missing or damaged: the client begins again.
   private func read(_ id: String) -> Entry? {
-    guard
-      let json = (try? WholeFile.read(folder.record(id), limitBytes: 1 << 17)).flatMap({
-        JSONNode($0)
-      }),
-      let size = folder.status(of: folder.upload(id))?.size,
-      let user = json["user"]?.string, let bytes = json["bytes"]?.integer, size <= bytes,
-      let expiresAt = json["expires_at"]?.integer, let metadata = json["metadata"]?.string
+    let json = try? WholeFile.read(folder.record(id), limitBytes: UploadRecord.limitBytes)
+    guard let record = json.flatMap({ UploadRecord(json: $0) }),
+      let size = folder.status(of: folder.upload(id))?.size, size <= record.bytes
     else { return nil }
-    var entry = Entry(
-      user: user,
-      upload: Upload(
-        id: id, bytes: bytes, offset: size, metadata: metadata, expiresAt: expiresAt))
-    entry.uncheckedFrom = json["unchecked_from"]?.integer.map { min($0, size) }
+    var entry = Entry(user: record.user, upload: record.upload(id, offset: size))
+    entry.uncheckedFrom = record.uncheckedFrom.map { min($0, size) }
     return entry
   }
 }

@@ -16,17 +16,17 @@ struct UploadTotals {
 
   private var users: [String: Share] = [:]
   private var all = Share()
-  /// What has not arrived.
+  /// What the disk does not have yet.
   private var missingBytes: Int128 = 0
 
-  mutating func add(_ upload: Upload, of user: String) { add(1, upload, user) }
-  mutating func remove(_ upload: Upload, of user: String) { add(-1, upload, user) }
+  mutating func add(_ entry: UploadTable.Entry) { add(1, entry) }
+  mutating func remove(_ entry: UploadTable.Entry) { add(-1, entry) }
 
-  private mutating func add(_ sign: Int128, _ upload: Upload, _ user: String) {
-    users[user, default: Share()].add(sign, upload)
-    if users[user]?.uploads == 0 { users[user] = nil }
-    all.add(sign, upload)
-    missingBytes += sign * Int128(upload.bytes - upload.offset)
+  private mutating func add(_ sign: Int128, _ entry: UploadTable.Entry) {
+    users[entry.user, default: Share()].add(sign, entry.upload)
+    if users[entry.user]?.uploads == 0 { users[entry.user] = nil }
+    all.add(sign, entry.upload)
+    missingBytes += sign * Int128(entry.missingBytes)
   }
 
   /// Throws unless a user may begin an upload.

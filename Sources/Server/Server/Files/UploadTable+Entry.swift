@@ -1,0 +1,61 @@
+import Gateway
+import Relay
+
+/// What the table has of each upload.
+extension UploadTable {
+  enum Stage {
+    case receiving
+    /// The last request's bytes are being checked.
+    case checking(UploadChecksum, Asker)
+    /// The file is being made.
+    case placing
+    case complete(StoredFile)
+  }
+
+  struct Entry {
+    var user: String
+    var upload: Upload
+    var stage = Stage.receiving
+    /// How far other relays can go on with it; `nil` = they do not know of it, nor does its client.
+    var staged: Int64?
+    var isBeingStaged = false
+    /// The bytes before are only in the stage.
+    var localFrom: Int64 = 0
+    /// Each time that an upload comes to this relay it has another one: an order for an earlier time has no effect.
+    var generation = 0
+    /// The request that may write.
+    var writer: Asker?
+    /// The bytes from here on count once they are checked.
+    var uncheckedFrom: Int64?
+    /// Milliseconds since 1970; `nil` = all is synced.
+    var writtenAt: Int64?
+    /// Who waits for the file.
+    var waiting: [Asker] = []
+
+    /// How far the upload is.
+    var sureUpload: Upload {
+      var upload = upload
+      upload.offset = uncheckedFrom ?? upload.offset
+      return upload
+    }
+
+    /// What a client is told.
+    var toldUpload: Upload {
+      var upload = sureUpload
+      upload.offset = staged ?? upload.offset
+      return upload
+    }
+
+    var isComplete: Bool { uncheckedFrom == nil && upload.offset == upload.bytes }
+
+    var isReceiving: Bool { if case .receiving = stage { true } else { false } }
+
+    var record: UploadRecord {
+      UploadRecord(
+        user: user, bytes: upload.bytes, expiresAt: upload.expiresAt, metadata: upload.metadata,
+        uncheckedFrom: uncheckedFrom)
+    }
+
+    var missingBytes: Int64 { upload.bytes - upload.offset + localFrom }
+  }
+}
