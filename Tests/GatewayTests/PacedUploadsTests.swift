@@ -24,11 +24,11 @@ import Testing
       loop.world.onKeep = { work in
         if case .write(_, let block) = work { received.bytes += Int64(block.count) }
         return .upload(
-          Upload(id: "u", bytes: 8_000_000, offset: received.bytes, metadata: "", expiresAt: 1))
+          Upload(id: "AAAAAAAAAAAAAAAAAAAAAA", bytes: 8_000_000, offset: received.bytes, metadata: "", expiresAt: 1))
       }
       loop.send(
         """
-        PATCH /v1/files/u?user=ada HTTP/1.1\r
+        PATCH /v1/files/AAAAAAAAAAAAAAAAAAAAAA?user=ada HTTP/1.1\r
         Host: relay\r
         Tus-Resumable: 1.0.0\r
         Upload-Offset: 0\r
