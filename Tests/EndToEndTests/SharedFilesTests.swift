@@ -32,6 +32,13 @@ extension `End to end` {
     @Test func `bytes that the log never knew go after a day`() throws {
       try play("orphans")
     }
+    @Test func `a file that is too large for one request to the bucket is stored in parts`() throws
+    {
+      try play("large")
+    }
+    @Test func `relay verify and relay export read the bucket`() throws {
+      try play("commands")
+    }
     @Test func `a bucket that fails holds up files, and nothing else`() throws {
       try play("down")
     }

@@ -55,6 +55,38 @@ import Testing
     #expect(last.objects.map(\.name) == ["4"] && last.next == nil)
   }
 
+  @Test(arguments: ["pages", "flaky"])
+  func `stores an object that is larger than a part`(bucket: String) throws {
+    let server = try S3Server()
+    defer { server.stop() }
+    let storage = server.storage(bucket: bucket, prefix: "files/")
+    let size = Int64(2 * S3Storage.partBytes + 5)
+    var largest = 0
+    try storage.put("large", bytes: size) { range in
+      largest = max(largest, range.count)
+      return range.map { UInt8(truncatingIfNeeded: $0 % 251) }
+    }
+    #expect(largest == S3Storage.partBytes)
+    let seam = Int64(S3Storage.partBytes) - 2
+    let part = try storage.part(seam..<seam + 4, of: "large")
+    #expect(part.size == size)
+    #expect(part.bytes == (seam..<seam + 4).map { UInt8(truncatingIfNeeded: $0 % 251) })
+    #expect(try storage.list() == ["large"])
+  }
+
+  @Test func `says that the service has made no object of the parts`() throws {
+    let server = try S3Server()
+    defer { server.stop() }
+    let storage = server.storage(bucket: "partless", prefix: "")
+    let error = try #require(throws: StorageError.self) {
+      try storage.put("large", bytes: Int64(S3Storage.partBytes) + 1) {
+        [UInt8](repeating: 0, count: $0.count)
+      }
+    }
+    #expect(error.description.contains("InternalError"))
+    #expect(try storage.list() == [])
+  }
+
   private func error(_ bucket: String, secret: String? = nil) throws -> StorageError {
     let server = try S3Server()
     defer { server.stop() }

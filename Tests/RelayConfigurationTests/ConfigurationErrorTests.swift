@@ -260,7 +260,7 @@ import Testing
     ),
     (
       "files: { s3: { bucket: chat } }\nlimits: { file_bytes: 0 }\n\(postgres)",
-      "expected 1 to 67108864: a file is sent to S3 in one request, from memory"
+      "expected 1 to 167772160000: a file has at most 10,000 parts of 16 MiB in S3"
     ),
     ("files: { s3: { bucket: chat } }", "files.s3.bucket is set, but the log is in SQLite"),
     ("files: { s3: { bucket: \"a/b\" } }", "the name of a bucket"),

@@ -45,7 +45,8 @@ struct Backup: ParsableCommand {
         throw StoreError(
           .configuration,
           "The log is in PostgreSQL, accounts included: back up that database, with pg_basebackup or "
-            + "pgBackRest. relay export writes the log as JSON.")
+            + "pgBackRest, and copy the bucket of the files (files.s3) after it. relay export writes the log as JSON."
+        )
       }
       var options = BackupRun.Options()
       options.bytesPerSecond = rate?.bytes

@@ -29,7 +29,7 @@ struct Export: ParsableCommand {
   func validate() throws {
     guard files == nil || user != nil else {
       throw ValidationError(
-        "--files needs --user. Copy the folder files of the data folder beside the export of a whole store."
+        "--files needs --user. Copy the folder files of the data folder, or the bucket (files.s3), beside the export of a whole store."
       )
     }
     guard user == nil || room == nil else {

@@ -196,7 +196,7 @@ extension Configuration {
         Contradiction(
           key: "limits.file_bytes", found: "is \(limits.fileBytes), and files.s3.bucket is set",
           expected:
-            "expected 1 to \(Files.S3.objectBytes): a file is sent to S3 in one request, from memory"
+            "expected 1 to \(Files.S3.objectBytes): a file has at most 10,000 parts of 16 MiB in S3"
         ))
     }
     if files.bytes > 0 {

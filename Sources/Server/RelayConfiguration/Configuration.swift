@@ -286,8 +286,8 @@ extension Configuration {
       public var bucket = ""
       public var region = "us-east-1"
 
-      /// The size of the largest file.
-      package static let objectBytes = 64 << 20
+      /// The size of the largest file: 10,000 parts of 16 MiB.
+      package static let objectBytes = 10_000 * (16 << 20)
     }
   }
 

@@ -89,9 +89,9 @@ public enum StorePlace: Sendable {
 
   /// See `Store.verify`. The file of accounts is checked as well, and the bytes of files.
   public func verify() throws -> StoreVerification {
-    let verification = try verifyDatabases()
-    guard case .sqlite(let folder) = self else { return verification }
-    return FileVerifier.run(dataFolder: folder, verification)
+    var verification = try verifyDatabases()
+    try Self.explaining { try verifyFiles(&verification) }
+    return verification
   }
 
   /// The same without the bytes of files.
@@ -164,7 +164,7 @@ public enum StorePlace: Sendable {
       try Self.explaining { try self.accounts(creating: true)?.add(accounts) }
     }
     if case .sqlite(let folder) = self {
-      let missing = try FileVerifier.missingCount(dataFolder: folder)
+      let missing = try Self.missingFileCount(dataFolder: folder)
       if missing > 0 {
         report(
           "The store has \(missing) contents of files that are not in \(folder)/files: an export has no bytes of files. "

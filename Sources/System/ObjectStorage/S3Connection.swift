@@ -2,9 +2,16 @@ internal import CCurl
 
 /// A connection to S3 (a libcurl easy handle), which is used for one request after the other.
 @safe struct S3Connection: ~Copyable, Sendable {
+  struct Answer {
+    var status: Int
+    var body: [UInt8]
+    /// The headers `Content-Range` and `ETag`; empty = none.
+    var contentRange: String
+    var tag: String
+  }
+
   enum Outcome {
-    /// - Parameter contentRange: the header `Content-Range`; empty = none.
-    case answer(status: Int, body: [UInt8], contentRange: String)
+    case answer(Answer)
     case failure(String)
   }
 
@@ -83,17 +90,20 @@ internal import CCurl
       return .failure(unsafe String(cString: curl_easy_strerror(code)))
     }
     return .answer(
-      status: unsafe ccurl_status(handle), body: body.bytes, contentRange: body.contentRange)
+      Answer(
+        status: unsafe ccurl_status(handle), body: body.bytes,
+        contentRange: body.headers["content-range"] ?? "", tag: body.headers["etag"] ?? ""))
   }
 
   private final class Body {
     var bytes: [UInt8] = []
-    var contentRange = ""
+    var headers: [String: String] = [:]
 
     func take(header line: String) {
-      guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == "content-range"
-      else { return }
-      contentRange = line[line.index(after: colon)...].filter { !$0.isWhitespace }
+      guard let colon = line.firstIndex(of: ":") else { return }
+      let name = line[..<colon].lowercased()
+      guard ["content-range", "etag"].contains(name) else { return }
+      headers[name] = line[line.index(after: colon)...].filter { !$0.isWhitespace }
     }
   }
 

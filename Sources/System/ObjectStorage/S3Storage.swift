@@ -126,23 +126,24 @@ public final class S3Storage: ObjectStorage {
 
   /// Carries out a request, again if it fails for a reason that may pass.
   /// - Parameter name: the object; `nil` = the bucket.
-  private func request(
+  func request(
     _ method: String, _ name: String?, query: [(String, String)] = [], header: String? = nil,
     content: [UInt8] = []
-  ) throws(StorageError) -> (body: [UInt8], contentRange: String) {
+  ) throws(StorageError) -> S3Connection.Answer {
     var wait = Self.firstWaitMilliseconds
     var attempt = 1
     while true {
       let answer = send(method, name, query, header, content)
       switch answer {
-      case .answer(let status, let body, let range) where (200..<300).contains(status):
-        return (body, range)
+      case .answer(let answer) where (200..<300).contains(answer.status): return answer
       // RFC 9110 §15.5.17: the range begins after the end.
-      case .answer(416, _, let range): return ([], range)
-      case .answer(let status, let body, _) where !Self.mayPass(status):
-        throw refusal(status, String(decoding: body, as: UTF8.self), name)
-      case .answer(let status, _, _):
-        if attempt == attempts { throw unreachable("it answers with status \(status)") }
+      case .answer(var answer) where answer.status == 416:
+        answer.body = []
+        return answer
+      case .answer(let answer) where !Self.mayPass(answer.status):
+        throw refusal(answer.status, String(decoding: answer.body, as: UTF8.self), name)
+      case .answer(let answer):
+        if attempt == attempts { throw unreachable("it answers with status \(answer.status)") }
       case .failure(let reason):
         if attempt == attempts { throw unreachable(reason) }
       }
@@ -167,7 +168,8 @@ public final class S3Storage: ObjectStorage {
     if let header { headers.append(header) }
     let url = origin + path + (encoded.isEmpty ? "" : "?\(encoded)")
     return connection.withLock {
-      $0.send(method, url, headers: headers, content: method == "PUT" ? content : nil)
+      $0.send(
+        method, url, headers: headers, content: ["PUT", "POST"].contains(method) ? content : nil)
     }
   }
 
@@ -179,7 +181,7 @@ public final class S3Storage: ObjectStorage {
     status >= 500 && status != 501 || status == 429 || status == 408
   }
 
-  private func unreachable(_ reason: String) -> StorageError {
+  func unreachable(_ reason: String) -> StorageError {
     StorageError(
       .unavailable,
       "\(description) cannot be reached: \(reason). Check the network and the service.")
@@ -211,7 +213,7 @@ public final class S3Storage: ObjectStorage {
   }
 
   /// Returns the texts of all elements of a name.
-  private static func texts(of element: String, in document: some StringProtocol) -> [Substring] {
+  static func texts(of element: String, in document: some StringProtocol) -> [Substring] {
     var texts: [Substring] = []
     var rest = Substring(document)
     while let start = rest.firstRange(of: "<\(element)>")?.upperBound,
@@ -223,7 +225,7 @@ public final class S3Storage: ObjectStorage {
     return texts
   }
 
-  private static func unescaped(_ text: Substring) -> String {
+  static func unescaped(_ text: Substring) -> String {
     var text = String(text)
     for (entity, character) in [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&amp;", "&")] {
       text.replace(entity, with: character)

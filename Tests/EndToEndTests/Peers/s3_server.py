@@ -2,7 +2,7 @@
 botocore, Amazon's library, and the content with its digest.
 
 A bucket has its behaviour by its name: `flaky` fails each request twice before it carries it out, `down` always,
-`elsewhere` is in another region; `absent` does not exist.
+`partless` makes no objects of parts, `elsewhere` is in another region; `absent` does not exist.
 """
 import hashlib
 import http.server
@@ -76,6 +76,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         objects = self.server.objects.setdefault(bucket, {})
         if not key:
             return self.list(bucket, objects, dict(urllib.parse.parse_qsl(url.query, keep_blank_values=True)))
+        query = dict(urllib.parse.parse_qsl(url.query, keep_blank_values=True))
+        if {"uploads", "uploadId"} & query.keys():
+            return self.serve_parts(bucket, key, query, content)
         if self.command == "PUT":
             objects[key] = content
             self.server.stored_at[bucket, key] = time.time()
@@ -93,7 +96,41 @@ class Handler(http.server.BaseHTTPRequestHandler):
         last = int(part[1]) + len(piece) - 1
         return self.answer(206, piece, **{"Content-Range": f"bytes {part[1]}-{last}/{len(objects[key])}"})
 
-    do_GET = do_PUT = do_DELETE = serve
+    def serve_parts(self, bucket, key, query, content):
+        """An object that comes in parts."""
+        uploads = self.server.uploads
+        if self.command == "POST" and "uploads" in query:
+            name = f"upload&{len(uploads)}/+"
+            uploads[name] = (bucket, key, {})
+            return self.answer(200, f"<R><UploadId>{escape(name)}</UploadId></R>".encode())
+        name = query["uploadId"]
+        if name not in uploads or uploads[name][:2] != (bucket, key):
+            return self.refuse(404, "NoSuchUpload")
+        parts = uploads[name][2]
+        if self.command == "PUT":
+            parts[int(query["partNumber"])] = content
+            return self.answer(200, ETag=self.tag(content))
+        del uploads[name]
+        if self.command == "DELETE":
+            return self.answer(204)
+        wanted = re.findall(r"<PartNumber>(\d+)</PartNumber><ETag>([^<]*)</ETag>", content.decode())
+        pieces = [parts[int(number)] for number, _ in wanted]
+        if [self.tag(piece) for piece in pieces] != [tag for _, tag in wanted]:
+            return self.refuse(400, "InvalidPart")
+        if any(len(piece) < 5 << 20 for piece in pieces[:-1]):
+            return self.refuse(400, "EntityTooSmall")
+        if bucket == "partless":
+            # As S3 does when it fails after it has begun to answer.
+            return self.answer(200, b"<Error><Code>InternalError</Code></Error>")
+        self.server.objects[bucket][key] = b"".join(pieces)
+        self.server.stored_at[bucket, key] = time.time()
+        return self.answer(200, b"<CompleteMultipartUploadResult/>")
+
+    @staticmethod
+    def tag(content):
+        return f'"{hashlib.md5(content).hexdigest()}"'
+
+    do_GET = do_PUT = do_POST = do_DELETE = serve
 
     def stored_at(self, bucket, key):
         return time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(self.server.stored_at[bucket, key]))
@@ -118,6 +155,8 @@ class Server(http.server.ThreadingHTTPServer):
         self.objects, self.tries, self.is_down = {}, {}, False
         # When each object was stored; a test may change it.
         self.stored_at = {}
+        # Objects in parts, which are not complete.
+        self.uploads = {}
         self.url = f"http://127.0.0.1:{self.server_port}"
 
 

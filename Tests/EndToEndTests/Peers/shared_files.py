@@ -5,8 +5,10 @@ import http.client
 import json
 import os
 import pathlib
+import re
 import secrets
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -17,7 +19,7 @@ from files import PART, Files, problem, status
 from relay import PATIENCE_S, WITHOUT_LIMITS, Relay, wait
 
 
-def start(program, url, s3, folder, count):
+def start(program, url, s3, folder, count, limits=WITHOUT_LIMITS):
     """Starts relays, each with a folder of its own."""
     os.environ.update(AWS_ACCESS_KEY_ID=s3_server.KEY_ID, AWS_SECRET_ACCESS_KEY=s3_server.SECRET)
     relays = []
@@ -27,7 +29,7 @@ def start(program, url, s3, folder, count):
         relays.append(Relay(program, own, f"""
 log: {{ engine: postgresql, url: "{url}", durability: os }}
 files: {{ s3: {{ endpoint: "{s3.url}", bucket: pages, region: {s3_server.REGION} }} }}
-{WITHOUT_LIMITS}"""))
+{limits}"""))
     return relays
 
 
@@ -168,6 +170,72 @@ def orphans(relays, s3):
     assert status(files.ask("GET", path), 200).content == b"known"
 
 
+def large(relays, s3):
+    """A file that is larger than what a relay sends in one request."""
+    files = Files(relays[0])
+    content = secrets.token_bytes(1 << 20) * 70
+    path = files.upload(content)
+    files.show(path, "general")
+    assert not s3.uploads, "parts are left"
+    status_of_relay = (pathlib.Path("/proc") / str(relays[0].process.pid) / "status").read_text()
+    peak = int(re.search(r"VmHWM:\s+(\d+) kB", status_of_relay)[1])
+    assert peak < 150_000, f"{peak} kB in memory"
+    begin = (64 << 20) - 10
+    part = status(files.ask("GET", path, {"Range": f"bytes={begin}-{begin + 19}"}), 206)
+    assert part.content == content[begin:begin + 20]
+    assert part.headers["Content-Range"].endswith(f"/{len(content)}")
+    assert hashlib.sha256(status(files.ask("GET", path), 200).content).digest() == hashlib.sha256(content).digest()
+
+
+def commands(relays, s3):
+    """relay verify and relay export --user read the bucket; what cannot work says so."""
+    def run(*arguments, status=0, without_key=False):
+        environment = {name: value for name, value in os.environ.items() if not (without_key and name.startswith("AWS"))}
+        done = subprocess.run(
+            [relays[0].program, *arguments, "--config", relays[0].folder / "relay.yaml"], env=environment,
+            capture_output=True, text=True, timeout=PATIENCE_S)
+        assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
+        return done
+
+    files = Files(relays[0])
+    sent, gone, unsent = (files.upload(content) for content in (b"sent" * 100_000, b"gone", b"unsent"))
+    files.show(sent, "general", "sent.txt")
+    files.show(gone, "general", "gone.txt")
+    ids = [path.rsplit("/", 1)[1] for path in (sent, gone, unsent)]
+
+    def key(content):
+        digest = hashlib.sha256(content).hexdigest()
+        return next(key for key in kept(s3) if digest in key)
+
+    assert not run("verify").stdout.count("file")
+    target = relays[0].folder / "copy"
+    done = run("export", "--user", "ada", "--files", target)
+    assert done.stderr.endswith(" lines, 3 files\n"), done.stderr
+    found = {str(path.relative_to(target)): path.read_bytes() for path in target.rglob("*") if path.is_file()}
+    assert found == {
+        f"{ids[0]}/sent.txt": b"sent" * 100_000, f"{ids[1]}/gone.txt": b"gone", f"{ids[2]}/not-sent": b"unsent"}, found
+    objects = s3.objects["pages"]
+    name = key(b"sent" * 100_000)
+    whole, lost = objects[name], objects.pop(key(b"gone"))
+    objects[name] = whole[:-1] + b"?"
+    said = run("verify", status=3).stdout
+    assert "room general, seq 1: the bytes of the file" in said and "are damaged: s3://pages/files/" in said, said
+    assert "room general, seq 2: the bytes of the file" in said and "are missing: there is no s3://pages/files/" in said, said
+    done = run("export", "--user", "ada", "--files", target, status=3)
+    assert "bytes of 1 files of ada are missing" in done.stderr, done.stderr
+    # Without credentials, and while the bucket fails.
+    for arguments in (["verify"], ["export", "--user", "ada", "--files", target]):
+        said = run(*arguments, status=1, without_key=True).stderr
+        assert "There are no credentials for the bucket pages" in said, said
+    objects[name] = whole
+    s3.is_down = True
+    assert "s3://pages/files cannot be reached" in run("verify", status=3).stdout
+    s3.is_down = False
+    assert "--files needs --user" in run("export", "--files", target, status=2).stderr
+    assert "copy the bucket of the files" in run("backup", "--to", target, status=1).stderr
+    assert lost == b"gone"
+
+
 def down(relays, s3):
     """A bucket that fails holds up files, and nothing else."""
     files = Files(relays[0])
@@ -194,14 +262,16 @@ def down(relays, s3):
 
 
 # How many relays each case has.
-COUNTS = {"shared": 3, "moved": 3, "frozen": 2, "orphans": 1, "down": 2}
+COUNTS = {"shared": 3, "moved": 3, "frozen": 2, "orphans": 1, "down": 2, "commands": 1, "large": 1}
+LARGE = WITHOUT_LIMITS.replace(" }", ", file_bytes: 100000000, file_bytes_per_s: 0 }")
 
 if __name__ == "__main__":
     case, program, url = sys.argv[1:]
     server = s3_server.Server()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with tempfile.TemporaryDirectory() as folder:
-        relays = start(program, url, server, folder, COUNTS[case])
+        limits = LARGE if case == "large" else WITHOUT_LIMITS
+        relays = start(program, url, server, folder, COUNTS[case], limits)
         try:
             globals()[case](relays, server)
             for relay in relays:

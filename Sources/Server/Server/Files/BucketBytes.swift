@@ -1,6 +1,8 @@
+import Glibc
 import ObjectStorage
 import Platform
 import RelayConfiguration
+import SQLiteLog
 
 /// The bucket that several relays share.
 struct Bucket {
@@ -10,8 +12,20 @@ struct Bucket {
   private let settings: Configuration.Files.S3
   private let credentials: S3Credentials
 
-  init(_ settings: Configuration.Files.S3, _ credentials: S3Credentials) {
-    (self.settings, self.credentials) = (settings, credentials)
+  /// Returns the one that is set; `nil` = none.
+  init?(_ configuration: Configuration) throws(ServerError) {
+    let s3 = configuration.files.s3
+    if s3.bucket.isEmpty { return nil }
+    var environment: [String: String] = [:]
+    for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"] {
+      environment[name] = unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+    guard let credentials = S3Credentials(environment) else {
+      throw ServerError(
+        "There are no credentials for the bucket \(s3.bucket) (files.s3). Set AWS_ACCESS_KEY_ID and "
+          + "AWS_SECRET_ACCESS_KEY in the environment.", .configuration)
+    }
+    (settings, self.credentials) = (s3, credentials)
   }
 
   /// Returns the objects whose names begin with a prefix, with a connection of their own.
@@ -30,26 +44,49 @@ struct Bucket {
 /// the same bytes do not share them.
 struct BucketBytes: FileBytes {
   private let storage: S3Storage
+  private let folder: FileFolder
 
   private static let namesAtOnce = 256
   private static let randomBytes = 16
 
-  init(_ bucket: Bucket) { storage = bucket.storage("files/") }
+  /// - Parameter folder: that of uploads.
+  init(_ bucket: Bucket, _ folder: FileFolder) {
+    storage = bucket.storage("files/")
+    self.folder = folder
+  }
+
+  /// Those of the bucket that is set, to be read beside relays; `nil` = none is.
+  init?(_ configuration: Configuration) throws {
+    do throws(ServerError) {
+      guard let bucket = try Bucket(configuration) else { return nil }
+      self.init(bucket, FileFolder(inDataFolder: configuration.dataFolder))
+    } catch {
+      throw StoreError(.configuration, error.description)
+    }
+  }
 
   var check: String { "the service and the network between" }
   var countedBytes: Int64 { 0 }
   var isShared: Bool { true }
+  var description: String { storage.description }
+
+  func place(of name: String) -> String { "\(storage.description)/\(name)" }
 
   func name(ofHash hash: String) -> String {
     "\(hash)-\(RandomName.next(bytes: Self.randomBytes))"
   }
 
   func store(_ path: String, as name: String) throws(FileBytesError) -> Int64 {
-    let bytes: [UInt8]
-    do throws(SystemError) { bytes = try WholeFile.read(path) } catch {
-      throw FileBytesError(error)
+    let size = folder.status(of: path)?.size ?? 0
+    try attempt { () throws(StorageError) in
+      try storage.put(name, bytes: size) { (range) throws(StorageError) in
+        do throws(SystemError) {
+          return try folder.read(path, at: range.lowerBound, bytes: range.count).bytes
+        } catch {
+          throw StorageError(.unavailable, "\(error)")
+        }
+      }
     }
-    try attempt { () throws(StorageError) in try storage.put(bytes, as: name) }
     return 0
   }
 

@@ -6,6 +6,12 @@ protocol FileBytes: Sendable {
   /// What the operator checks if it fails.
   var check: String { get }
 
+  /// How messages call it.
+  var description: String { get }
+
+  /// How messages call the bytes with a name.
+  func place(of name: String) -> String
+
   /// The size of all bytes, where this relay alone stores any; otherwise 0.
   var countedBytes: Int64 { get }
 
@@ -33,6 +39,20 @@ protocol FileBytes: Sendable {
   func names(
     storedBefore time: Int64, from place: String
   ) throws(FileBytesError) -> (names: [String], next: String?)
+}
+
+extension FileBytes {
+  /// Calls `body` with all bytes that have a name, some at a time.
+  /// - Returns: whether there are any.
+  func forEachBlock(of name: String, _ body: ([UInt8]) throws -> Void) throws -> Bool {
+    var offset: Int64 = 0
+    while true {
+      guard let (block, size) = try read(name, at: offset, bytes: 4 << 20) else { return false }
+      try body(block)
+      offset += Int64(block.count)
+      if block.isEmpty || offset >= size { return true }
+    }
+  }
 }
 
 /// Why bytes cannot be stored, read or removed.

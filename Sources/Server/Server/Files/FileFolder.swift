@@ -98,20 +98,6 @@ struct FileFolder: Sendable {
     }
   }
 
-  /// Copies stored bytes to a new file, which only its owner can access.
-  func copy(_ hash: String, to path: String) throws(SystemError) {
-    try withFile(stored(hash), O_RDONLY) { source throws(SystemError) in
-      let target = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-      guard target >= 0 else { throw .last("open \(path)") }
-      defer { close(target) }
-      while true {
-        let count = sendfile(target, source, nil, 1 << 20)
-        guard count >= 0 else { throw .last("write \(path)") }
-        if count == 0 { return }
-      }
-    }
-  }
-
   func truncate(_ path: String, to size: Int64) throws(SystemError) {
     guard unsafe Glibc.truncate(path, off_t(size)) == 0 else { throw .last("truncate \(path)") }
   }

@@ -1,76 +1,59 @@
 import Platform
+import PostgresLog
 import Relay
+import RelayConfiguration
 import SQLiteLog
 import TLS
 
-/// Checks that the bytes of all files that a store knows are there, with their hashes. May run beside a relay: what is
+/// Checks that the bytes of all files that a log knows are there, with their hashes. May run beside relays: what is
 /// wrong is looked for once more, since the file may have been removed meanwhile.
-struct FileVerifier: ~Copyable {
-  private let folder: FileFolder
-  private var files: StoredFiles
+struct FileVerifier<Files: KnownFiles & ~Copyable>: ~Copyable {
+  private let bytes: any FileBytes
+  private var files: Files
 
-  /// - Parameter verification: what was found in the store; what is found here is added.
-  static func run(
-    dataFolder: String, _ verification: StoreVerification
-  ) -> StoreVerification {
-    var verification = verification
-    do throws(StoreError) {
-      var verifier = FileVerifier(
-        folder: FileFolder(inDataFolder: dataFolder), files: try StoredFiles(folder: dataFolder))
-      try verifier.checkBytes(&verification)
-      try verifier.searchUnnamed(&verification)
-    } catch {
-      verification.add("the files of the store cannot be checked: \(error)")
-    }
-    return verification
-  }
-
-  /// Returns how many contents that files have are not in a data folder.
-  static func missingCount(dataFolder: String) throws -> Int {
-    let folder = FileFolder(inDataFolder: dataFolder)
-    var files = try StoredFiles(folder: dataFolder)
-    var count = 0
-    try files.forEach { hash, _, _ in
-      if folder.status(of: folder.stored(hash)) == nil { count += 1 }
-    }
-    return count
-  }
-
-  private init(folder: FileFolder, files: consuming StoredFiles) {
-    self.folder = folder
+  init(_ bytes: any FileBytes, files: consuming Files) {
+    self.bytes = bytes
     self.files = files
   }
 
-  /// Why the bytes with a hash are of no use; `nil` if they are sound.
-  private static func damage(of hash: String, in folder: FileFolder) -> String? {
-    let path = folder.stored(hash)
-    do throws(SystemError) {
-      guard SHA256Digest.hex(try folder.digest(of: path)) != hash else { return nil }
-      return "are damaged: \(path) has another SHA-256 than its name"
+  /// - Parameter verification: what was found in the log; what is found here is added.
+  mutating func run(_ verification: inout StoreVerification) {
+    do {
+      try checkBytes(&verification)
+      try searchUnnamed(&verification)
     } catch {
-      return "are missing or cannot be read: \(error)"
+      verification.add("the files of the store cannot be checked: \(error)")
     }
   }
 
-  private mutating func checkBytes(
-    _ verification: inout StoreVerification
-  ) throws(StoreError) {
+  /// Why the bytes with a name are of no use; `nil` if they are sound.
+  private static func damage(of name: String, in bytes: any FileBytes) throws -> String? {
+    let place = bytes.place(of: name)
+    var digest = DigestStream(.sha256)
+    do {
+      guard try bytes.forEachBlock(of: name, { digest.add($0, count: $0.count) }) else {
+        return "are missing: there is no \(place)"
+      }
+    } catch {
+      // A service that fails says nothing of a file.
+      if bytes.isShared { throw error }
+      return "cannot be read: \(error)"
+    }
+    let isRight = SHA256Digest.hex(digest.finish()) == name.prefix(64)
+    return isRight ? nil : "are damaged: \(place) has another SHA-256 than its name"
+  }
+
+  private mutating func checkBytes(_ verification: inout StoreVerification) throws {
     var found: [(hash: String, file: String, isThumbnail: Bool, damage: String)] = []
     var further = 0
-    let folder = folder
-    do {
-      try files.forEach { hash, file, isThumbnail in
-        guard let damage = Self.damage(of: hash, in: folder) else { return }
-        if found.count < StoreVerification.breakLimit {
-          found.append((hash, file, isThumbnail, damage))
-        } else {
-          further += 1
-        }
+    let bytes = bytes
+    try files.forEach { hash, file, isThumbnail in
+      guard let damage = try Self.damage(of: hash, in: bytes) else { return }
+      if found.count < StoreVerification.breakLimit {
+        found.append((hash, file, isThumbnail, damage))
+      } else {
+        further += 1
       }
-    } catch let error as StoreError {
-      throw error
-    } catch {
-      preconditionFailure("no other error is thrown above: \(error)")
     }
     for (hash, file, isThumbnail, damage) in found where try !files.used(among: [hash]).isEmpty {
       let place = try files.places(of: file).first
@@ -84,28 +67,63 @@ struct FileVerifier: ~Copyable {
   }
 
   /// Counts the bytes that no file has. A relay removes them.
-  private mutating func searchUnnamed(
-    _ verification: inout StoreVerification
-  ) throws(StoreError) {
-    var (young, old) = (0, 0)
+  private mutating func searchUnnamed(_ verification: inout StoreVerification) throws {
     let now = WallClock.milliseconds
-    for name in folder.folders {
-      let stored = folder.hashes(in: name)
-      let used = Set(try files.used(among: stored))
-      for hash in stored where !used.contains(hash) {
-        guard let status = folder.status(of: folder.stored(hash)) else { continue }
-        if now - status.writtenAt < StoredFile.unsentMilliseconds { young += 1 } else { old += 1 }
-      }
-    }
-    if young > 0 {
+    let all = try countUnnamed(storedBefore: now)
+    let old = try countUnnamed(storedBefore: now - StoredFile.unsentMilliseconds)
+    if all > old {
       verification.notes.append(
-        "\(folder.path) has \(young) contents that no file has, of uploads under way or files that were just removed."
+        "\(bytes.description) has \(all - old) contents that no file has, of uploads under way or files that were just removed."
       )
     }
     if old > 0 {
       verification.notes.append(
-        "\(folder.path) has \(old) contents older than a day that no file has. A relay removes them within a day."
+        "\(bytes.description) has \(old) contents older than a day that no file has. A relay removes them within a day."
       )
     }
+  }
+
+  private mutating func countUnnamed(storedBefore time: Int64) throws -> Int {
+    var (count, place): (Int, String?) = (0, "")
+    while let from = place {
+      let page = try bytes.names(storedBefore: time, from: from)
+      count += page.names.count - (try files.used(among: page.names).count)
+      place = page.next
+    }
+    return count
+  }
+}
+
+extension StorePlace {
+  /// Checks the bytes of files.
+  /// - Parameter verification: what was found in the log; what is found here is added.
+  func verifyFiles(_ verification: inout StoreVerification) throws {
+    switch self {
+    case .sqlite(let folder):
+      let bytes = FolderBytes(folder: FileFolder(inDataFolder: folder))
+      var verifier = FileVerifier(bytes, files: try StoredFiles(folder: folder))
+      verifier.run(&verification)
+    case .postgresql(let configuration):
+      guard let bytes = try BucketBytes(configuration) else { return }
+      var verifier = FileVerifier(bytes, files: try SharedFiles(configuration))
+      verifier.run(&verification)
+    }
+  }
+
+  /// Returns how many contents that files have are not in a data folder.
+  static func missingFileCount(dataFolder: String) throws -> Int {
+    let folder = FileFolder(inDataFolder: dataFolder)
+    var files = try StoredFiles(folder: dataFolder)
+    var count = 0
+    try files.forEach { hash, _, _ in
+      if folder.status(of: folder.stored(hash)) == nil { count += 1 }
+    }
+    return count
+  }
+}
+
+extension SharedFiles {
+  init(_ configuration: Configuration) throws(StoreFailure) {
+    try self.init(url: configuration.log.url, options: .init(configuration))
   }
 }

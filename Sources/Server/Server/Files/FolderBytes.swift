@@ -7,6 +7,9 @@ struct FolderBytes: FileBytes {
 
   var check: String { "its disk" }
   var isShared: Bool { false }
+  var description: String { folder.path }
+
+  func place(of name: String) -> String { folder.stored(name) }
 
   var countedBytes: Int64 {
     folder.folders.flatMap(folder.hashes).reduce(0) { $0 + size(of: folder.stored($1)) }

@@ -21,7 +21,7 @@ extension Server {
     // That of a store must not be cleared by a relay that only tries something.
     let folder = FileFolder(path: "\(stored)\(isTemporary ? ".temporary" : "")")
     let bucket: Bucket?
-    do throws(ServerError) { bucket = try self.bucket(configuration.files.s3) } catch {
+    do throws(ServerError) { bucket = try Bucket(configuration) } catch {
       log.stop()
       throw error
     }
@@ -49,27 +49,10 @@ extension Server {
       limitBytes: limits.fileBytes, bytesPerSecond: limits.fileBytesPerSecond
     ) { SHA256Digest.code(of: $0, key: key) }
     let files = FileKeeper(
-      folder: folder, bytes: bucket.map { BucketBytes($0) } ?? FolderBytes(folder: folder),
+      folder: folder, bytes: bucket.map { BucketBytes($0, folder) } ?? FolderBytes(folder: folder),
       stage: bucket?.storage("uploads/"), isTemporary: isTemporary, options,
       processor: MediaFiles(pictures: pictures(logger)))
     return (files, settings)
-  }
-
-  /// Returns the bucket that has the bytes; `nil` = none is set.
-  private static func bucket(
-    _ s3: Configuration.Files.S3
-  ) throws(ServerError) -> Bucket? {
-    if s3.bucket.isEmpty { return nil }
-    var environment: [String: String] = [:]
-    for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"] {
-      environment[name] = unsafe getenv(name).map { unsafe String(cString: $0) }
-    }
-    guard let credentials = S3Credentials(environment) else {
-      throw ServerError(
-        "There are no credentials for the bucket \(s3.bucket) (files.s3). Set AWS_ACCESS_KEY_ID and "
-          + "AWS_SECRET_ACCESS_KEY in the environment.", .configuration)
-    }
-    return Bucket(s3, credentials)
   }
 
   private static func pictures(_ logger: Logger) -> PictureProcessor? {

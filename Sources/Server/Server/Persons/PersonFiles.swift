@@ -1,3 +1,4 @@
+import Glibc
 import Platform
 import Relay
 import SQLiteLog
@@ -18,22 +19,20 @@ struct PersonFiles {
 
   /// Copies each file to `ID/NAME` in a folder.
   /// - Returns: how many there are.
-  func copy(of user: String, fromDataFolder dataFolder: String, into folder: String) throws -> Int {
-    var stored = try StoredFiles(folder: dataFolder)
+  func copy<Files: KnownFiles & ~Copyable>(
+    of user: String, from bytes: any FileBytes, _ files: inout Files, into folder: String
+  ) throws -> Int {
     var names = names
-    for id in try stored.unsent(of: user) { names[id] = Self.unsentName }
-    let source = FileFolder(inDataFolder: dataFolder)
+    for id in try files.unsent(of: user) { names[id] = Self.unsentName }
     var (count, missing) = (0, 0)
     for (id, name) in names {
       // It may have been deleted since.
-      guard let file = try stored.file(id) else { continue }
-      guard source.status(of: source.stored(file.hash)) != nil else {
-        missing += try stored.file(id) == nil ? 0 : 1
-        continue
-      }
-      do throws(SystemError) {
-        try PrivateFiles.createFolder("\(folder)/\(id)")
-        try source.copy(file.hash, to: "\(folder)/\(id)/\(name)")
+      guard let file = try files.file(id) else { continue }
+      do {
+        guard try copy(file.hash, from: bytes, to: "\(folder)/\(id)", name) else {
+          missing += try files.file(id) == nil ? 0 : 1
+          continue
+        }
       } catch {
         throw StoreError(
           .environment, "The files of \(user) cannot be copied: \(error). Check \(folder).")
@@ -47,5 +46,20 @@ struct PersonFiles {
       )
     }
     return count
+  }
+
+  /// - Returns: whether the bytes are there.
+  private func copy(
+    _ hash: String, from bytes: any FileBytes, to folder: String, _ name: String
+  ) throws -> Bool {
+    guard try bytes.read(hash, at: 0, bytes: 1) != nil else { return false }
+    try PrivateFiles.createFolder(folder)
+    let path = "\(folder)/\(name)"
+    let target = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard target >= 0 else { throw SystemError.last("open \(path)") }
+    defer { close(target) }
+    return try bytes.forEachBlock(of: hash) { block in
+      guard WholeFile.write(block.span, to: target) else { throw SystemError.last("write \(path)") }
+    }
   }
 }

@@ -58,13 +58,25 @@ extension StorePlace {
     count += lines.count
     if count == 0 { throw Self.unknown(user) }
     guard let folder else { return "\(count) lines" }
-    guard case .sqlite(let dataFolder) = self else {
-      throw StoreError(
-        .configuration,
-        "--files copies from a data folder, and the log is in PostgreSQL. The lines were written.")
-    }
-    let copied = try files.copy(of: user, fromDataFolder: dataFolder, into: folder)
+    let copied = try Self.explaining { try copy(files, of: user, into: folder) }
     return "\(count) lines, \(copied) files"
+  }
+
+  private func copy(_ files: PersonFiles, of user: String, into folder: String) throws -> Int {
+    switch self {
+    case .sqlite(let dataFolder):
+      var known = try StoredFiles(folder: dataFolder)
+      let bytes = FolderBytes(folder: FileFolder(inDataFolder: dataFolder))
+      return try files.copy(of: user, from: bytes, &known, into: folder)
+    case .postgresql(let configuration):
+      guard let bytes = try BucketBytes(configuration) else {
+        throw StoreError(
+          .configuration,
+          "The relays keep no files: no bucket is set (files.s3). The lines were written.")
+      }
+      var known = try SharedFiles(configuration)
+      return try files.copy(of: user, from: bytes, &known, into: folder)
+    }
   }
 
   static func unknown(_ user: String) -> StoreError {
