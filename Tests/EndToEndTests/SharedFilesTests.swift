@@ -39,6 +39,9 @@ extension `End to end` {
     @Test func `relay verify and relay export read the bucket`() throws {
       try play("commands")
     }
+    @Test func `moto's server, another implementation of S3, is a bucket for relays`() throws {
+      try play("moto")
+    }
     @Test func `a bucket that fails holds up files, and nothing else`() throws {
       try play("down")
     }

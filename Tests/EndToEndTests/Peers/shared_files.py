@@ -16,10 +16,11 @@ import time
 
 import s3_server
 from files import PART, Files, problem, status
+from moto_server import BUCKET, REGION, MotoServer
 from relay import PATIENCE_S, WITHOUT_LIMITS, Relay, wait
 
 
-def start(program, url, s3, folder, count, limits=WITHOUT_LIMITS):
+def start(program, url, s3, folder, count, limits=WITHOUT_LIMITS, bucket="pages", region=s3_server.REGION):
     """Starts relays, each with a folder of its own."""
     os.environ.update(AWS_ACCESS_KEY_ID=s3_server.KEY_ID, AWS_SECRET_ACCESS_KEY=s3_server.SECRET)
     relays = []
@@ -28,7 +29,7 @@ def start(program, url, s3, folder, count, limits=WITHOUT_LIMITS):
         own.mkdir()
         relays.append(Relay(program, own, f"""
 log: {{ engine: postgresql, url: "{url}", durability: os }}
-files: {{ s3: {{ endpoint: "{s3.url}", bucket: pages, region: {s3_server.REGION} }} }}
+files: {{ s3: {{ endpoint: "{s3.url}", bucket: {bucket}, region: {region} }} }}
 {limits}"""))
     return relays
 
@@ -236,6 +237,24 @@ def commands(relays, s3):
     assert lost == b"gone"
 
 
+def moto(relays, s3):
+    """Another implementation of S3 stores what relays store, lists and removes."""
+    first, second, third = (Files(relay) for relay in relays)
+    content = secrets.token_bytes(20_000_000)
+    path = status(first.create(len(content)), 201).headers["Location"]
+    status(first.append(path, 0, content[:5_000_000]), 204)
+    status(first.append(path, 5_000_000, content[5_000_000:5_000_001]), 204)
+    relays[0].kill()
+    assert second.progress(path).headers["Upload-Offset"] == "5000001"
+    status(second.append(path, 5_000_001, content[5_000_001:]), 204)
+    seq = second.show(path, "general")
+    assert status(third.ask("GET", path), 200).content == content
+    wait(lambda: len(s3.names()) == 1 and not s3.uploads(), lambda: f"left: {s3.names()} {s3.uploads()}")
+    relays[1].send("ada", "general", {"kind": "delete", "target": seq})
+    wait(lambda: not s3.names(), "the object is still there")
+    relays[0].start()
+
+
 def down(relays, s3):
     """A bucket that fails holds up files, and nothing else."""
     files = Files(relays[0])
@@ -262,16 +281,19 @@ def down(relays, s3):
 
 
 # How many relays each case has.
-COUNTS = {"shared": 3, "moved": 3, "frozen": 2, "orphans": 1, "down": 2, "commands": 1, "large": 1}
+COUNTS = {"shared": 3, "moved": 3, "frozen": 2, "orphans": 1, "down": 2, "commands": 1, "large": 1, "moto": 3}
 LARGE = WITHOUT_LIMITS.replace(" }", ", file_bytes: 100000000, file_bytes_per_s: 0 }")
 
 if __name__ == "__main__":
     case, program, url = sys.argv[1:]
-    server = s3_server.Server()
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    if case == "moto":
+        server, place = MotoServer(), {"bucket": BUCKET, "region": REGION}
+    else:
+        server, place = s3_server.Server(), {}
+        threading.Thread(target=server.serve_forever, daemon=True).start()
     with tempfile.TemporaryDirectory() as folder:
         limits = LARGE if case == "large" else WITHOUT_LIMITS
-        relays = start(program, url, server, folder, COUNTS[case], limits)
+        relays = start(program, url, server, folder, COUNTS[case], limits, **place)
         try:
             globals()[case](relays, server)
             for relay in relays:
