@@ -25,6 +25,9 @@ extension `End to end` {
     @Test func `content without its checksum leaves nothing on the disk`() throws {
       try play("checksums")
     }
+    @Test func `uploads that break off in their first request block no others`() throws {
+      try play("broken")
+    }
     @Test func `pictures that take long hold up the uploads of their own user only`() throws {
       try play("turns")
     }

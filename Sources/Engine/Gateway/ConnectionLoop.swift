@@ -300,6 +300,7 @@ import Wire
       reportEnd(of: connection, reason)
     }
     report(connection, "A connection has ended.")
+    connection.exchange?.connectionEnded()
     endSession(of: connection)
     if connection.hasStream { world.close(connection.stream) }
     if let host = connection.host {

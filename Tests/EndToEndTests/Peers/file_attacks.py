@@ -221,6 +221,24 @@ def checksums(relay):
     status(files.append(path, 0, content, Upload_Checksum=right), 204)
 
 
+def broken(relay):
+    """Uploads whose client goes before it knows their names are gone, and block none."""
+    files = Files(relay)
+    head = ("POST /v1/files?user=ada HTTP/1.1\r\nHost: 127.0.0.1\r\nTus-Resumable: 1.0.0\r\nUpload-Length: 100\r\n"
+            "Content-Type: application/offset+octet-stream\r\nContent-Length: 100\r\n\r\n")
+    for _ in range(2):
+        peers = []
+        for _ in range(20):
+            peers.append(socket.create_connection(("127.0.0.1", relay.port), timeout=PATIENCE_S))
+            peers[-1].sendall(head.encode() + b"x" * 10)
+        wait(lambda: len(list(relay.data.glob("files/uploads/*.json"))) == 20, "the uploads have not begun")
+        problem(files.create(1), 409, field="uploads_per_user")
+        for peer in peers:
+            peer.close()
+        wait(lambda: not list(relay.data.glob("files/uploads/*")), "the uploads are still there")
+    status(files.create(1), 201)
+
+
 def slow_picture():
     """A small file of very many pixels."""
     width = height = 4000
@@ -315,7 +333,7 @@ CONFIGURATIONS = {
     "races": WITHOUT_LIMITS.replace(" }", ", files_bytes_per_user: 100000, unauthenticated_per_address: 0 }"),
     "floods": "limits: { requests_per_s: 20, unauthenticated_per_s: 50, unauthenticated_per_address: 0, uploads_per_user: 0 }",
     "checksums": WITHOUT_LIMITS.replace(" }", ", file_bytes_per_s: 0 }"),
-    "turns": WITHOUT_LIMITS,
+    "turns": WITHOUT_LIMITS, "broken": WITHOUT_LIMITS,
 }
 
 

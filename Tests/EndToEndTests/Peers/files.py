@@ -1,6 +1,7 @@
 """Files over HTTP: uploads by tus 1.0.0, and what is served. Run with the name of a case and the program relay."""
 import base64
 import concurrent.futures
+import email.utils
 import hashlib
 import http.client
 import json
@@ -20,6 +21,7 @@ from relay import PATIENCE_S, WITHOUT_LIMITS, Relay, wait
 TUS = {"Tus-Resumable": "1.0.0"}
 SAMPLES = pathlib.Path(__file__).parents[2] / "MediaTests/Samples"
 PART = {**TUS, "Content-Type": "application/offset+octet-stream"}
+WRONG = "sha1 " + base64.b64encode(hashlib.sha1(b"wrong").digest()).decode()
 
 
 class Files:
@@ -98,13 +100,35 @@ def conformance(relay):
     # A version that is not supported is refused before anything else, with those that are.
     for headers in ({}, {"Tus-Resumable": "0.2.2"}):
         refused = problem(files.ask("POST", "/v1/files", headers), 412, field="Tus-Resumable")
-        assert refused.headers["Tus-Version"] == "1.0.0"
+        assert refused.headers["Tus-Version"] == "1.0.0" and refused.headers["Tus-Resumable"] == "1.0.0"
         problem(files.ask("PATCH", "/v1/files/x", headers), 412)
+    # OPTIONS has no version; every other answer has one, also a refusal.
+    status(files.ask("OPTIONS", "/v1/files", {"Tus-Resumable": "0.2.2"}, user=""), 204)
+    for answer in (
+            files.ask("POST", "/v1/files", {**TUS, "Upload-Length": "1"}, user=""),
+            files.ask("PUT", "/v1/files", TUS), files.append("/v1/files/" + "x" * 22, 0, b"hello"),
+            files.create(26214401), files.create(""), files.progress("/v1/files/" + "x" * 22)):
+        assert answer.status >= 400 and answer.headers["Tus-Resumable"] == "1.0.0", (answer.status, answer.headers)
     # Creation.
     metadata = "filename Y2F0LnBuZw==,filetype aW1hZ2UvcG5n,secret"
     created = status(files.create(10, Upload_Metadata=metadata), 201)
     path = created.headers["Location"]
-    assert created.headers["Tus-Resumable"] == "1.0.0" and created.headers["Upload-Expires"]
+    assert created.headers["Tus-Resumable"] == "1.0.0" and created.headers["Upload-Offset"] == "0"
+    expires = email.utils.parsedate_to_datetime(created.headers["Upload-Expires"]).timestamp()
+    assert 86_000 < expires - time.time() < 86_401
+    # A length that is not known yet is an extension that is not offered.
+    problem(files.ask("POST", "/v1/files", {**TUS, "Upload-Defer-Length": "1"}), 400, field="Upload-Length")
+    # The space before an empty value may be left out, or not.
+    status(files.create(1, Upload_Metadata="empty ,a YQ==, b"), 201)
+    # Of a file whose content comes with its creation, the answer says how much was taken.
+    part = status(files.ask("POST", "/v1/files", {**PART, "Upload-Length": "10"}, b"1234"), 201)
+    assert part.headers["Upload-Offset"] == "4" and part.headers["Upload-Expires"]
+    status(files.append(part.headers["Location"], 4, b"567890"), 204)
+    before = len(list(relay.data.glob("files*/uploads/*.json")))
+    problem(files.ask("POST", "/v1/files", {**PART, "Upload-Length": "3"}, b"1234"), 413)
+    problem(files.ask("POST", "/v1/files", {**TUS, "Upload-Length": "3", "Content-Type": "text/plain"}, b"123"), 415)
+    problem(files.ask("POST", "/v1/files", {**PART, "Upload-Length": "5", "Upload-Checksum": WRONG}, b"world"), 460)
+    wait(lambda: len(list(relay.data.glob("files*/uploads/*.json"))) == before, "a refused creation left an upload")
     for length in ("", "-1", "x", "1.5", "99999999999999999999"):
         problem(files.create(length), 400, field="Upload-Length")
     for wrong in ("a a a", "a ?", "a YQ==,a YQ=="):
@@ -125,12 +149,15 @@ def conformance(relay):
     part = status(files.append(path, 0, b"hello"), 204)
     assert part.headers["Upload-Offset"] == "5" and part.headers["Upload-Expires"]
     # Clients that know only GET and POST.
-    override = files.ask("POST", path, {
-        **PART, "Upload-Offset": "5", "X-HTTP-Method-Override": "PATCH"}, b"")
-    assert status(override, 204).headers["Upload-Offset"] == "5"
+    for method in ("POST", "GET"):
+        override = files.ask(method, path, {
+            **PART, "Upload-Offset": "5", "X-HTTP-Method-Override": "PATCH", "Content-Length": "0"})
+        assert status(override, 204).headers["Upload-Offset"] == "5"
+        override = files.ask(method, path, {
+            **TUS, "X-HTTP-Method-Override": "HEAD", "Content-Length": "0"})
+        assert status(override, 200).headers["Upload-Offset"] == "5"
     # Checksum: what does not have it is discarded.
-    wrong = "sha1 " + base64.b64encode(hashlib.sha1(b"wrong").digest()).decode()
-    problem(files.append(path, 5, b"world", Upload_Checksum=wrong), 460, field="Upload-Checksum")
+    problem(files.append(path, 5, b"world", Upload_Checksum=WRONG), 460, field="Upload-Checksum")
     assert files.progress(path).headers["Upload-Offset"] == "5"
     for checksum in ("md5 eA==", "sha1 eA==", "sha1"):
         problem(files.append(path, 5, b"world", Upload_Checksum=checksum), 400)
@@ -144,7 +171,14 @@ def conformance(relay):
     # The answer to the last request may be lost: it is repeated.
     assert status(files.append(path, 7, b"rld"), 204).headers["Upload-Offset"] == "10"
     assert files.progress(path).headers["Upload-Offset"] == "10"
-    # Termination.
+    # At another offset nothing is taken, also once it is complete.
+    for offset in (0, 5, 9, 10, 11):
+        problem(files.append(path, offset, b"xx"), 409, field="Upload-Offset")
+    assert files.progress(path).headers["Upload-Length"] == "10"
+    # Termination, also by a client that knows only GET and POST.
+    path = status(files.create(10), 201).headers["Location"]
+    status(files.ask("POST", path, {**TUS, "X-HTTP-Method-Override": "DELETE"}), 204)
+    status(files.progress(path), 404)
     path = status(files.create(10), 201).headers["Location"]
     status(files.ask("DELETE", path, TUS), 204)
     status(files.progress(path), 404)

@@ -36,7 +36,7 @@ class FileExchange: HTTPExchange {
   }
 
   /// Answers, and ends the connection if content of the request has not arrived.
-  final func conclude(_ response: HTTPResponse) {
+  func conclude(_ response: HTTPResponse) {
     if isReading, contentReceived < call.contentBytes {
       refuseContent(response)
     } else {

@@ -21,6 +21,10 @@ package enum Tus {
         412, "Uploads need the header Tus-Resumable: \(version) (https://tus.io).", code: .badField,
         field: "Tus-Resumable")
       problem.fields = [HTTPResponse.Field(name: "Tus-Version", value: version)]
+      // Every answer has it; the router adds it to those of requests that have one.
+      if !isSpoken(in: request) {
+        problem.fields.append(HTTPResponse.Field(name: "Tus-Resumable", value: version))
+      }
       throw problem
     }
   }

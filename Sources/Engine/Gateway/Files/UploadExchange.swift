@@ -220,6 +220,21 @@ final class UploadExchange: FileExchange {
     conclude(HTTPProblem.unavailable("The relay did not answer in time; go on with the upload."))
   }
 
+  override func conclude(_ response: HTTPResponse) {
+    if response.status >= 400 { abandon() }
+    super.conclude(response)
+  }
+
+  override func connectionEnded() { if response == nil { abandon() } }
+
+  /// Removes an upload whose name its client does not get to know: it could not go on, and would count for a day.
+  private func abandon() {
+    guard case .create = purpose, !upload.isEmpty else { return }
+    // The log may have the file.
+    if case .adding = step { return }
+    keep(.terminate(upload, user: user))
+  }
+
   override func beginShutdown() {
     if isReading, response == nil { conclude(Self.restarting) }
   }

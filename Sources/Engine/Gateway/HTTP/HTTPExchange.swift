@@ -222,6 +222,9 @@ class HTTPExchange {
   /// Handles that the client sends no more, and may be gone.
   func clientClosed() {}
 
+  /// Handles that the connection has ended, perhaps before the answer.
+  func connectionEnded() {}
+
   /// Writes output of the session; returns the number of accepted bytes. The shard is being called, so
   /// what follows from the output has to wait for `advance`.
   func write(_ frames: Span<UInt8>) -> Int { preconditionFailure("there is no session") }
