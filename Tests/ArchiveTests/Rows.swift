@@ -25,10 +25,10 @@ func sql(_ text: String, on path: String) throws -> Int64 {
   }
 }
 
-/// Undoes the last three steps of the schema.
+/// Undoes the last four steps of the schema.
 func leaveAsVersion4(_ path: String) throws {
   for index in ["notices", "hidden"] { try sql("DROP INDEX \(index)", on: path) }
-  for table in ["words", "blocks", "unindexing", "indexing"] {
+  for table in ["words", "blocks", "unindexing", "indexing", "uploads"] {
     try sql("DROP TABLE \(table)", on: path)
   }
   try sql("PRAGMA user_version = 4", on: path)

@@ -55,6 +55,15 @@ import Testing
     #expect(relay.seen().allSatisfy { !$0.contains("/thumbnail") })
   }
 
+  @Test func `that did not come are asked for again after a reconnection`() throws {
+    let relay = try FileRelay(faults: ["GET 503"])
+    let states = try terminal(
+      relay, "OK", ["shown:1 bytes", "type:/reconnect", "shown:reconnect", "type:\\r", "places:2"])
+    #expect(
+      states.contains { $0.hasPrefix(#"{"images": [[60, 40, [255, 0, 0, 255]]]"#) }, "\(states)")
+    #expect(relay.seen().count { $0.contains("/thumbnail") } == 2)
+  }
+
   @Test(arguments: [
     "GET 404", "GET 500 detail=no", "GET cut=10", "GET not-png", "GET huge-png", "GET endless",
   ])

@@ -143,6 +143,49 @@ extension `End to end` {
       #expect(try compared.wait() == .exit(0), "\(compared.output)")
     }
 
+    @Test func `an upload goes on when wschat was killed, and what is written waits for it`() throws
+    {
+      let relay = try RelayProcess("limits: { file_bytes_per_s: 1000000 }")
+      let home = try home()
+      let bytes = (0..<6_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+      try home.write(bytes, to: "large.bin")
+      let first = try open(relay, in: home)
+      try first.type("/send ~/large.bin")
+      try first.press("Enter")
+      try first.wait(for: "of 6 MB")
+      try first.say("done?")
+      try first.wait(for: "progress") { screen in
+        screen.messages(with: "of 6 MB").contains { !$0.contains(" 0.") }
+      }
+      kill(try first.processID, SIGKILL)
+      _ = try first.waitForExit()
+      let second = try open(relay, in: home)
+      try second.wait(for: "the text, stored", Deadline(seconds: 120), until: isSent("done?"))
+      let entries = try RawClient(relay, user: "bo").everything(in: "general")
+      #expect(entries.map { $0.file?.name ?? $0.text } == ["large.bin", "done?"])
+      // What was in the sockets when it was killed comes twice, if it did not arrive.
+      let received = try relay.figure("relay_file_received_bytes_total")
+      #expect((6_000_000..<6_600_000).contains(received), "\(received) bytes were received")
+    }
+
+    @Test func `a file that has changed while wschat was away is not sent by itself`() throws {
+      let relay = try RelayProcess("limits: { file_bytes_per_s: 100000 }")
+      let home = try home()
+      try home.write([UInt8](repeating: 1, count: 2_000_000), to: "notes.txt")
+      let first = try open(relay, in: home)
+      try first.type("/send ~/notes.txt")
+      try first.press("Enter")
+      try first.wait(for: "of 2 MB")
+      kill(try first.processID, SIGKILL)
+      _ = try first.waitForExit()
+      try home.write("short", to: "notes.txt")
+      let second = try open(relay, in: home)
+      try second.wait(for: "The file has changed since you sent it")
+      try second.press("S-Up")
+      try second.type("R")
+      try second.wait(for: "the file as it is now", until: isSent("notes.txt (5 bytes)"))
+    }
+
     @Test func `a file that is given up is not sent, and leaves nothing at the relay`() throws {
       let relay = try RelayProcess("limits: { file_bytes_per_s: 100000 }")
       let home = try home()

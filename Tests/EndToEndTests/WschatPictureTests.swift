@@ -154,6 +154,38 @@ extension `End to end` {
       }
     }
 
+    @Test func `a JPEG that another client has sent is shown by the relay's thumbnail of it`()
+      throws
+    {
+      let relay = try RelayProcess()
+      let home = try TemporaryFolder()
+      try run(
+        "/usr/bin/python3", "-c",
+        "import sys; from PIL import Image; Image.new('RGB', (800, 400), (200, 30, 60)).save(sys.argv[1])",
+        home["photo.jpg"])
+      let bo = try ChildProcess(
+        [
+          Programs.wschat, relay.url, "--user", "bo", "--room", "general", "--attach",
+          home["photo.jpg"],
+        ], environment: ["HOME=\(home["bo"])"], input: "")
+      #expect(try bo.wait() == .exit(0), "\(bo.errors)")
+      let terminal = try TerminalSession(
+        [Programs.wschat, relay.url, "--user", "ada", "--room", "general"], columns: 100,
+        environment: ["COLORTERM=truecolor"], in: home)
+      try terminal.waitForConversation("General")
+      // JPEG and WebP are not exact.
+      let isShown = becomesTrue {
+        let text = (try? terminal.styledText()) ?? ""
+        return text.contains("▀")
+          && text.matches(of: /[34]8;2;(\d+);(\d+);(\d+)/).contains {
+            (195...205).contains(Int($0.1) ?? 0) && (25...35).contains(Int($0.2) ?? 0)
+              && (55...65).contains(Int($0.3) ?? 0)
+          }
+      }
+      let screen = try terminal.screen()
+      #expect(isShown, "\(screen)")
+    }
+
     private func isFolder(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
   }
 }

@@ -26,7 +26,7 @@ import Wire
 
   private func uploads(_ harness: Harness) -> [(file: ChosenFile, id: String)] {
     harness.effects.compactMap {
-      if case .upload(let file, let id, let room) = $0, room == Harness.room {
+      if case .upload(let file, let id, let room, _) = $0, room == Harness.room {
         (file, id)
       } else {
         nil
@@ -152,6 +152,86 @@ import Wire
     #expect(harness.chat.overlay == .confirmQuitting)
     #expect(!harness.effects.contains(.quit))
     harness.type("y")
+    #expect(harness.effects.contains(.quit))
+  }
+
+  @Test func `a file that is sent while a reply is open is the reply`() throws {
+    var harness = Harness.talking()
+    harness.entry(1, from: "bo", .init(room: Harness.room, id: "1", text: "where is it?"))
+    harness.press(Key(.up, .shift), Key(.character("r")))
+    send("/send a b -- here", [Self.report, Self.photo], in: &harness)
+    #expect(harness.chat.composition == .new && harness.chat.composer.isEmpty)
+    for file in ["f1", "f2"] {
+      harness.take(.upload(id: try #require(uploads(harness).last).id, .uploaded(file: file)))
+    }
+    let contents = harness.sent.compactMap { $0.asEntry.file }
+    #expect(contents.map(\.replyTo) == [1, nil])
+    #expect(contents.map(\.caption) == [nil, "here"])
+    #expect(harness.chat.timeline?.messages[1].quote?.seq == 1)
+  }
+
+  // MARK: An earlier run
+
+  private func restored(
+    _ uploads: [Chat.Outgoing], _ messages: [Chat.Outgoing] = []
+  ) -> Harness {
+    var harness = Harness()
+    harness.take(
+      .restored(
+        .init(
+          conversations: [Conversation(room: Harness.room, title: "bo", peer: "bo")], names: [:],
+          outgoing: Chat.Outgoing.merge(messages, with: uploads))))
+    harness.welcome()
+    harness.open(Harness.room)
+    return harness
+  }
+
+  private func earlier(_ id: String, at: Int64, problem: String? = nil) -> Chat.Outgoing {
+    .init(
+      send: .init(room: Harness.room, id: id, file: FileContent(id: "", name: Self.report.name)),
+      at: at, file: Self.report, continuing: "f\(id)", problem: problem)
+  }
+
+  private func text(_ id: String, at: Int64, in room: String = Harness.room) -> Chat.Outgoing {
+    .init(send: .init(room: room, id: id, text: id), at: at)
+  }
+
+  @Test func `an upload goes on, and what was written after it waits for it again`() throws {
+    let messages = [text("before", at: 1), text("after", at: 3), text("else", at: 3, in: "den")]
+    let merged = Chat.Outgoing.merge(messages, with: [earlier("1", at: 2), earlier("2", at: 2)])
+    #expect(merged.map(\.send.id) == ["before", "1", "2", "after", "else"])
+    #expect(merged.filter(\.isHeld).map(\.send.id) == ["after"])
+    var harness = restored([earlier("1", at: 2), earlier("2", at: 2)], messages)
+    let begun = harness.effects.compactMap {
+      if case .upload(_, let id, _, let continued) = $0 { [id, continued] } else { nil }
+    }
+    #expect(begun == [["1", "f1"]])
+    #expect(harness.texts.contains("report.pdf 0.0 of 12 MB"))
+    for id in ["1", "2"] { harness.take(.upload(id: id, .uploaded(file: "f\(id)"))) }
+    #expect(held(harness).map(\.id) == ["after"])
+    #expect(harness.sent.map(\.id) == ["1", "2"])
+  }
+
+  @Test func `one whose file has changed is sent as it is now, and only if it is sent again`()
+    throws
+  {
+    var harness = restored(
+      [earlier("1", at: 2, problem: "The file has changed.")], [text("after", at: 3)])
+    #expect(uploads(harness).isEmpty)
+    #expect(harness.states == [.failed("The file has changed."), .waiting])
+    harness.press(Key(.up, .shift), Key(.up), Key(.character("R")))
+    #expect(harness.effects.contains(.upload(Self.report, id: "1", room: Harness.room)))
+    let isKept = harness.effects.contains {
+      if case .keepUpload(Self.report, _, id: "1", _, at: 2) = $0 { true } else { false }
+    }
+    #expect(isKept, "the next run would compare it with the file that it was")
+  }
+
+  @Test func `quitting asks only about uploads that would not go on`() throws {
+    var harness = Harness.talking()
+    send("/send x", in: &harness)
+    harness.take(.upload(id: try #require(uploads(harness).first).id, .kept))
+    harness.press(Key(.character("q"), .control))
     #expect(harness.effects.contains(.quit))
   }
 

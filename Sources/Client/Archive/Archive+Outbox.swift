@@ -3,7 +3,7 @@ public import Wire
 
 extension Archive {
   /// Appends a message to the outbox; it is on disk when this returns. A message that is present
-  /// already (same `room` and `id`) is left unchanged.
+  /// already (same `room` and `id`) is left unchanged. The relay has its file: its upload has ended.
   /// - Parameters:
   ///   - at: milliseconds since 1970.
   ///   - draft: The draft that it was, which is deleted, unless another process has changed it.
@@ -13,6 +13,7 @@ extension Archive {
     let owner = instance.number
     try writeDurably { (store) throws(SQLiteError) in
       try store.insert(Outgoing(send: send, at: at, refusal: nil), owner: owner)
+      try store.deleteUpload(id: send.id)
       if let draft { try store.delete(draft) }
     }
   }
@@ -70,10 +71,11 @@ extension Archive {
     }
   }
 
-  /// Removes a message that is not to be sent any more; durable when this returns.
+  /// Removes a message that is not to be sent any more, and its upload; durable when this returns.
   public func discard(room: String, id: String) throws(ArchiveError) {
     try writeDurably { (store) throws(SQLiteError) in
       try store.deleteOutgoing(room: room, id: id)
+      try store.deleteUpload(id: id)
     }
   }
 }

@@ -112,6 +112,21 @@ enum Schema {
     -- So are the places of what blocked users have sent.
     CREATE INDEX hidden ON entries (range, seq) WHERE kind = 'hidden';
     """,
+    """
+    -- Messages whose files are uploaded first.
+    CREATE TABLE uploads (
+      position INTEGER PRIMARY KEY,
+      id TEXT NOT NULL UNIQUE,  -- of the message
+      room TEXT NOT NULL,
+      body BLOB NOT NULL,
+      at INTEGER NOT NULL,
+      path TEXT NOT NULL,
+      bytes INTEGER NOT NULL,
+      modified_at INTEGER NOT NULL,  -- nanoseconds since 1970
+      file TEXT NOT NULL,  -- the relay's id of the upload; empty until it has begun
+      owner INTEGER NOT NULL  -- as of the outbox
+    ) STRICT;
+    """,
   ]
 
   static var version: Int64 { Int64(steps.count) }

@@ -58,6 +58,7 @@ struct Statements: ~Copyable {
   var refuseOutgoing: Statement
   var selectOwners: Statement
   var adoptOutgoing: Statement
+  var uploads: UploadStatements
   var drafts: DraftStatements
   var shared: SharedStatements
 
@@ -187,6 +188,7 @@ struct Statements: ~Copyable {
       selectOwners: try Statement("SELECT DISTINCT owner FROM outbox", on: database),
       adoptOutgoing: try Statement(
         "UPDATE outbox SET owner = ?2 WHERE owner = ?1", on: database),
+      uploads: try UploadStatements.prepare(on: database),
       drafts: try DraftStatements.prepare(on: database),
       shared: try SharedStatements.prepare(on: database))
   }

@@ -62,7 +62,7 @@ extension Chat {
       }
       if timeline != nil, !draftText.isEmpty { drafts += 1 }
     }
-    let uploads = outgoing.count(where: \.isUploading)
+    let uploads = outgoing.count { $0.isUploading && $0.upload?.isKept == false }
     let parts = [(messages, "message"), (drafts, "draft"), (uploads, "upload")].filter { $0.0 > 0 }
       .map { $0.0 == 1 ? "1 \($0.1)" : "\($0.0) \($0.1)s" }
     return parts.isEmpty ? nil : parts.joined(separator: " and ")

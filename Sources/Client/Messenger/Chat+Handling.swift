@@ -13,7 +13,7 @@ extension Chat {
     case .resized(let size): resize(to: size)
     case .tick: break
     case .client(let event): handleClient(event, &effects)
-    case .restored(let kept): restore(kept)
+    case .restored(let kept): restore(kept, &effects)
     case .page(let room, let before, let entries, let isComplete):
       showPage(entries, of: room, before: before, isComplete: isComplete, &effects)
     case .noPage(let room): takeNoPage(of: room)
@@ -178,7 +178,7 @@ extension Chat {
     if let key = timeline?.selected { reveal(key) }
   }
 
-  private mutating func restore(_ kept: Event.Restored) {
+  private mutating func restore(_ kept: Event.Restored, _ effects: inout [Effect]) {
     names = kept.names
     for conversation in kept.conversations {
       var conversation = conversation
@@ -193,6 +193,7 @@ extension Chat {
     outgoing = kept.outgoing
     keep(kept.originals)
     for line in outgoing where line.send.kind.isContent { showLast(line) }
+    resumeUploads(&effects)
     isListStale = true
   }
 }

@@ -32,6 +32,7 @@ extension Chat {
   mutating func forget(_ room: String, _ effects: inout [Effect]) {
     guard let conversation = conversations[room] else { return }
     for line in outgoing where line.send.room == room {
+      if line.upload != nil { effects.append(.cancelUpload(id: line.send.id)) }
       effects.append(.discard(room: room, id: line.send.id))
     }
     outgoing.removeAll { $0.send.room == room }

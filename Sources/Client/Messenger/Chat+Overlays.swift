@@ -143,7 +143,7 @@ extension Chat {
     case .confirmDeletion(let key): delete(key, &effects)
     case .confirmLeaving(let room): leave(room, &effects)
     case .confirmQuitting: quit(&effects)
-    case .confirmSending(let file, pasted: _): send([file], caption: nil, &effects)
+    case .confirmSending(let file, pasted: _): send([file], caption: nil, replyTo: nil, &effects)
     case .confirmOpening(let name, let path): effects.append(.openCopy(name: name, path: path))
     case .confirmChange(let change):
       ask(change, &effects)

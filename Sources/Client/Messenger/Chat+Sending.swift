@@ -21,9 +21,9 @@ extension Chat {
     // An edit is of a message, and so is text.
     switch isEdit ? .text(text) : SlashCommand.read(text) {
     case .text(let unescaped): text = unescaped
-    // A report may be about the message that the reply is to.
+    // A file may be the reply, and a report about the message that it is to.
     case .command(let command, let argument)
-    where composition == .new || command.personCommand == .report:
+    where composition == .new || command.isForReplies:
       return perform(command, argument, &effects)
     case .command(let command, _):
       return complain(

@@ -256,7 +256,7 @@ public struct Chat: Sendable {
     /// The file that the relay must have before the message is sent.
     var upload: Upload?
     /// Whether it waits for the file of a message before it.
-    var isHeld = false
+    public internal(set) var isHeld = false
 
     public init(send: ClientMessage.Send, at: Int64, refusal: String? = nil) {
       self.send = send

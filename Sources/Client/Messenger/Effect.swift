@@ -19,8 +19,11 @@ public enum Effect: Equatable, Sendable {
   /// Store a message that waits for the file of another one; `sendHeld` follows.
   case hold(ClientMessage.Send, at: Int64)
   case sendHeld(ClientMessage.Send)
-  /// Upload a file for the message with this id. Answer with `upload`.
-  case upload(ChosenFile, id: String, room: String)
+  /// Store a message that waits for its own file. Answer with `upload` if that succeeds.
+  case keepUpload(ChosenFile, FileContent, id: String, room: String, at: Int64)
+  /// Upload a file for the message with this id, or go on with an upload that the relay has under an id of its own. Answer with
+  /// `upload`.
+  case upload(ChosenFile, id: String, room: String, continuing: String? = nil)
   case cancelUpload(id: String)
   /// Find files of this machine. Answer with `filesFound`.
   case findFiles(FileChoice)

@@ -27,6 +27,9 @@ public struct SlashCommand: Equatable, Sendable {
   public var text: String
   let action: Action
 
+  /// Whether it may be written while a reply is open.
+  var isForReplies: Bool { action == .sendFiles || personCommand == .report }
+
   /// `/name arguments`.
   public var usage: String { arguments.isEmpty ? "/\(names[0])" : "/\(names[0]) \(arguments)" }
 

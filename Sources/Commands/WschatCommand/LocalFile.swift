@@ -51,8 +51,15 @@ enum LocalFile {
 
   // MARK: Sending
 
-  /// Returns the size of a file that can be read; throws for whatever is no file.
-  static func size(of path: String) throws(SystemError) -> Int64 {
+  /// What tells whether a file is still the same.
+  struct Facts: Equatable {
+    var sizeBytes: Int64
+    /// Nanoseconds since 1970.
+    var modifiedAt: Int64
+  }
+
+  /// Returns the size of a file that can be read, and when it was changed; throws for whatever is no file.
+  static func facts(of path: String) throws(SystemError) -> Facts {
     var status = stat()
     guard unsafe stat(path, &status) == 0, unsafe access(path, R_OK) == 0 else {
       throw SystemError.last("open \(path)")
@@ -60,7 +67,17 @@ enum LocalFile {
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw SystemError("open \(path)", code: isFolder(path) ? EISDIR : EINVAL)
     }
-    return Int64(status.st_size)
+    let time = status.st_mtim
+    return Facts(
+      sizeBytes: Int64(status.st_size),
+      modifiedAt: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+  }
+
+  /// Returns the path from the root, which stays right wherever the program starts next.
+  static func absolute(_ path: String) throws(SystemError) -> String {
+    guard let resolved = unsafe realpath(path, nil) else { throw .last("open \(path)") }
+    defer { unsafe free(resolved) }
+    return unsafe String(cString: resolved)
   }
 
   private static func isFolder(_ path: String) -> Bool {

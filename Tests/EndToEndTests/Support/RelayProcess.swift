@@ -118,11 +118,15 @@ final class RelayProcess {
 
   /// How often that limit or rule was broken.
   func violations(of rule: String) throws -> Int {
+    try figure("relay_violations_total{rule=\"\(rule)\"}")
+  }
+
+  /// A figure of the metrics, by its name and labels.
+  func figure(_ name: String) throws -> Int {
     let metrics = try metrics()
-    let mark = "relay_violations_total{rule=\"\(rule)\"} "
-    guard let start = metrics.firstRange(of: mark),
+    guard let start = metrics.firstRange(of: "\n\(name) "),
       let count = Int(metrics[start.upperBound...].prefix { $0.isNumber })
-    else { throw Unexpected("no \(rule) in \(metrics)") }
+    else { throw Unexpected("no \(name) in \(metrics)") }
     return count
   }
 

@@ -45,7 +45,8 @@ public final class FileTransfers {
 
   public init() throws(SystemError) { events = try Mailbox() }
 
-  deinit { for cancellation in running.values { cancellation.cancel() } }
+  /// Ends the transfers. The relay keeps what it has of uploads for a day, so that they can go on.
+  deinit { for cancellation in running.values { cancellation.leave() } }
 
   /// Readable when there are events.
   public var descriptor: Int32 { events.descriptor }

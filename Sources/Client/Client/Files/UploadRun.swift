@@ -77,7 +77,7 @@ struct UploadRun {
 
   /// Deletes what the relay has; if that fails, it does so itself after a day.
   private func cancelled() -> FileTransfers.Event {
-    if let file = upload.file {
+    if let file = upload.file, request.cancellation?.leavesWork != true {
       var last = request
       last.cancellation = nil
       last.patience = .total(milliseconds: RelayRequest.timeoutMilliseconds)

@@ -7,6 +7,11 @@ extension Chat {
   /// The most files of a command: as many uploads as a relay takes of a user by default.
   static let filesLimit = 20
 
+  /// The message that a file replies to if it is sent now.
+  private var fileTarget: Int64? {
+    if case .reply = composition { compositionTarget } else { nil }
+  }
+
   /// Performs `/send FILE… [-- CAPTION]`.
   mutating func sendFiles(_ argument: String, _ effects: inout [Effect]) {
     let all = ShellWords(argument).words
@@ -29,7 +34,9 @@ extension Chat {
       if !text.isEmpty { caption = text }
     }
     effects.append(
-      .findFiles(.init(purpose: .command(caption: caption), paths: words.map(\.text))))
+      .findFiles(
+        .init(
+          purpose: .command(caption: caption), paths: words.map(\.text), replyTo: fileTarget)))
   }
 
   /// Whether a paste may be a file that was dropped on the terminal: then the driver is asked.
@@ -55,7 +62,7 @@ extension Chat {
       guard !hasTooLarge(files) else { return }
       if let room = timeline?.room { written.recordSent(Self.trimmed(composer.text), in: room) }
       clearComposer(&effects)
-      send(files, caption: caption, &effects)
+      send(files, caption: caption, replyTo: choice.replyTo, &effects)
     }
   }
 
@@ -68,17 +75,27 @@ extension Chat {
     return true
   }
 
-  /// Sends files in their order; the caption is that of the last.
-  mutating func send(_ files: [ChosenFile], caption: String?, _ effects: inout [Effect]) {
+  /// Sends files in their order; the first one is the reply, and the caption is that of the last.
+  mutating func send(
+    _ files: [ChosenFile], caption: String?, replyTo: Int64?, _ effects: inout [Effect]
+  ) {
     guard let room = timeline?.room, !hasTooLarge(files) else { return }
     for (index, file) in files.enumerated() {
       let content = FileContent(
-        id: "", name: file.name, caption: index == files.count - 1 ? caption : nil)
+        id: "", name: file.name, caption: index == files.count - 1 ? caption : nil,
+        replyTo: index == 0 ? replyTo : nil)
       var line = Outgoing(send: .init(room: room, id: nextID(), file: content), at: now)
       line.upload = Upload(file)
+      keep(line, &effects)
       add(line, &effects)
     }
     beginUpload(in: room, &effects)
+  }
+
+  private func keep(_ line: Outgoing, _ effects: inout [Effect]) {
+    guard let file = line.upload?.file, let content = line.send.asEntry.file else { return }
+    effects.append(
+      .keepUpload(file, content, id: line.send.id, room: line.send.room, at: line.at))
   }
 
   /// Whether what is sent in a room waits for a file.
@@ -91,7 +108,9 @@ extension Chat {
       let upload = outgoing[place].upload, !upload.isBegun
     else { return }
     outgoing[place].upload?.isBegun = true
-    effects.append(.upload(upload.file, id: outgoing[place].send.id, room: room))
+    effects.append(
+      .upload(
+        upload.file, id: outgoing[place].send.id, room: room, continuing: upload.continued))
   }
 
   /// Sends what has waited for a file that is no longer on its way, up to the next file.
@@ -103,6 +122,11 @@ extension Chat {
       effects.append(.sendHeld(outgoing[index].send))
     }
     beginUpload(in: room, &effects)
+  }
+
+  /// Goes on with the uploads of an earlier run.
+  mutating func resumeUploads(_ effects: inout [Effect]) {
+    for line in outgoing where line.isUploading { beginUpload(in: line.send.room, &effects) }
   }
 
   // MARK: How an upload goes on
@@ -117,6 +141,7 @@ extension Chat {
       outgoing[place].upload?.sentBytes = bytes
       outgoing[place].upload?.problem = nil
     case .waiting(let reason): outgoing[place].upload?.problem = reason
+    case .kept: outgoing[place].upload?.isKept = true
     case .uploaded(let file):
       outgoing[place].upload = nil
       guard var content = outgoing[place].send.asEntry.file else { return }
@@ -147,6 +172,8 @@ extension Chat {
   /// Uploads a file that has failed again, from its start.
   mutating func retryUpload(_ place: Int, _ effects: inout [Effect]) {
     outgoing[place].upload?.problem = nil
+    outgoing[place].upload?.continued = nil
+    keep(outgoing[place], &effects)
     showText(of: outgoing[place])
     beginUpload(in: outgoing[place].send.room, &effects)
   }
@@ -172,9 +199,4 @@ extension Chat {
     let label = line.isUploading ? line.upload?.label ?? file.label : file.label
     return [label, file.caption].compactMap { $0 }.joined(separator: "\n")
   }
-}
-
-extension Chat.Outgoing {
-  /// Whether the relay does not have the bytes of its file yet, and will get them.
-  var isUploading: Bool { upload != nil && refusal == nil }
 }

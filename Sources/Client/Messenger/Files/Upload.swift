@@ -24,6 +24,8 @@ public struct FileChoice: Equatable, Sendable {
 
   public var purpose: Purpose
   public var paths: [String]
+  /// The `seq` of the message that the first file replies to.
+  public var replyTo: Int64?
 }
 
 /// The file of a message that is sent once the relay has the bytes.
@@ -35,14 +37,20 @@ public struct Upload: Equatable, Sendable {
     /// The relay has the bytes under this id.
     case uploaded(file: String)
     case failed(String)
+    /// It goes on when wschat ends and starts again.
+    case kept
   }
 
   let file: ChosenFile
+  /// The relay's id of an upload of an earlier run, which goes on.
+  var continued: String?
   var sentBytes: Int64 = 0
   /// Why it does not go on now.
   var problem: String?
   /// Whether the driver was asked for it. The files of a conversation are uploaded one after the other.
   var isBegun = false
+  /// Whether it goes on when wschat ends and starts again.
+  var isKept = false
 
   init(_ file: ChosenFile) { self.file = file }
 

@@ -1,3 +1,4 @@
+import Archive
 import Client
 import Messenger
 import Platform
@@ -22,12 +23,23 @@ final class FileDriver {
     var file: ChosenFile
     var id: String
     var room: String
+    var continued: String?
+  }
+
+  /// The relay's id of an upload, and that of its message.
+  private struct Begun {
+    var id: String
+    var file: String
   }
 
   private let client: Client
+  private let store: ArchiveDriver
   private let host: ChatHost
   private let transfers: FileTransfers
   private var watch: Watch?
+  /// Posted by the threads of the transfers.
+  private let begun: Mailbox<Begun>
+  private var begunWatch: Watch?
   /// By the ids of their messages.
   private var uploads: [String: FileTransfers.ID] = [:]
   /// Those that begin once the relay has confirmed the user: the files of one user must not be another's.
@@ -38,10 +50,12 @@ final class FileDriver {
   private var folder: PrivateFolder?
   private var opened = 0
 
-  init(_ client: Client, _ host: ChatHost) throws(SystemError) {
-    self.client = client
-    self.host = host
+  init(_ client: Client, _ store: ArchiveDriver, _ host: ChatHost) throws(SystemError) {
+    (self.client, self.store, self.host) = (client, store, host)
     transfers = try FileTransfers()
+    begun = try Mailbox()
+    begunWatch = try Watch(begun.descriptor, on: host.dispatcher) { [unowned self] _ in takeBegun()
+    }
     watch = try Watch(transfers.descriptor, on: host.dispatcher) { [unowned self] _ in takeEvents()
     }
   }
@@ -49,9 +63,11 @@ final class FileDriver {
   /// The relay has confirmed the user.
   func begin() {
     isAuthenticated = true
-    let begun = waiting
+    let next = waiting
     waiting = []
-    for next in begun { upload(next.file, id: next.id, room: next.room) }
+    for upload in next {
+      self.upload(upload.file, id: upload.id, room: upload.room, continuing: upload.continued)
+    }
   }
 
   /// Gives up what belongs to another user.
@@ -73,7 +89,7 @@ final class FileDriver {
         files.append(
           ChosenFile(
             path: path, name: LocalFile.name(of: path),
-            sizeBytes: try LocalFile.size(of: LocalFile.expanded(path))))
+            sizeBytes: try LocalFile.facts(of: LocalFile.expanded(path)).sizeBytes))
       } catch {
         let problem = "\(TerminalText.line(path)) cannot be sent: \(error.reason)."
         return host.post(.filesFound(choice, [], problem: problem))
@@ -84,11 +100,15 @@ final class FileDriver {
 
   func findPaths(_ text: String) { host.post(.pathsFound(for: text, LocalFile.paths(for: text))) }
 
-  func upload(_ file: ChosenFile, id: String, room: String) {
-    guard isAuthenticated else { return waiting.append(.init(file: file, id: id, room: room)) }
+  func upload(_ file: ChosenFile, id: String, room: String, continuing continued: String?) {
+    guard isAuthenticated else {
+      return waiting.append(.init(file: file, id: id, room: room, continued: continued))
+    }
     do throws(SystemError) {
       uploads[id] = try transfers.upload(
-        LocalFile.expanded(file.path), named: file.name, to: room, as: client.configuration)
+        LocalFile.expanded(file.path), named: file.name, to: room, as: client.configuration,
+        continuing: continued
+      ) { [begun] in begun.post(Begun(id: id, file: $0)) }
     } catch {
       host.post(.upload(id: id, .failed("\(file.path): \(error.reason)")))
     }
@@ -97,6 +117,51 @@ final class FileDriver {
   func cancel(_ id: String) {
     waiting.removeAll { $0.id == id }
     if let upload = uploads.removeValue(forKey: id) { transfers.cancel(upload) }
+    store.use { archive throws(ArchiveError) in try archive.end(upload: id) }
+  }
+
+  // MARK: Uploads that outlive the program
+
+  /// Stores a message that waits for its file.
+  func keep(_ file: ChosenFile, _ content: FileContent, id: String, room: String, at: Int64) {
+    let path = LocalFile.expanded(file.path)
+    guard let facts = try? LocalFile.facts(of: path), let absolute = try? LocalFile.absolute(path)
+    else { return }
+    let isKept = store.use { archive throws(ArchiveError) in
+      try archive.keep(
+        .init(
+          room: room, id: id, content: content, at: at, path: absolute,
+          sizeBytes: facts.sizeBytes, modifiedAt: facts.modifiedAt))
+    }
+    if isKept { host.post(.upload(id: id, .kept)) }
+  }
+
+  private func takeBegun() {
+    var news: [Begun] = []
+    begun.drain(into: &news)
+    store.use { archive throws(ArchiveError) in
+      for upload in news { try archive.begin(upload: upload.id, as: upload.file) }
+    }
+  }
+
+  /// Returns the messages of an earlier run whose files are not uploaded.
+  func restore(_ archive: Archive) throws(ArchiveError) -> [Chat.Outgoing] {
+    try archive.takeUploads().map { upload in
+      let facts = try? LocalFile.facts(of: upload.path)
+      let kept = LocalFile.Facts(sizeBytes: upload.sizeBytes, modifiedAt: upload.modifiedAt)
+      var problem: String?
+      if facts == nil {
+        problem = "\(LocalFile.shown(upload.path)) cannot be read any more."
+      } else if facts != kept {
+        problem = "The file has changed since you sent it. Sent again, it is sent as it is now."
+      }
+      return .init(
+        send: .init(room: upload.room, id: upload.id, file: upload.content), at: upload.at,
+        file: ChosenFile(
+          path: upload.path, name: upload.content.name,
+          sizeBytes: facts?.sizeBytes ?? upload.sizeBytes),
+        continuing: upload.file, problem: problem)
+    }
   }
 
   // MARK: Files of messages

@@ -100,6 +100,11 @@ final class RelayDriver {
     self.send(send, at: at)
   }
 
+  /// Holds what waited for a file in an earlier run.
+  func holdAgain(_ lines: [Chat.Outgoing]) {
+    held.formUnion(lines.lazy.filter(\.isHeld).map(\.send.id))
+  }
+
   func sendHeld(_ send: ClientMessage.Send) {
     guard held.remove(send.id) != nil else { return }
     if isAuthenticated || store.archive == nil { client.send(send) }

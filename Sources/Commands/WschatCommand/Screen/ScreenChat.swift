@@ -74,8 +74,8 @@ final class ScreenChat {
     pictures = PictureDriver(terminal, host, stateFolder: options.stateFolder)
     thumbnails = ThumbnailDriver(terminal, host)
     desktop = DesktopDriver(terminal: terminal, host: host)
-    files = try FileDriver(client, host)
     store = ArchiveDriver(host)
+    files = try FileDriver(client, store, host)
     finding = FindingDriver(store, client, host)
     relay = try RelayDriver(client, store, host, tokens: tokens)
     sharing = SharingDriver(store, relay, host)
@@ -169,7 +169,10 @@ final class ScreenChat {
     case .send(let send, let at): relay.send(send, at: at)
     case .hold(let send, let at): relay.hold(send, at: at)
     case .sendHeld(let send): relay.sendHeld(send)
-    case .upload(let file, let id, let room): files.upload(file, id: id, room: room)
+    case .keepUpload(let file, let content, let id, let room, let at):
+      files.keep(file, content, id: id, room: room, at: at)
+    case .upload(let file, let id, let room, let continued):
+      files.upload(file, id: id, room: room, continuing: continued)
     case .cancelUpload(let id): files.cancel(id)
     case .findFiles(let choice): files.find(choice)
     case .findPaths(let start): files.findPaths(start)
@@ -221,7 +224,9 @@ final class ScreenChat {
       if hadArchive { beginAnew(user) }
       host.chat.user = user
       store.use { archive throws(ArchiveError) in
-        let (outgoing, originals) = try relay.adopt(try archive.outbox(), in: archive)
+        let (sent, originals) = try relay.adopt(try archive.outbox(), in: archive)
+        let outgoing = Chat.Outgoing.merge(sent, with: try files.restore(archive))
+        relay.holdAgain(outgoing)
         try store.restore(archive, outgoing: outgoing, originals: originals)
       }
     }
@@ -287,6 +292,7 @@ extension ScreenChat: ClientHandler {
     if isOther { openArchive(of: user) }
     if isOther || !relay.isAuthenticated { relay.sendStored() }
     files.begin()
+    thumbnails.askAgain()
   }
 
   /// Handles the end of the session; returns whether it ends the chat.

@@ -9,6 +9,8 @@ import Terminal
 final class ThumbnailDriver {
   /// The most that are kept, each of at most 384 kB; beyond it, those that were drawn least recently go.
   private static let limit = 32
+  /// How often one is asked for that does not come: when it is in view again, and after a reconnection.
+  private static let attemptsLimit = 5
   /// Apart from the numbers of people's pictures.
   private static let firstID: UInt32 = 0x7764_0000
 
@@ -18,6 +20,10 @@ final class ThumbnailDriver {
   /// What was loaded, the most recently drawn last.
   private var loaded: [(wanted: WantedThumbnail, picture: Picture)] = []
   private var nextID = firstID
+  /// How often each has not come.
+  private var failures: [WantedThumbnail: Int] = [:]
+  /// What the last frame has wanted.
+  private var inView: Set<WantedThumbnail> = []
 
   init(_ terminal: TerminalDriver, _ host: ChatHost) {
     self.terminal = terminal
@@ -46,6 +52,9 @@ final class ThumbnailDriver {
   /// Follows what a frame has drawn. One picture is sent with each frame, see `PictureDriver`.
   func follow(_ drawing: Drawing, _ request: PictureRequest?) {
     for wanted in drawing.thumbnails { touch(wanted) }
+    let wasInView = inView
+    inView = Set(drawing.wantedThumbnails)
+    for wanted in inView.subtracting(wasInView) { allowAgain(wanted) }
     for wanted in drawing.wantedThumbnails where host.chat.thumbnails[wanted] == nil {
       if let known = loaded.first(where: { $0.wanted == wanted }) {
         show(known.picture, wanted)
@@ -59,6 +68,16 @@ final class ThumbnailDriver {
         return try? PNG.decode(bytes).scaled(to: width, height)
       }
     }
+  }
+
+  /// There is a connection again: what did not come is asked for by the next frame.
+  func askAgain() {
+    for wanted in failures.keys { allowAgain(wanted) }
+    host.isStale = true
+  }
+
+  private func allowAgain(_ wanted: WantedThumbnail) {
+    if let count = failures[wanted], count < Self.attemptsLimit { loader?.forget(wanted) }
   }
 
   private func pixels(of box: PictureBox) -> (width: Int, height: Int) {
@@ -76,7 +95,11 @@ final class ThumbnailDriver {
 
   private func resultsArrived() {
     for (wanted, picture) in loader?.takeResults() ?? [] {
-      guard let picture else { continue }
+      guard let picture else {
+        failures[wanted, default: 0] += 1
+        continue
+      }
+      failures[wanted] = nil
       // It may have been scaled for another form.
       guard (picture.width, picture.height) == pixels(of: wanted.box) else {
         loader?.forget(wanted)
