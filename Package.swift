@@ -275,7 +275,7 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: [
         "WebSocket", "Wire", "Relay", "Gateway", "Imports", "Server", "RelayConfiguration",
-        "ShardWorld", "Hostile", "Pictures", "CZlib",
+        "ShardWorld", "Hostile", "Media", "Pictures", "CZlib",
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: strict),
     .target(

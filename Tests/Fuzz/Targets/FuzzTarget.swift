@@ -29,6 +29,10 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case batch
   /// The header of the PROXY protocol.
   case proxyHeader = "proxy-header"
+  /// The headers of requests about files.
+  case fileRequest = "file-request"
+  /// What an uploaded file is, how long it lasts, and what relay-media says of it.
+  case media
   /// A picture of a person.
   case png
   /// The export of another chat.
@@ -59,6 +63,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .stream: try HTTPTargets.checkStream(choices.rest)
     case .batch: try HTTPTargets.checkBatch(choices.rest)
     case .proxyHeader: try ProxyHeaderTarget.check(choices.rest)
+    case .fileRequest: try FileRequestTarget.check(&choices)
+    case .media: try MediaTarget.check(&choices)
     case .png: try PNGTarget.check(&choices)
     case .imports: try ImportTarget.check(&choices)
     case .relay: try RelayTarget.check(choices)

@@ -73,6 +73,8 @@ enum WireTargets {
         "a text of \(text.utf8.count) bytes is accepted")
     case .data: try expect(entry.data != nil, "\(entry) has no data")
     case .react: try expect(entry.reaction != nil, "\(entry) has no emoji")
+    case .file: try checkFile(of: entry, textLimitBytes: textLimitBytes)
+    case .settings, .member: break
     default: try expect(entry.target != nil, "\(entry) has no target")
     }
     try check(.message(entry))
@@ -88,6 +90,20 @@ enum WireTargets {
       .activity(ServerMessage.Activity(room: send.room, head: 1, unread: 1, last: entry)))
   }
 
+  /// What a client says of a file is its id, a name, a caption and a reply, and nothing that the relay says of it.
+  private static func checkFile(
+    of entry: Entry, textLimitBytes: Int
+  ) throws(FuzzFinding) {
+    guard let file = entry.file else { throw FuzzFinding(description: "\(entry) has no file") }
+    try expect(
+      FileContent.isValid(id: file.id) && FileContent.isValid(name: file.name),
+      "\(file) is accepted")
+    try expect(file.description == nil, "the client describes \(file)")
+    let caption = file.caption?.utf8.count ?? 0
+    try expect(
+      textLimitBytes == 0 || caption <= textLimitBytes, "a caption of \(caption) bytes is accepted")
+  }
+
   static func checkServer(_ input: inout FuzzInput) throws(FuzzFinding) {
     let json = Array(input.rest)
     let message = try? ServerMessage(decoding: json.span)
@@ -97,11 +113,22 @@ enum WireTargets {
     if let message { try check(message) }
     if let entry {
       try check(.message(entry))
-      try expect(
-        (entry.text != nil) == (entry.kind == .text || entry.kind == .edit),
-        "\(entry) has no text, or too much")
+      if entry.kind == .file {
+        try checkRead(entry)
+      } else {
+        try expect(
+          (entry.text != nil) == (entry.kind == .text || entry.kind == .edit),
+          "\(entry) has no text, or too much")
+      }
       try check(.message(entry.folded(with: [entry])))
     }
+  }
+
+  private static func checkRead(_ entry: Entry) throws(FuzzFinding) {
+    guard let file = entry.file else { return }
+    var again = entry
+    again.body = file.body
+    try expect(again.file == file, "\(file) is read as \(String(describing: again.file))")
   }
 
   private static func check(_ message: ServerMessage) throws(FuzzFinding) {

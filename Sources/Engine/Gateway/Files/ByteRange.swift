@@ -1,7 +1,7 @@
-import WebSocket
+package import WebSocket
 
 /// The part of a file that `Range` asks for (RFC 9110 §14).
-enum ByteRange: Equatable {
+package enum ByteRange: Equatable {
   case whole
   case part(Range<Int64>)
   /// It begins after the end: 416.
@@ -11,7 +11,7 @@ enum ByteRange: Equatable {
   ///   - size: of the file, in bytes.
   ///   - tag: that of the file. `If-Range` with another one asks for the whole file (§13.1.5), as do several
   ///     ranges and what cannot be read (§14.2).
-  init(_ request: HTTPRequest, size: Int64, tag: String) {
+  package init(_ request: HTTPRequest, size: Int64, tag: String) {
     self = .whole
     guard let text = request.headers.only("Range"), text.lowercased().hasPrefix("bytes=") else {
       return

@@ -1,9 +1,9 @@
 import Wire
 
 /// `Content-Disposition` (RFC 6266): whether a browser shows a file or saves it, and under which name.
-enum ContentDisposition {
+package enum ContentDisposition {
   /// - Parameter name: `nil` = none. Whatever it is, it stays inside the value.
-  static func value(isInline: Bool, name: String?) -> String {
+  package static func value(isInline: Bool, name: String?) -> String {
     let type = isInline ? "inline" : "attachment"
     guard let name, FileContent.isValid(name: name) else { return type }
     // Programs that know only the first form get a name in ASCII (§4.3, appendix D).

@@ -1,11 +1,11 @@
 /// The values of a header by which a client prefers some answers to others, such as `Accept` (RFC 9110 §12.4.2).
-struct WeightedValues {
+package struct WeightedValues {
   /// In thousandths; 0 = must not be used.
   private var weights: [String: Int] = [:]
 
   /// - Parameter elements: those of the header's list. Parameters other than the weight are ignored, and so is an
   ///   element whose weight cannot be read.
-  init(_ elements: [some StringProtocol]) {
+  package init(_ elements: [some StringProtocol]) {
     for element in elements {
       let parts = element.lowercased().filter { $0 != " " && $0 != "\t" }.split(separator: ";")
       guard let name = parts.first else { continue }
@@ -17,7 +17,7 @@ struct WeightedValues {
 
   /// Returns the weight of the first of these names that the client lists; 0 if it lists none.
   /// - Parameter names: the exact one first, then the wildcards that include it.
-  func weight(_ names: String...) -> Int {
+  package func weight(_ names: String...) -> Int {
     names.lazy.compactMap { weights[$0] }.first ?? 0
   }
 
