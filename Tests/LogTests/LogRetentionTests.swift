@@ -16,16 +16,14 @@ import Wire
     _ first: Int64, of room: String = "r", in harness: LogHarness,
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
-    let deadline = Deadline()
     var found: Int64?
-    while !deadline.hasPassed {
+    let isFound = try await becomesTrue {
       (harness.log as? MemoryLog)?.retain(
         monotonic: Int64(Instant.now().nanoseconds / 1_000_000))
       found = await page(of: room, in: harness)?.first
-      if found == first { return }
-      try await Task.sleep(for: .milliseconds(20))
+      return found == first
     }
-    Issue.record("It is \(found ?? -1).", sourceLocation: sourceLocation)
+    if !isFound { Issue.record("It is \(found ?? -1).", sourceLocation: sourceLocation) }
   }
 
   private static func page(
@@ -178,12 +176,11 @@ import Wire
       #expect(await first() == 1)
       harness.log.apply(Self.rule("sys:audit", entries: 1))
       try await Self.becomesFirst(3, in: harness)
-      let deadline = Deadline()
-      while await first() != 3, !deadline.hasPassed {
-        try await Self.becomesFirst(3, in: harness)
-        try await Task.sleep(for: .milliseconds(20))
-      }
-      #expect(await first() == 3)
+      #expect(
+        try await becomesTrue {
+          try await Self.becomesFirst(3, in: harness)
+          return await first() == 3
+        })
     }
   }
 }
@@ -193,15 +190,6 @@ import Wire
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
-
-  private func becomesTrue(_ condition: () async throws -> Bool) async throws -> Bool {
-    let deadline = Deadline()
-    while !deadline.hasPassed {
-      if try await condition() { return true }
-      try await Task.sleep(for: .milliseconds(20))
-    }
-    return false
-  }
 
   private func integer(_ sql: String) throws -> Int64 {
     try SQL(folder["data/relay.db"]).integer(sql)

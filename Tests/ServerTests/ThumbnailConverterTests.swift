@@ -6,15 +6,6 @@ import Testing
 
 @testable import Server
 
-private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
-  let deadline = Deadline()
-  while try !condition() {
-    if deadline.hasPassed { return false }
-    usleep(1000)
-  }
-  return true
-}
-
 @Suite struct `PNGs of thumbnails` {
   /// Writes 100 bytes for each thumbnail, while `isHeld` is false.
   private final class Converter: FileProcessor {
@@ -37,7 +28,7 @@ private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
         $0.most = max($0.most, $0.running)
         $0.paths.append(path)
       }
-      _ = waitUntil { state.withLock { !$0.isHeld } }
+      _ = becomesTrue { state.withLock { !$0.isHeld } }
       state.withLock { $0.running -= 1 }
       if refuses { return false }
       try? WholeFile.write([UInt8](repeating: 1, count: 100), to: output)
@@ -94,7 +85,7 @@ private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
         #expect(converter.convert(hashes[number % 10], for: number))
       }
       processor.state.withLock { $0.isHeld = false }
-      #expect(waitUntil { hashes.allSatisfy { folder.status(of: folder.png(of: $0)) != nil } })
+      #expect(becomesTrue { hashes.allSatisfy { folder.status(of: folder.png(of: $0)) != nil } })
     }
     #expect(Set(answers.flatMap(\.requests)) == Set(0..<200))
     processor.state.withLock {
@@ -110,7 +101,7 @@ private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
     let answers = try run(converter) {
       for number in 0..<2 {
         #expect(converter.convert(hash, for: number))
-        #expect(waitUntil { folder.status(of: folder.png(of: hash)) != nil })
+        #expect(becomesTrue { folder.status(of: folder.png(of: hash)) != nil })
       }
     }
     #expect(Set(answers.flatMap(\.requests)) == [0, 1])
@@ -128,7 +119,7 @@ private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
       #expect(!converter.convert(hashes[3], for: 3))
       #expect(converter.convert(hashes[0], for: 4), "one that waits already")
       processor.state.withLock { $0.isHeld = false }
-      #expect(waitUntil { converter.convert(hashes[3], for: 5) })
+      #expect(becomesTrue { converter.convert(hashes[3], for: 5) })
     }
   }
 
@@ -142,7 +133,7 @@ private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
     _ = try run(converter) {
       for hash in hashes {
         #expect(converter.convert(hash, for: 0))
-        #expect(waitUntil { folder.status(of: folder.png(of: hash)) != nil })
+        #expect(becomesTrue { folder.status(of: folder.png(of: hash)) != nil })
       }
     }
     #expect(Set(PrivateFiles.names(in: folder.pngs) ?? []) == Set(hashes[1...]))
@@ -155,10 +146,10 @@ private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
     let answers = try run(converter) {
       processor.state.withLock { $0.isHeld = true }
       #expect(converter.convert(hash, for: 0))
-      #expect(waitUntil { processor.state.withLock { $0.running == 1 } })
+      #expect(becomesTrue { processor.state.withLock { $0.running == 1 } })
       folder.remove(folder.stored(hash))
       processor.state.withLock { $0.isHeld = false }
-      #expect(waitUntil { processor.state.withLock { $0.running == 0 } })
+      #expect(becomesTrue { processor.state.withLock { $0.running == 0 } })
     }
     #expect(answers.map(\.exists) == [false])
     #expect(PrivateFiles.names(in: folder.pngs) == [])
@@ -170,7 +161,7 @@ private func waitUntil(_ condition: () throws -> Bool) rethrows -> Bool {
     let hash = try thumbnail(0)
     let answers = try run(converter) {
       #expect(converter.convert(hash, for: 7))
-      #expect(waitUntil { processor.state.withLock { $0.paths.count == 1 } })
+      #expect(becomesTrue { processor.state.withLock { $0.paths.count == 1 } })
     }
     #expect(answers.map(\.exists) == [true] && answers.map(\.requests) == [[7]])
     #expect(PrivateFiles.names(in: folder.pngs) == [])

@@ -23,3 +23,16 @@ public func becomesTrue(
   }
   return true
 }
+
+/// The same for a condition that waits itself.
+///
+/// It is asked again after each rest, also after the deadline: tests that block can hold all threads of the pool for minutes.
+public func becomesTrue(
+  within deadline: Deadline = Deadline(), _ condition: () async throws -> Bool
+) async throws -> Bool {
+  while try await !condition() {
+    if deadline.hasPassed { return false }
+    try await Task.sleep(for: .milliseconds(20))
+  }
+  return true
+}
