@@ -47,6 +47,9 @@ extension `End to end` {
     @Test func `a link is good for one file, one user and one minute`() throws {
       try play("links")
     }
+    @Test func `browsers get files at a host of their own, which has nothing else`() throws {
+      try play("host")
+    }
     @Test func `the bytes of a file go within three seconds of its last entry`() throws {
       try play("removal")
     }

@@ -17,6 +17,12 @@ extension `End to end` {
     }
 
     @Test func `plays sound, and shows its waveform`() throws { try play("heard") }
+
+    @Test func `gets files from their own host, some at a time, and renews addresses that expire`()
+      throws
+    {
+      try play("hosted")
+    }
   }
 
   @Suite struct `Measured: the web page with files` {

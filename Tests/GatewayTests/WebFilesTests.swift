@@ -90,6 +90,16 @@ import WebSocket
     }
   }
 
+  @Test func `a page gets pictures and sounds of its host of files, and nothing else`() throws {
+    let files = WebFiles(
+      [Self.file("/", "text/html; charset=utf-8")], fileOrigin: "https://files.example.org")
+    let fields = try #require(files.response(to: request("/"))).headers
+    let policy = try #require(fields.first { $0.name == "Content-Security-Policy" }).value
+    let naming = policy.split(separator: ";").filter { $0.contains("files.example.org") }
+    #expect(
+      naming.map { $0.split(separator: " ")[0] } == ["img-src", "media-src", "connect-src"])
+  }
+
   @Test func `a file is read only`() throws {
     var router = RequestRouter(origins: [], requiresLoopbackHost: true)
     router.files = Self.files

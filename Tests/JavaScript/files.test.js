@@ -209,7 +209,7 @@ test("a message has its file, and addresses of it: with a token they are signed 
     return { room, file: room.latest[0].file };
   };
   const { room, file } = await take({ user: "ada" });
-  const { url, thumbnailUrl, ...known } = file;
+  const { url, thumbnailUrl, downloadUrl, ...known } = file;
   assert.deepEqual(known, {
     id: "f7",
     name: "a.png",
@@ -223,6 +223,10 @@ test("a message has its file, and addresses of it: with a token they are signed 
   const base = relay.url.replace("ws", "http");
   assert.equal(await url(), `${base}/v1/files/f7?user=ada`);
   assert.equal(await thumbnailUrl(), `${base}/v1/files/f7/thumbnail?user=ada`);
+  assert.equal(
+    await downloadUrl(),
+    `${base}/v1/files/f7?user=ada&name=a.png&disposition=attachment`,
+  );
   assert.deepEqual(uploads.requests, []);
   // One of a message is sent on without an upload.
   await room.sendFile(file, { text: "again" });
@@ -233,6 +237,14 @@ test("a message has its file, and addresses of it: with a token they are signed 
   assert.equal(await signed.file.url(), `${base}/v1/files/f7?sig=1`);
   assert.equal(await signed.file.thumbnailUrl(), `${base}/v1/files/f7/thumbnail?sig=1`);
   assert.deepEqual(uploads.requests, ["POST"]);
+  // Files may have a host of their own.
+  uploads.link = (id) => ({ url: `http://files.test/v1/files/${id}?sig=2` });
+  const { file: other } = await take({ getToken: () => token({ sub: "ada", exp: 60 }) });
+  assert.equal(await other.thumbnailUrl(), "http://files.test/v1/files/f7/thumbnail?sig=2");
+  assert.equal(
+    await other.downloadUrl(),
+    "http://files.test/v1/files/f7?sig=2&name=a.png&disposition=attachment",
+  );
   relay.say({ ...entry, seq: 2, id: "2", kind: "edit", target: 1, text: "a caption" });
   relay.say({ ...entry, seq: 3, id: "3", from: "bo", kind: "delete", target: 1 });
   await wait(() => signed.room.latest[0].deleted, "it is deleted");

@@ -277,6 +277,22 @@ import Testing
   }
 
   @Test(arguments: [
+    ("files: { host: \"Files.example.org\" }", "a name in lower case"),
+    ("files: { host: \"https://files.example.org\" }", "a name in lower case"),
+    ("files: { host: \"files.example.org:0\" }", "a name in lower case"),
+    ("files: { host: files.example.org }", "auth.public_url is empty"),
+    (
+      "files: { host: \"chat.example.org:444\" }\nauth: { public_url: \"https://chat.example.org/\" }",
+      "files.host is the host of auth.public_url"
+    ),
+  ])
+  func `the host of files is another one than the page's`(yaml: String, complaint: String) throws {
+    let sentences = try complaints(about: yaml)
+    #expect(sentences.count == 1 && sentences[0].contains(complaint), "\(sentences)")
+    #expect(try complaints(about: "files: { host: localhost }") == [])
+  }
+
+  @Test(arguments: [
     (
       "{ engine: postgresql }",
       ":1: log.engine is postgresql, but log.url is empty; set log.url to the connection URI, "

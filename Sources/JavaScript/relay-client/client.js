@@ -141,9 +141,9 @@ export class Client {
     this.#loadFiles().then((files) => files.upload(line), refuse);
   }
 
-  /** @param {string} path */
-  async fileUrl(path) {
-    return (await this.#loadFiles()).url(path);
+  /** @param {string} path @param {string} [name] */
+  async fileUrl(path, name) {
+    return (await this.#loadFiles()).url(path, name);
   }
 
   #loadFiles() {

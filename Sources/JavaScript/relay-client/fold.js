@@ -114,6 +114,7 @@ const fileOf = (
   thumbnail,
   url: () => link.fileUrl(id),
   thumbnailUrl: () => link.fileUrl(`${id}/thumbnail`),
+  downloadUrl: () => link.fileUrl(id, name),
 });
 
 /** @param {Message} message @param {Entry} entry */

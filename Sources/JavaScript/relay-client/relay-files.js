@@ -53,7 +53,7 @@ export class Files {
   #items = new Map();
   #isRunning = false;
   #partBytes = partBytes.first;
-  /** @type {Map<string, {query: Promise<string>, until: number}>} by id of the file */
+  /** @type {Map<string, {url: Promise<URL>, until: number}>} by id of the file */
   #links = new Map();
 
   /**
@@ -263,33 +263,42 @@ export class Files {
   // MARK: Addresses
 
   /**
-   * An address from which a file can be loaded: with a token one that is signed, for a minute.
+   * An address from which a file can be loaded: with a token one that is signed, for a minute. Without one, the
+   * relay sends a browser to such an address itself, if files have a host of their own.
    * @param {string} path an id, or that and `/thumbnail`
+   * @param {string} [name] under which a browser saves the file, and does not show it
    */
-  async url(path) {
+  async url(path, name) {
     const { base, user, token } = this.#connection.access;
     const url = new URL(`v1/files/${path}`, base);
-    if (token !== undefined) url.search = await this.#signature(path.split("/")[0]);
-    else if (user !== undefined) url.searchParams.set("user", user);
+    if (token !== undefined) {
+      const link = await this.#link(path.split("/")[0]);
+      if (link.origin !== url.origin) url.href = `${link.origin}/v1/files/${path}`;
+      url.search = link.search;
+    } else if (user !== undefined) url.searchParams.set("user", user);
+    if (name !== undefined) {
+      url.searchParams.set("name", name);
+      url.searchParams.set("disposition", "attachment");
+    }
     return url.href;
   }
 
   /** @param {string} id */
-  #signature(id) {
+  #link(id) {
     const known = this.#links.get(id);
-    if (known && Date.now() < known.until) return known.query;
-    const link = { query: this.#sign(id), until: Date.now() + linkMs.longest - linkMs.reserve };
+    if (known && Date.now() < known.until) return known.url;
+    const link = { url: this.#sign(id), until: Date.now() + linkMs.longest - linkMs.reserve };
     for (const [other, { until }] of this.#links) if (until < Date.now()) this.#links.delete(other);
     this.#links.set(id, link);
-    link.query.catch(() => this.#links.delete(id));
-    return link.query;
+    link.url.catch(() => this.#links.delete(id));
+    return link.url;
   }
 
   /** @param {string} id */
   async #sign(id) {
     const answer = await this.#request(`${id}/link`, { method: "POST" });
     const { url } = await answer.json();
-    return new URL(url, this.#connection.access.base).search;
+    return new URL(url, this.#connection.access.base);
   }
 }
 

@@ -193,9 +193,9 @@ class SharedLink {
     return this.#ask("entries", [room, range]);
   }
 
-  /** @param {string} path */
-  fileUrl(path) {
-    return this.#ask("fileUrl", [path]);
+  /** @param {string} path @param {string} [name] */
+  fileUrl(path, name) {
+    return this.#ask("fileUrl", [path, name]);
   }
 
   settled() {

@@ -108,6 +108,7 @@
  * @property {{width: number, height: number, placeholder: string}} [thumbnail]
  * @property {() => Promise<string>} url an address for a moment, from which the file can be loaded
  * @property {() => Promise<string>} thumbnailUrl
+ * @property {() => Promise<string>} downloadUrl from which a browser saves the file, and does not show it
  */
 
 /** @typedef {{room: string, id: string, sent: number, size: number}} Progress of a file, in bytes */
@@ -381,7 +382,8 @@
  * @property {(message: Wire) => void} post
  * @property {(message: Wire, signal?: AbortSignal) => Promise<Wire>} request
  * @property {(room: string, range: {before?: number, limit: number}) => Promise<Entry[]>} entries
- * @property {(path: string) => Promise<string>} fileUrl below `v1/files/`
+ * @property {(path: string, name?: string) => Promise<string>} fileUrl below `v1/files/`; a browser saves
+ *   the file under the name
  * @property {() => Promise<void>} settled
  * @property {() => void} look
  * @property {() => Promise<number | undefined>} probe for how long the oldest ping or request has had

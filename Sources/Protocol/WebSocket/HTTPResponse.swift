@@ -101,6 +101,7 @@ public struct HTTPResponse: Equatable, Sendable {
     case 206: "Partial Content"
     case 302: "Found"
     case 304: "Not Modified"
+    case 307: "Temporary Redirect"
     case 308: "Permanent Redirect"
     case 400: "Bad Request"
     case 401: "Unauthorized"

@@ -15,7 +15,8 @@ extension Configuration {
   /// Returns combinations of settings that are valid each, but contradict each other.
   package func contradictions() -> [Contradiction] {
     listenContradictions() + logContradictions() + tlsContradictions() + authContradictions()
-      + limitContradictions() + fileContradictions() + directoryContradictions()
+      + limitContradictions() + fileContradictions() + fileHostContradictions
+      + directoryContradictions()
       + botContradictions()
   }
 

@@ -276,6 +276,8 @@ extension Configuration {
     public var bytes = 0
     /// How many bytes of the disk stay free.
     public var minimumFreeBytes = 0
+    /// The name at which browsers get files, perhaps with a port; empty = where they get the page.
+    public var host = ""
     public var s3 = S3()
 
     /// `files.s3.*`: the bucket that has the bytes, instead of the data folder.

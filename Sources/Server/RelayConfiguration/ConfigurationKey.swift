@@ -199,6 +199,10 @@ extension ConfigurationKey {
     .integer("files.bytes", \.files.bytes, 0...1_125_899_906_842_624),
     .integer("files.min_free_bytes", \.files.minimumFreeBytes, 0...1_125_899_906_842_624),
     .optionalText(
+      "files.host", \.files.host,
+      "a name in lower case such as files.example.org, with a port if need be",
+      where: { Configuration.Files.Place($0) != nil }),
+    .optionalText(
       "files.s3.endpoint", \.files.s3.endpoint,
       "an address such as https://s3.example.org (scheme, host, port, no path)",
       where: ConfigurationRules.isOrigin),

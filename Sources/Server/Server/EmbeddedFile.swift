@@ -13,14 +13,14 @@ struct EmbeddedFile {
 }
 
 extension WebFiles {
-  /// The files of the web page that this program contains.
-  static var embedded: WebFiles {
+  /// Returns the files of the web page that this program contains.
+  static func embedded(fileOrigin: String?) -> WebFiles {
     WebFiles(
       EmbeddedFile.all.map { file in
         WebFile(
           path: file.path, contentType: file.contentType, tag: file.tag,
           isImmutable: file.isImmutable, plain: Array(file.text.utf8),
           gzip: file.gzip.map { $0.unicodeScalars.map { UInt8($0.value) } })
-      })
+      }, fileOrigin: fileOrigin)
   }
 }

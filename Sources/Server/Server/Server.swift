@@ -149,7 +149,12 @@ public final class Server: Sendable {
       router.signInMethods = configuration.auth.describedMethods(
         publicURL: configuration.publicURL(listeningOn: "\(listener.address)"))
       router.fileLimitBytes = fileSettings?.limitBytes
-      if configuration.web { router.files = .embedded }
+      router.fileHost = fileSettings.flatMap { _ in
+        configuration.fileHost(listeningOn: "\(listener.address)")
+      }
+      if configuration.web {
+        router.files = .embedded(fileOrigin: router.fileHost?.origin)
+      }
       let limits = configuration.limits.connection
       let proxies = TrustedProxies(
         configuration.trustedProxies, sendHeaders: configuration.proxyProtocol)

@@ -106,3 +106,20 @@ export function focused() {
   while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
   return /** @type {HTMLElement | null} */ (element);
 }
+
+/** How far from what is seen something is prepared, in pixels. */
+const nearPixels = "800px";
+
+/**
+ * Acts once, when an element is about to be seen.
+ * @param {Element} element @param {() => void} act
+ */
+export function whenNear(element, act) {
+  const options = { rootMargin: nearPixels, scrollMargin: nearPixels };
+  const observer = new IntersectionObserver((entries) => {
+    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+    observer.disconnect();
+    act();
+  }, options);
+  observer.observe(element);
+}

@@ -1,6 +1,6 @@
 // The file of a message in its row. Its place has its size before anything is loaded.
 
-import { el, iconButton } from "./dom.js";
+import { el, iconButton, whenNear } from "./dom.js";
 import { plain } from "./format.js";
 import { load, report } from "./problems.js";
 
@@ -13,6 +13,9 @@ const sideLimit = 320;
 const unknownSize = { width: 240, height: 180 };
 /** Pictures that a browser shows by itself: others are shown once the relay has made some of them. */
 const shownTypes = /^image\/(png|jpeg|webp|gif)$/;
+/** How often a picture is asked for, and after which pause: one that many others came before may have been refused. */
+const attemptsLimit = 2;
+const pauseMs = 2000;
 
 /** What is drawn already: it stays while its row is drawn again. @type {WeakMap<HTMLElement, Drawn>} */
 const drawn = new WeakMap();
@@ -78,7 +81,7 @@ function reserve({ style }, { width = unknownSize.width, height = unknownSize.he
 /** @param {Shown} message @param {SharedFile} file @param {Context} context */
 function picture(message, file, context) {
   const { thumbnail, width = thumbnail?.width, height = thumbnail?.height } = file;
-  const image = el("img", { alt: plain(file.name), loading: "lazy", decoding: "async" });
+  const image = el("img", { alt: plain(file.name), decoding: "async" });
   const frame = el(
     "button",
     {
@@ -93,13 +96,22 @@ function picture(message, file, context) {
   load(() => import("./placeholder.js")).then(({ draw }) =>
     draw(frame, thumbnail?.placeholder ?? ""),
   );
-  image.addEventListener("error", () => frame.classList.add("missing"));
-  file.thumbnailUrl().then(
-    (url) => {
-      image.src = url;
-    },
-    () => image.dispatchEvent(new Event("error")),
-  );
+  let attempts = 0;
+  const ask = () => {
+    attempts++;
+    file.thumbnailUrl().then(
+      (url) => {
+        image.src = url;
+      },
+      () => image.dispatchEvent(new Event("error")),
+    );
+  };
+  image.addEventListener("error", () => {
+    if (attempts < attemptsLimit) setTimeout(ask, pauseMs);
+    else frame.classList.add("missing");
+  });
+  // Addresses do not last, and requests per second are limited.
+  whenNear(frame, ask);
   return frame;
 }
 
@@ -152,7 +164,7 @@ export function showProgress(row, { sent, size }) {
 /** @param {SharedFile} file @param {HTMLElement} near */
 export async function download(file, near) {
   try {
-    el("a", { href: await file.url(), download: file.name, rel: "noopener" }).click();
+    el("a", { href: await file.downloadUrl(), download: file.name, rel: "noopener" }).click();
   } catch (error) {
     report(error, near, "The file cannot be downloaded");
   }

@@ -1,7 +1,7 @@
 // Sound and video in the conversation. Of sound, a button, and its waveform, which is also the place where one
 // listens. Loaded with the first one.
 
-import { el, icon, iconButton } from "./dom.js";
+import { el, icon, iconButton, whenNear } from "./dom.js";
 import { plain } from "./format.js";
 import { report } from "./problems.js";
 import { toldBy } from "./relay-client/errors.js";
@@ -157,14 +157,11 @@ export function voice(place, file) {
   }
 
   show();
-  const seen = new IntersectionObserver(async ([entry]) => {
-    if (!entry.isIntersecting) return;
-    seen.disconnect();
+  whenNear(place, async () => {
     const bars = await file.url().then(
       (url) => heights(file, url),
       () => [],
     );
     if (bars.length > 0) wave.prepend(waveform(bars));
   });
-  seen.observe(place);
 }

@@ -556,6 +556,74 @@ def pictures(relay):
         problem(files.ask("GET", path + "/thumbnail"), 404)
 
 
+def host(relay):
+    """Browsers get files at a host that has nothing else; programs get them where the page is, too, and no one is shown one there."""
+    files, program = Files(relay), Files(relay, "bo")
+    picture, text = files.upload(png(900, 300)), files.upload(b"hello")
+    files.show(picture, "dm:ada:bo", "a.png")
+    seq = files.show(text, "dm:ada:bo", "a.txt")
+    origin, at = f"http://localhost:{relay.port}", {"Host": f"localhost:{relay.port}"}
+
+    def link(path):
+        url = json.loads(status(files.ask("POST", path + "/link"), 200).content)["url"]
+        assert url.startswith(f"{origin}{path}?by=ada&until="), url
+        return url.removeprefix(origin)
+
+    shown = status(files.ask("GET", link(picture), at, user=""), 200)
+    assert shown.headers["Content-Disposition"] == "inline" and shown.headers["Set-Cookie"] is None
+    assert shown.headers["Access-Control-Allow-Origin"] == "*"
+    assert shown.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
+    small = status(files.ask("GET", link(picture).replace("?", "/thumbnail?"), at, user=""), 200)
+    assert small.headers["Content-Type"] == "image/webp" and small.content != shown.content
+    saved = status(files.ask("GET", link(picture) + "&disposition=attachment&name=a.png", at, user=""), 200)
+    assert saved.headers["Content-Disposition"].startswith('attachment; filename="a.png"'), saved.headers
+    part = status(files.ask("GET", link(text), {**at, "Range": "bytes=1-2"}, user=""), 206)
+    assert part.content == b"el"
+    for headers in (at, {**at, **TUS}):
+        head = status(files.ask("HEAD", link(text), headers, user=""), 200)
+        assert head.headers["Content-Length"] == "5" and head.headers["Upload-Offset"] is None
+    # Nothing else is there, whoever asks for it, and however the host is spelled.
+    known = {"Cookie": "relay-80=x", "Authorization": "Bearer x", "Origin": relay.url}
+    socket_fields = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+                     "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
+    for name in (f"localhost:{relay.port}", "localhost", "LocalHost:1"):
+        for path in ("/", "/healthz", "/metrics", "/v1/sign-in", "/v1/rooms", "/v1/files", "/v1/avatars/ada", "/nowhere",
+                     text, text + "/link", text + "/thumbnail", text + "/thumbnail/", "/ws"):
+            refused = problem(files.ask("GET", path, {**known, "Host": name}), 404) if path != "/ws" else status(
+                files.ask("GET", path, {**socket_fields, "Host": name}), 404)
+            assert refused.headers["Set-Cookie"] is None, path
+    for method in ("POST", "PATCH", "DELETE", "OPTIONS"):
+        status(files.ask(method, link(text), {**at, **TUS}, user=""), 405)
+    assert files.ask("GET", link(text), {**at, "X-HTTP-Method-Override": "DELETE"}, user="").content == b"hello"
+    problem(files.ask("GET", link(text).replace("by=ada", "by=bo"), at, user=""), 404, code="no_such_entry")
+    # Where the page is, a browser is sent there, and a program gets a file to save.
+    for headers in ({"Cookie": "a=b"}, {"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Site": "same-origin"}):
+        for path, kept in ((picture, ""), (picture + "/thumbnail", ""), (picture + "?name=a+b&disposition=attachment",
+                                                                         "&name=a%20b&disposition=attachment")):
+            sent = status(program.ask("GET", path, headers), 307)
+            target = sent.headers["Location"].removeprefix(origin)
+            assert target.startswith(path.split("?")[0] + "?by=bo&until=") and target.endswith(kept), sent.headers["Location"]
+            assert sent.headers["Cache-Control"] == "no-store" and sent.content == b""
+            status(files.ask("GET", target, at, user=""), 200)
+        problem(program.ask("GET", picture, headers, user="mallory"), 404)
+    got = status(program.ask("GET", picture), 200)
+    assert got.content == shown.content and got.headers["Content-Disposition"] == "attachment", got.headers
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "out"
+        subprocess.run(["curl", "-sSf", "-o", out, f"{relay.url}{text}?user=bo"], check=True)
+        assert out.read_bytes() == b"hello"
+    # A link that an earlier client has put on the relay's own host goes on to work.
+    moved = link(text)
+    assert status(files.ask("GET", moved, user=""), 307).headers["Location"] == origin + moved
+    problem(files.ask("GET", moved[:-1] + "_", user=""), 404)
+    policy = files.ask("GET", "/", user="").headers["Content-Security-Policy"]
+    for directive in ("img-src 'self' blob:", "media-src 'self' blob:", "connect-src 'self'"):
+        assert f"{directive} {origin};" in policy, policy
+    assert policy.count(origin) == 3, policy
+    relay.send("ada", "dm:ada:bo", {"kind": "delete", "target": seq})
+    problem(files.ask("GET", moved, at, user=""), 404)
+
+
 def thumbnails(relay):
     """A thumbnail is a PNG for those who accept only that. However many ask, one after the other is converted."""
     # A relay beside a program that says when it converts. It runs without an environment.
@@ -625,6 +693,7 @@ CONFIGURATIONS = {
     "limits": WITHOUT_LIMITS.replace(
         " }", ", file_bytes: 100000, uploads_per_user: 3, files_bytes_per_user: 150000 }")
     + "\nfiles: { bytes: 350000 }",
+    "host": WITHOUT_LIMITS + "\nfiles: { host: localhost }",
     "pages": "auth: { origins: [https://chat.example.org] }",
 }
 

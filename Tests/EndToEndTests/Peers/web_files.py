@@ -3,11 +3,14 @@ import hashlib
 import json
 import os
 import pathlib
+import secrets
+import struct
 import sys
 import urllib.request
 import zlib
 
-from files import Files, chunk
+from accounts import ACCOUNTS, Person, first
+from files import Files, chunk, png
 from web_blocks import accessible
 from web_rooms import opened
 from web_support import (ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, in_whole_browser, play, quiet, until, wait_for_text,
@@ -204,5 +207,98 @@ def album(browser, folder):
     relay.stop()
 
 
+def wav(seconds, rate=8000):
+    """Noise of 16 bits at this rate."""
+    data = b"".join(struct.pack("<h", (index * 997 % 16384) - 8192) for index in range(rate)) * seconds
+    head = struct.pack("<HHIIHH", 1, 1, rate, 2 * rate, 2, 16)
+    return (b"RIFF" + struct.pack("<I", 36 + len(data)) + b"WAVEfmt " + struct.pack("<I", len(head)) + head
+            + b"data" + struct.pack("<I", len(data)) + data)
+
+
+def shared(person, name, content):
+    """Uploads a file as a user with a token, and shows it."""
+    request = urllib.request.Request(f"{person.relay.url}/v1/files", content, {
+        "Tus-Resumable": "1.0.0", "Content-Type": "application/offset+octet-stream", "Upload-Length": str(len(content)),
+        "Authorization": f"Bearer {person.token}"})
+    with urllib.request.urlopen(request) as answer:
+        file = answer.headers["Location"].rsplit("/", 1)[1]
+    answer = person.post("/v1/rooms/general/messages", {
+        "id": secrets.token_hex(12), "kind": "file", "file": file, "name": name})
+    check(answer.status in (200, 201), answer)
+
+
+def of_files(page, method):
+    """The parameters of events about addresses of files."""
+    events = [event["params"] for event in list(page.events.queue) if event["method"] == method]
+    return [event for event in events if "/v1/files/" in event.get("request", event.get("response", {})).get("url", "")]
+
+
+def hosted(browser, folder):
+    """Every byte of a file comes from its own host, without a cookie; of many pictures those that are near are loaded;
+    a picture is saved, and sound goes on after its address has expired."""
+    count = 40
+    relay = Relay(RELAY, folder, f"{ACCOUNTS}\nlimits: {{ sends_per_s: 0, burst: 0 }}\nfiles: {{ host: localhost }}\n"
+                  "rooms: { listed: [{ room: general, title: General }] }")
+    ada = first(relay)
+    shared(ada, "long.wav", wav(900))
+    for index in range(count):
+        shared(ada, f"{index}.png", png(300, 200 + index))
+    joined = Person(relay).post(f"/v1/invites/{ada.invite()}", {"user": "bo"})
+    name, value = joined.cookies[0].split(";")[0].split("=")
+    page = browser.page()
+    page.call("Network.setCookie", url=relay.url, name=name, value=value, httpOnly=True, sameSite="Lax", path="/")
+    page.go(f"{relay.url}/?room=general")
+    page.wait(ONLINE)
+    near = """[...document.querySelectorAll('.picture')].filter(frame => { const { top, bottom } = frame.getBoundingClientRect();
+        return bottom > 0 && top < innerHeight; })"""
+    loaded = f"({near}).length > 1 && ({near}).every(frame => frame.querySelector('img').naturalWidth > 0)"
+    page.wait(loaded)
+    asked = {event["request"]["url"] for event in of_files(page, "Network.requestWillBeSent") if relay.url in event["request"]["url"]}
+    check(1 < len(asked) < 20, f"{len(asked)} pictures are asked for")
+    # All of them are seen on the way up: none is refused for good.
+    page.evaluate("document.querySelector('relay-timeline').focus()")
+    first_shown = "document.querySelector('.picture img[alt=\"0.png\"]')"
+    while not page.evaluate(f"{first_shown}?.naturalWidth > 0"):
+        page.wheel("relay-timeline", -600)
+        page.wait(loaded)
+    check(page.evaluate("document.querySelectorAll('.picture.missing').length") == 0, "a picture is missing")
+    answers = of_files(page, "Network.responseReceived")
+    check({event["response"]["status"] for event in answers} <= {200, 429}, [event["response"]["status"] for event in answers])
+    check(all(event["response"]["url"].startswith(f"http://localhost:{relay.port}/") for event in answers
+              if event["response"]["status"] == 200), "bytes of the page's host")
+    sent = {event["requestId"] for event in answers}
+    extra = [event["params"] for event in list(page.events.queue) if event["method"] == "Network.requestWillBeSentExtraInfo"]
+    there = [event["headers"] for event in extra if event["requestId"] in sent and any(
+        name.lower() == "host" and text.startswith("localhost") for name, text in event["headers"].items())]
+    check(len(there) > 1 and not any("cookie" in map(str.lower, headers) for headers in there), f"{there[:1]}")
+    # In full size, and saved under its name.
+    saved = pathlib.Path(folder) / "saved"
+    saved.mkdir()
+    browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(saved))
+    page.evaluate(f"{first_shown}.closest('button').click()")
+    page.wait("document.querySelector('.viewer .stage img')?.naturalWidth === 300")
+    page.evaluate("document.querySelector('.viewer [aria-label=Download]').click()")
+    until(lambda: (saved / "0.png").exists() and (saved / "0.png").read_bytes()[8:12] == b"WEBP", "it is not saved")
+    check(page.evaluate("location.pathname") == "/", "the page has gone")
+    page.press("Escape")
+    page.wait("document.querySelector('dialog') === null")
+    # A minute later the address of a sound is worth nothing, as with another key.
+    play_button = "document.querySelector('.voice button')"
+    page.wait(play_button)
+    page.evaluate(f"{play_button}.scrollIntoView()")
+    page.evaluate(f"{play_button}.click()")
+    audio = "document.querySelector('.voice audio')"
+    page.wait(f"{audio}.currentTime > 0")
+    relay.stop()
+    next(relay.data.rglob("link.key")).unlink()
+    relay.start()
+    page.wait(ONLINE)
+    page.evaluate("(real => { performance.now = () => real() + 60_000; })(performance.now.bind(performance))")
+    page.evaluate(f"{audio}.currentTime = 890")
+    page.wait(f"{audio}.error === null && {audio}.readyState > 2 && {audio}.currentTime > 890")
+    quiet(page)
+    relay.stop()
+
+
 if __name__ == "__main__":
-    play({"sent": sent, "killed": killed, "heard": heard, "album": album})
+    play({"sent": sent, "killed": killed, "heard": heard, "hosted": hosted, "album": album})

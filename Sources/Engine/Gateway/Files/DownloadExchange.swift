@@ -16,6 +16,8 @@ final class DownloadExchange: FileExchange {
   private let request: HTTPRequest
   /// The thumbnail is converted for this client.
   private let isPNG: Bool
+  /// The link that makes the request; `nil` if it is a user's.
+  private var link: FileLink?
   private var found: StoredFile?
   /// What is left to send.
   private var rest: Range<Int64> = 0..<0
@@ -42,6 +44,7 @@ final class DownloadExchange: FileExchange {
         let problem = loop.chargeUnauthenticated(connection) ?? .noFile(file)
         return finish(problem.response)
       }
+      self.link = link
       identity = Identity(user: link.user)
     }
     if let problem = loop.charge(requests: 1, to: identity.user) {
@@ -55,6 +58,7 @@ final class DownloadExchange: FileExchange {
     guard let found, !isThumbnail || found.thumbnail != nil else {
       return conclude(HTTPProblem.noFile(file))
     }
+    if let redirection { return conclude(redirection) }
     self.found = found
     read(found, at: 0, bytes: Self.signatureBytes)
   }
@@ -88,6 +92,30 @@ final class DownloadExchange: FileExchange {
 
   private func served(_ found: StoredFile) -> String {
     isThumbnail ? found.thumbnail ?? "" : found.hash
+  }
+
+  // MARK: - The host of files
+
+  /// Whether the request is to the host of the page, and files have one of their own.
+  private var isAtPage: Bool {
+    loop.context.router.fileHost.map { !$0.isHost(of: request) } ?? false
+  }
+
+  /// Sends a browser to the host of files, with a new link unless it has one; `nil` for a program, which is answered at any host.
+  private var redirection: HTTPResponse? {
+    guard isAtPage, link != nil || FileHost.isBrowsers(request) else { return nil }
+    let link =
+      link
+      ?? FileLink(
+        to: file, for: user, until: loop.now.wall + FileLink.milliseconds, settings.code)
+    var address = loop.context.router.address(ofFile: file, link, isThumbnail: isThumbnail)
+    for name in ["name", "disposition"] {
+      if let value = request.query(name) { address += "&\(name)=\(PercentCoding.encode(value))" }
+    }
+    var response = HTTPResponse(status: 307)
+    response.add("Location", address)
+    if call.identity == nil { response.add("Cross-Origin-Resource-Policy", "cross-origin") }
+    return response
   }
 
   // MARK: - The head
@@ -149,9 +177,10 @@ final class DownloadExchange: FileExchange {
     var response = HTTPResponse(status: status, contentType: type.name, body: [])
     response.followingBytes = part.count
     if !call.headOnly { rest = part }
+    let isShown = type.isInline && !isAtPage && request.query("disposition") != "attachment"
     response.add(
       "Content-Disposition",
-      ContentDisposition.value(isInline: type.isInline, name: request.query("name")))
+      ContentDisposition.value(isInline: isShown, name: request.query("name")))
     return response
   }
 }

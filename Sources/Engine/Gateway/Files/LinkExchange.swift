@@ -26,7 +26,7 @@ final class LinkExchange: FileExchange {
     guard found != nil else { return conclude(HTTPProblem.noFile(file)) }
     let until = loop.now.wall + FileLink.milliseconds
     let link = FileLink(to: file, for: user, until: until, settings.code)
-    let url = "\(loop.context.router.pathPrefix)/v1/files/\(file)?\(link.query)"
+    let url = loop.context.router.address(ofFile: file, link)
     finish(
       HTTPResponse(status: 200, json: Array(#"{"url":"\#(url)","expires_at":\#(until)}"#.utf8)))
   }

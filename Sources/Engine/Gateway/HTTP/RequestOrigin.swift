@@ -70,7 +70,7 @@ struct RequestOrigin {
   }
 
   /// Returns the name or address of `NAME`, `NAME:PORT`, `[ADDRESS]` or `[ADDRESS]:PORT`.
-  private static func name(_ authority: String) -> Substring {
+  static func name(_ authority: String) -> Substring {
     guard let colon = authority.lastIndex(of: ":"),
       authority[authority.index(after: colon)...].utf8.allSatisfy({ 48...57 ~= $0 })
     else { return authority[...] }

@@ -50,6 +50,8 @@ package struct RequestRouter: Sendable {
   package var servesAccounts = false
   /// The size of a file; 0 = no limit, `nil` = the relay keeps no files.
   package var fileLimitBytes: Int?
+  /// Where browsers get files; `nil` = at the host of the page.
+  package var fileHost: FileHost?
 
   package init(origins: Set<String>, requiresLoopbackHost: Bool) {
     origin = RequestOrigin(allowed: origins)
@@ -65,6 +67,9 @@ package struct RequestRouter: Sendable {
     isOperator: (Identity) -> Bool = { _ in false }, identify: () -> Authenticator.Answer
   ) -> Route {
     do throws(HTTPProblem) {
+      if peer != .operator, let fileHost, fileHost.isHost(of: request) {
+        return try routeAtFileHost(request)
+      }
       guard let request = inner(request, peer) else { return try outside(request) }
       switch request.path {
       case "/ws": return try open(request, [Self.subprotocol]) { .webSocket($0) }

@@ -42,9 +42,12 @@ package struct WebFiles: Sendable {
 
   private var files: [String: Responses] = [:]
 
-  /// - Parameter files: none: every address is not found.
-  package init(_ files: [WebFile] = []) {
-    for file in files { self.files[file.path] = Self.responses(file) }
+  /// - Parameters:
+  ///   - files: none: every address is not found.
+  ///   - fileOrigin: where the page gets what users have uploaded; `nil` = where it is itself.
+  package init(_ files: [WebFile] = [], fileOrigin: String? = nil) {
+    let policy = Self.contentSecurityPolicy(fileOrigin)
+    for file in files { self.files[file.path] = Self.responses(file, policy) }
   }
 
   /// Returns the response to a GET or HEAD, or `nil` if there is no such file.
@@ -57,7 +60,7 @@ package struct WebFiles: Sendable {
     return file.plain
   }
 
-  private static func responses(_ file: WebFile) -> Responses {
+  private static func responses(_ file: WebFile, _ pagePolicy: String) -> Responses {
     // A weak tag holds for both forms (RFC 9110 §8.8.1).
     let tag = "\"\(file.tag)\""
     func with(_ response: HTTPResponse) -> HTTPResponse {
@@ -69,7 +72,7 @@ package struct WebFiles: Sendable {
       response.add("X-Content-Type-Options", "nosniff")
       response.add("Referrer-Policy", "no-referrer")
       if file.contentType.hasPrefix("text/html") {
-        response.add("Content-Security-Policy", contentSecurityPolicy)
+        response.add("Content-Security-Policy", pagePolicy)
         response.add("Cross-Origin-Opener-Policy", "same-origin")
         response.add("Cross-Origin-Resource-Policy", "same-origin")
         response.add("Permissions-Policy", "camera=(), microphone=(self), geolocation=()")
@@ -91,12 +94,15 @@ package struct WebFiles: Sendable {
   }
 
   /// Everything comes from the relay: scripts, style, pictures and sounds (which the page makes `blob:`
-  /// addresses of), and the connection. No inline script or style, no plugin, no frame, no form.
+  /// addresses of, or gets from the host of files), and the connection. No inline script or style, no plugin, no frame, no form.
   /// `require-trusted-types-for` makes assigning text as HTML an error; the one policy is for the
   /// address of the service worker.
-  private static let contentSecurityPolicy = """
-    default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src 'self' blob:; \
-    connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; \
-    frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types relay-worker
-    """
+  private static func contentSecurityPolicy(_ fileOrigin: String?) -> String {
+    let files = fileOrigin.map { " \($0)" } ?? ""
+    return """
+      default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:\(files); \
+      media-src 'self' blob:\(files); connect-src 'self'\(files); manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; \
+      frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types relay-worker
+      """
+  }
 }

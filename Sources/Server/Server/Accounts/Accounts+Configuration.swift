@@ -21,7 +21,7 @@ extension Configuration {
     publicOrigin(listeningOn: address) + pathPrefix
   }
 
-  private func publicOrigin(listeningOn address: String) -> String {
+  func publicOrigin(listeningOn address: String) -> String {
     guard auth.publicURL.isEmpty else {
       var url = auth.publicURL.hasSuffix("/") ? String(auth.publicURL.dropLast()) : auth.publicURL
       // Browsers leave it out of Origin (RFC 6454 §6.1).

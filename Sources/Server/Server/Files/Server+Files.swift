@@ -85,3 +85,17 @@ extension Server {
     return key
   }
 }
+
+extension Configuration {
+  /// Where browsers get files: under the scheme of the page, and at its port, unless `files.host` has one; `nil` = where
+  /// they get the page.
+  /// - Parameter address: where the relay listens.
+  func fileHost(listeningOn address: String) -> FileHost? {
+    guard let place = files.place else { return nil }
+    let page = publicOrigin(listeningOn: address)
+    let scheme = page.prefix { $0 != ":" }
+    let authority = page.dropFirst("\(scheme)://".count)
+    let port = place.port ?? Files.Place(String(authority))?.port
+    return FileHost(origin: "\(scheme)://\(place.name)\(port.map { ":\($0)" } ?? "")")
+  }
+}
