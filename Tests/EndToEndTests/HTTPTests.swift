@@ -61,7 +61,7 @@ extension `End to end` {
       pictures.write("\n")
       #expect(try pictures.wait() == .exit(0), "\(pictures.errors)")
       // However often they were asked for, each was fetched once.
-      #expect(pictures.output == "ready\n/ada 1\n/bo 1\n")
+      #expect(pictures.output == "ready\n/ada 1\n/bo 1\n/bomb 1\n/jo 1\n")
     }
 
     @Test func `a user's limits hold over all connections`() throws {

@@ -43,6 +43,8 @@ struct PictureFiles {
     return processor.convertToPNG(input: input.descriptor, output: output.descriptor)
   }
 
+  func avatar(_ name: String) throws -> [UInt8]? { processor.avatar(try readBytes(folder[name])) }
+
   /// Whether a file has these characters anywhere.
   func contains(_ word: String, in name: String) throws -> Bool {
     let bytes = try readBytes(folder[name])

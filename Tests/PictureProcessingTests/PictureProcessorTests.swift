@@ -1,5 +1,6 @@
 import Glibc
 import Media
+import Platform
 import TestSupport
 import Testing
 
@@ -121,6 +122,43 @@ import Testing
     #expect(throws: PictureProcessor.NotAPicture.refused(.unknownFormat)) {
       try files.folder.write("no picture", to: "text")
       try files.convertToPNG("text").get()
+    }
+  }
+
+  /// The file that `avatar` makes of a picture of a set, as Pillow reads it.
+  private func avatar(_ name: String, in files: PictureFiles) throws -> PictureFiles.Shown {
+    let made = try #require(try files.avatar(name), "\(name)")
+    try WholeFile.write(made, to: files.folder["made.png"])
+    for word in ["SECRET", "Exif", "eXIf", "GPS", "iCCP", "tEXt", "adobe"] {
+      #expect(try !files.contains(word, in: "made.png"), "\(name): \(word)")
+    }
+    return try files.show(["made.png"])[0]
+  }
+
+  @Test func `a person's picture is a small PNG, upright and without metadata`() throws {
+    for set in ["orientations", "metadata"] {
+      let files = try PictureFiles(set)
+      for name in files.names {
+        let shown = try avatar(name, in: files)
+        #expect(shown.format == "PNG", "\(name)")
+        #expect((shown.width, shown.height) == (80, 60), "\(name)")
+        #expect(shown.has(PictureFiles.colors), "\(name): \(shown.quarters)")
+      }
+    }
+    let files = try PictureFiles("sizes")
+    for (name, width, height) in [
+      ("wide.jpg", 128, 64), ("noise.png", 128, 96), ("pixel.png", 1, 1),
+    ] {
+      let shown = try avatar(name, in: files)
+      #expect((shown.width, shown.height) == (width, height), "\(name)")
+    }
+  }
+
+  @Test(arguments: ["bombs", "animations", "others"])
+  func `what is no picture is none of a person`(set: String) throws {
+    let files = try PictureFiles(set)
+    for name in files.names where !name.hasPrefix("small") {
+      #expect(try files.avatar(name) == nil, "\(name)")
     }
   }
 

@@ -4,7 +4,8 @@ import PictureConversion
 import Platform
 
 // relay-media picture <FILE 3>PICTURE 4>THUMBNAIL prints a PictureReport.
-// relay-media png <FILE 3>PNG prints nothing, or a refusal.
+// relay-media png <FILE 3>PNG prints nothing, or a refusal: a PNG of the size of a thumbnail.
+// relay-media avatar <FILE 3>PNG does the same for a person's picture.
 //
 // The relay starts one for each picture. It enters the sandbox before it reads a byte of the file.
 
@@ -35,7 +36,7 @@ func write(_ bytes: [UInt8], to descriptor: Int32) {
 }
 
 let mode = CommandLine.arguments.dropFirst().joined(separator: " ")
-guard mode == "picture" || mode == "png" else {
+guard ["picture", "png", "avatar"].contains(mode) else {
   fail("it is started by relay, with files that are open, and is no command for people")
 }
 // Little CMS dates the profiles that it makes: the C library reads the time zone before it no longer can.
@@ -52,9 +53,14 @@ do throws(SystemError) {
 do throws(PictureRefusal) {
   let file = readInput()
   guard file.count <= PictureConversion.fileLimitBytes else { throw .fileTooLong }
-  if mode == "png" {
-    write(try PictureConversion.convertToPNG(file), to: 3)
-  } else {
+  switch mode {
+  case "png":
+    let sideLimit = ProcessedPicture.thumbnailSideLimit
+    write(try PictureConversion.convertToPNG(file, sideLimit: sideLimit), to: 3)
+  case "avatar":
+    let sideLimit = ProcessedPicture.avatarSideLimit
+    write(try PictureConversion.convertToPNG(file, sideLimit: sideLimit), to: 3)
+  default:
     let result = try PictureConversion.convert(file)
     write(result.pictureFile, to: 3)
     write(result.thumbnailFile, to: 4)

@@ -3,6 +3,8 @@ public struct ProcessedPicture: Equatable, Sendable {
   /// The longest side of a picture and of its thumbnail, in pixels.
   public static let sideLimit = 4096
   public static let thumbnailSideLimit = 640
+  /// That of a person's picture, which is shown in a few lines of text.
+  public static let avatarSideLimit = 128
   /// The type of every thumbnail.
   public static let thumbnailType: MediaType = .webp
 

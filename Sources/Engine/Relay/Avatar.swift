@@ -1,11 +1,6 @@
-/// A user's picture.
+/// A user's picture, as a PNG that the relay has made.
 public struct Avatar: Equatable, Sendable {
-  /// A media type of an image without active content.
-  public var contentType: String
   public var bytes: [UInt8]
 
-  public init(contentType: String, bytes: [UInt8]) {
-    self.contentType = contentType
-    self.bytes = bytes
-  }
+  public init(_ bytes: [UInt8]) { self.bytes = bytes }
 }

@@ -31,9 +31,11 @@ public enum PictureConversion {
       thumbnailFile: try WebPFormat.encode(thumbnail, .thumbnail))
   }
 
-  /// Converts a picture to a PNG of the size of a thumbnail.
-  public static func convertToPNG(_ file: consuming [UInt8]) throws(PictureRefusal) -> [UInt8] {
-    try PNGFormat.encode(decode(file, sideLimit: ProcessedPicture.thumbnailSideLimit).raster)
+  /// Converts a picture to a PNG.
+  public static func convertToPNG(
+    _ file: consuming [UInt8], sideLimit: Int
+  ) throws(PictureRefusal) -> [UInt8] {
+    try PNGFormat.encode(decode(file, sideLimit: sideLimit).raster)
   }
 
   private static func decode(

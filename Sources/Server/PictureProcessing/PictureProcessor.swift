@@ -65,7 +65,25 @@ public struct PictureProcessor: Sendable {
 
   /// Decodes a picture, such as a thumbnail, and writes it as a PNG of the size of a thumbnail.
   public func convertToPNG(input: Int32, output: Int32) -> Result<Void, NotAPicture> {
-    run("png", input, [output]).flatMap { bytes in
+    convertToPNG("png", input, output)
+  }
+
+  /// Decodes a person's picture, and returns it as a PNG of at most `ProcessedPicture.avatarSideLimit` pixels a side; `nil` if
+  /// it is none.
+  public func avatar(_ file: [UInt8]) -> [UInt8]? {
+    guard let input = try? MemoryFile(file), let output = try? MemoryFile(),
+      case .success = convertToPNG("avatar", input.descriptor, output.descriptor)
+    else { return nil }
+    return try? output.read(limitBytes: Self.avatarLimitBytes)
+  }
+
+  /// None of 128 by 128 pixels is larger.
+  private static let avatarLimitBytes = 80 << 10
+
+  private func convertToPNG(
+    _ mode: String, _ input: Int32, _ output: Int32
+  ) -> Result<Void, NotAPicture> {
+    run(mode, input, [output]).flatMap { bytes in
       if case .refused(let refusal) = PictureReport(bytes) { return .failure(.refused(refusal)) }
       return bytes.isEmpty && Self.type(of: output) == .png
         ? .success(()) : .failure(.implausible)

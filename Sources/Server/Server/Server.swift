@@ -5,6 +5,7 @@ internal import EventLoop
 import Gateway
 import Glibc
 public import Logging
+import PictureProcessing
 public import Platform
 import PostgresLog
 import Relay
@@ -115,7 +116,8 @@ public final class Server: Sendable {
       log = try openLog(configuration, logger)
     }
     shard.blocks = log.blocks
-    let (files, fileSettings) = try Self.openFiles(configuration, log, logger)
+    let pictures = Self.pictures(logger)
+    let (files, fileSettings) = try Self.openFiles(configuration, log, pictures)
     self.files = files
     authenticator.apply(BanNews(isWhole: true, changes: log.bans))
     self.authenticator = authenticator
@@ -132,10 +134,11 @@ public final class Server: Sendable {
       let heartbeats = mailboxes.map { _ in Heartbeat() }
       self.heartbeats = heartbeats
       directory = try PeopleDirectory.open(configuration, logger)
-      var pictures = AvatarCache.Options(
-        userAgent: "relay/\(Self.version)", services: configuration.pictureServices)
-      pictures.allowsPrivateAddresses = configuration.directory.allowsPrivateAvatars
-      avatars = try AvatarCache(pictures)
+      var avatarOptions = AvatarCache.Options(
+        userAgent: "relay/\(Self.version)", services: configuration.pictureServices
+      ) { pictures?.avatar($0) }
+      avatarOptions.allowsPrivateAddresses = configuration.directory.allowsPrivateAvatars
+      avatars = try AvatarCache(avatarOptions)
       var router = RequestRouter(
         origins: Set(configuration.auth.origins + [configuration.auth.publicURL]),
         requiresLoopbackHost: listener.address.isLoopback && !authenticator.takesTokens)

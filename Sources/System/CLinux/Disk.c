@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -76,6 +77,8 @@ int clinux_memory_space(const char *path, uint64_t *used, uint64_t *available) {
 int clinux_process_descriptor(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
 int clinux_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+int clinux_memory_file(void) { return memfd_create("relay", MFD_CLOEXEC); }
 
 int clinux_close_from(posix_spawn_file_actions_t *actions, int first) {
   return posix_spawn_file_actions_addclosefrom_np(actions, first);

@@ -4,8 +4,6 @@ import { el } from "./dom.js";
 
 const parallel = 4;
 const kept = 300;
-/** A picture of more pixels is not shown: 20 kilobytes may be a gigabyte when they are drawn. */
-const pixelsLimit = 4_000_000;
 
 /** Loads pictures, a few at a time. */
 export class Loader {
@@ -82,8 +80,5 @@ export class Loader {
 /** @param {HTMLElement} element @param {string} address */
 function put(element, address) {
   const image = el("img", { src: address, alt: "", decoding: "async" });
-  // It is decoded when it is drawn, and not before.
-  image.addEventListener("load", () => {
-    if (image.naturalWidth * image.naturalHeight <= pixelsLimit) element.replaceChildren(image);
-  });
+  image.addEventListener("load", () => element.replaceChildren(image));
 }

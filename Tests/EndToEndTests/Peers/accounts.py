@@ -15,6 +15,7 @@ import urllib.request
 
 import websockets
 
+from files import png
 from github import GitHub
 from relay import Relay, wait
 from service import opener
@@ -24,7 +25,7 @@ ACCOUNTS = "auth: { mode: accounts }"
 
 class Answer:
     def __init__(self, status, headers, body):
-        self.status, self.headers, self.text = status, headers, body.decode()
+        self.status, self.headers, self.body, self.text = status, headers, body, body.decode(errors="replace")
         self.json = json.loads(self.text) if self.text[:1] in ("{", "[") else None
         self.cookies = headers.get_all("Set-Cookie") or []
 
@@ -656,7 +657,7 @@ async def github_directory(start):
     """People of the directory, which is the organization's, sign in: the number decides who is who."""
     service = GitHub()
     service.listed = [(5, "mona"), (7, "Lisa"), (9, "rex")]
-    service.pictures = {f"/u/{name}": f"picture {name}".encode() for name in ("5", "20", "20b", "7")}
+    service.pictures = {f"/u/{name}": png(int(name, 16), 1) for name in ("5", "20", "20b", "7")}
     relay = start(
         by_github(service, ", organization: org")
         + "  operators: [rex]\ndirectory: { kind: github, refresh_s: 1 }\n")
@@ -671,6 +672,10 @@ async def github_directory(start):
 
     def user(browser):
         return browser.get("/v1/me").json["user"]
+
+    def width(answer):
+        assert answer.body.startswith(b"\x89PNG"), answer
+        return int.from_bytes(answer.body[16:20], "big")
 
     def people():
         answer = ada.get("/v1/people")
@@ -697,15 +702,15 @@ async def github_directory(start):
     row = wait(lambda: people().get("otto"), "otto")
     assert (row["name"], row["avatar"]) == ("Otto O", f"{service.url}/u/20"), row
     picture = ada.get("/v1/avatars/otto")
-    assert (picture.status, picture.text) == (200, "picture 20"), picture
+    assert (picture.status, width(picture)) == (200, 0x20), picture
     assert otto.ask("PATCH", "/v1/me", {"name": "Ot"}, headers={"Origin": relay.url}).status == 200
     sign_in(20, "otto", f"{service.url}/u/20b", name="Otto O")
     wait(lambda: people()["otto"]["avatar"].endswith("/u/20b"), "the new picture")
     assert people()["otto"]["name"] == "Ot", "the name that was chosen here"
-    assert ada.get("/v1/avatars/otto").text == "picture 20b"
+    assert width(ada.get("/v1/avatars/otto")) == 128, "one of 523 pixels is scaled"
     # Pictures lead to no other host of the relay's network.
     other = GitHub()
-    other.pictures = {"/u/30": b"secret"}
+    other.pictures = {"/u/30": png(3, 3)}
     for number, url in [(30, f"{other.url}/u/30"), (31, other.url.replace("http", "https") + "/u/30"),
                         (32, f"http://127.0.0.1:1@{other.url[7:]}/u/30")]:
         name = user(sign_in(number, f"user{number}", url))

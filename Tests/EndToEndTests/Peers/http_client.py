@@ -2,10 +2,13 @@
 polite. http_client.py CASE PORT; prints "good" where all was as it should be."""
 
 import http.client
+import io
 import json
 import socket
 import sys
 import time
+
+from PIL import Image
 
 PORT = int(sys.argv[2])
 JSON = {"Content-Type": "application/json"}
@@ -452,27 +455,29 @@ def origins():
 
 
 def avatars():
-    """A picture is served as it is, once fetched; where there is none, that is said."""
+    """A picture is fetched once, and is a PNG that the relay has made; where there is none, that is said."""
     path = "/v1/avatars/%s?user=ada"
-    for _ in range(3):
-        status, response, content = ask(connect(), "GET", path % "ada")
-        assert status == 200 and content.startswith(b"\x89PNG") and len(content) == 1008, status
-        assert response.getheader("Content-Type") == "image/png"
+    for user, size in [("jo", (85, 128))] * 2 + [("ada", (100, 100))] * 3:
+        status, response, content = ask(connect(), "GET", path % user)
+        assert status == 200 and response.getheader("Content-Type") == "image/png", status
+        with Image.open(io.BytesIO(content)) as picture:
+            assert (picture.format, picture.size, dict(picture.getexif())) == ("PNG", size, {}), picture
+        assert b"SECRET" not in content and b"GPS" not in content and b"eXIf" not in content
         assert response.getheader("X-Content-Type-Options") == "nosniff"
         assert response.getheader("Cache-Control").startswith("private")
     tag = {"If-None-Match": 'W/"other", ' + response.getheader("ETag")}
     status, again, content = ask(connect(), "GET", path % "ada", None, tag)
     assert status == 304 and content == b"" and again.getheader("ETag") in tag["If-None-Match"]
     assert ask(connect(), "HEAD", path % "ada")[0] == 200
-    # A picture with scripts in it is none, nor is one of nobody.
-    for user in ("bo", "bo", "cy", "dee", "..%2F", "%00"):
+    # A picture with scripts in it is none, nor is one of nobody, or one of 196 megapixels.
+    for user in ("bo", "bo", "cy", "dee", "..%2F", "%00", "bomb"):
         status, _, problem = ask(connect(), "GET", path % user)
         assert status == 404 and problem["status"] == 404, (user, status, problem)
     assert ask(connect(), "GET", "/v1/avatars/ada")[0] == 401
     assert ask(connect(), "DELETE", path % "ada")[0] == 405
     # And it is where the list of people says so.
     people = ask(connect(), "GET", "/v1/people?user=ada")[2]["people"]
-    assert [person.get("avatar") is not None for person in people] == [True, True, False], people
+    assert [person.get("avatar") is not None for person in people] == [True, True, False, True, True], people
 
 
 def requests():

@@ -2,10 +2,13 @@
 that file. With a line on its standard input it ends, and prints how often each picture was requested."""
 import collections
 import http.server
+import io
 import struct
 import sys
 import threading
 import zlib
+
+from PIL import Image
 
 
 def chunk(kind, data):
@@ -23,12 +26,24 @@ def plain(side, color):
     return png(side, side, (b"\0" + bytes(color) * side) * side)
 
 
+def photo():
+    """A JPEG of 300 by 200 pixels that is upright when it is turned, and says where it was taken."""
+    exif = Image.Exif()
+    exif[0x010F], exif[0x0112] = "SECRET-CAMERA", 6
+    exif[0x8825] = {1: "N", 2: (48.0, 51.0, 30.0), 3: "E", 4: (2.0, 17.0, 40.0)}
+    file = io.BytesIO()
+    Image.new("RGB", (300, 200), (0, 0, 255)).save(file, "JPEG", exif=exif)
+    return file.getvalue()
+
+
 good = plain(100, (255, 0, 0))
 SETS = {
     "small": {
-        "ada": ("image/png", b"\x89PNG\r\n\x1a\n" + bytes(1000)),
+        "ada": ("image/png", good),
         "bo": ("image/svg+xml", b"<svg/>"),
         "cy": None,
+        "jo": ("image/jpeg", photo()),
+        "bomb": ("image/png", png(14000, 14000, bytes((3 * 14000 + 1) * 1000))),
     },
     "hostile": {
         "ann": ("image/png", good),
@@ -36,8 +51,8 @@ SETS = {
         "bomb": ("image/png", png(14000, 14000, bytes((3 * 14000 + 1) * 1000))),
         "cut": ("image/png", good[:-20]),
         "jay": ("image/jpeg", b"\xff\xd8\xff\xe0" + bytes(500)),
+        "jo": ("image/jpeg", photo()),
         "lie": ("image/png", b"<html>" + bytes(500)),
-        "long": ("image/png", png(10, 10, bytes(1 << 20))),
         "none": None,
     },
 }

@@ -154,8 +154,8 @@ def png(width, height):
 
 
 def pictures(browser, folder):
-    """Pictures that are huge, broken or never come leave initials; the others are shown."""
-    files = {"good": png(64, 64), "huge": png(14_000, 14_000), "wide": png(60_000, 100), "broken": png(64, 64)[:40]}
+    """Pictures that are huge, broken or never come leave initials; the others are shown, as what the relay has made of them."""
+    files = {"good": png(64, 64), "huge": png(14_000, 14_000), "wide": png(6000, 100), "broken": png(64, 64)[:40]}
     ending = threading.Event()
 
     class Pictures(http.server.BaseHTTPRequestHandler):
@@ -182,14 +182,15 @@ def pictures(browser, folder):
         relay = Relay(RELAY, folder, f"{WITHOUT_LIMITS}\ndirectory: {{ kind: local, file: {folder}/people.yaml, private_avatars: true }}")
         page = browser.page(f"{relay.url}/?user=ada&room=general")
         page.wait(f"{ONLINE} && document.querySelectorAll('.conversation').length >= {len(people)}")
-        page.wait("document.querySelectorAll('.conversation img').length === 6")
+        page.wait("document.querySelectorAll('.conversation img').length === 8")
         # The relay waits for a picture for some seconds, the page for the relay's answer.
         page.wait("performance.getEntriesByType('resource').filter(entry => entry.name.includes('/v1/avatars/')).length === 18")
         began = time.monotonic()
         page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         check(time.monotonic() - began < 5, "the page stands still")
         shown = page.evaluate("[...document.querySelectorAll('.conversation img')].map(image => image.closest('li').row.user).sort()")
-        check(shown == [f"good{number}" for number in range(6)], shown)
+        check(shown == [*(f"good{number}" for number in range(6)), "wide0", "wide1"], shown)
+        check(page.evaluate("[...document.querySelectorAll('.conversation img')].every(image => image.naturalWidth <= 128)"), "large")
         check(page.evaluate("[...document.querySelectorAll('.conversation')].every(button => button.querySelector('.avatar').childNodes.length === 1)"), "initials")
         ending.set()
         relay.stop()

@@ -26,11 +26,11 @@ extension HTTPExchange {
     var response =
       EntityTag.isNamed(tag, in: known)
       ? HTTPResponse(status: 304)
-      : HTTPResponse(status: 200, contentType: avatar.contentType, body: avatar.bytes)
+      : HTTPResponse(status: 200, contentType: "image/png", body: avatar.bytes)
     response.add("ETag", tag)
     // The relay decides which users may see a picture, not a shared cache.
     response.add("Cache-Control", "private, max-age=3600")
-    // The picture comes from an untrusted source: a browser must not run anything in it.
+    // What the picture was made of comes from an untrusted source: a browser must not run anything in it.
     response.add("Content-Security-Policy", "default-src 'none'; sandbox")
     finish(response)
   }

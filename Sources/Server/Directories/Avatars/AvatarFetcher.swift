@@ -2,27 +2,36 @@ internal import DequeModule
 internal import Platform
 internal import Relay
 
-/// A message to the cache's thread.
+/// A message to the thread that fetches.
 enum AvatarOrder: Sendable {
   case fetch(user: String, url: String)
+  /// A picture that was fetched is no longer in memory.
+  case converted
   case stop
 }
 
-/// Fetches pictures, several at a time. Confined to the cache's thread.
+/// Fetches pictures, several at a time, and hands them over. Confined to a thread of the cache.
 final class AvatarFetcher {
   private let options: AvatarCache.Options
   private let orders: Mailbox<AvatarOrder>
+  private let fetched: WorkQueue<FetchedPicture>
   private let client: WebClient
   private var queue = Deque<(user: String, url: String)>()
   private var running: [ObjectIdentifier: (user: String, url: String)] = [:]
   private var inbox: [AvatarOrder] = []
+  /// How many pictures are being converted, or wait for it.
+  private var converting = 0
 
   /// The longest wait without work.
   private static let idleMilliseconds: Int32 = 60_000
 
-  init(_ options: AvatarCache.Options, _ orders: Mailbox<AvatarOrder>) {
+  init(
+    _ options: AvatarCache.Options, _ orders: Mailbox<AvatarOrder>,
+    _ fetched: WorkQueue<FetchedPicture>
+  ) {
     self.options = options
     self.orders = orders
+    self.fetched = fetched
     let (allowsPrivate, mayConnect) = (options.allowsPrivateAddresses, options.mayConnect)
     var web = WebOptions(
       WebReach(origins: options.origins) { allowsPrivate || mayConnect($0) })
@@ -33,14 +42,20 @@ final class AvatarFetcher {
   }
 
   /// Works until it receives `stop`.
-  func work(deliver: (_ user: String, _ url: String, Avatar?) -> Void) {
+  /// - Parameter fail: called for a user whose picture there is none of.
+  func work(fail: (_ user: String, _ url: String) -> Void) {
     while takeOrders() {
-      while running.count < options.transferLimit, let next = queue.popFirst() {
+      while running.count + converting < options.transferLimit, let next = queue.popFirst() {
         begin(next)
       }
       for (transfer, outcome) in client.wait(milliseconds: Self.idleMilliseconds) {
         guard let fetch = running.removeValue(forKey: ObjectIdentifier(transfer)) else { continue }
-        deliver(fetch.user, fetch.url, (try? outcome.get()).flatMap(picture))
+        guard let answer = try? outcome.get(), answer.status == 200, !answer.body.isEmpty else {
+          fail(fetch.user, fetch.url)
+          continue
+        }
+        converting += 1
+        fetched.append(FetchedPicture(user: fetch.user, url: fetch.url, bytes: answer.body))
       }
     }
   }
@@ -51,6 +66,7 @@ final class AvatarFetcher {
     for order in inbox {
       switch order {
       case .fetch(let user, let url): queue.append((user, url))
+      case .converted: converting -= 1
       case .stop: return false
       }
     }
@@ -59,16 +75,8 @@ final class AvatarFetcher {
 
   private func begin(_ fetch: (user: String, url: String)) {
     var request = WebRequest(url: fetch.url)
-    request.headers = ["Accept: image/avif, image/webp, image/png, image/jpeg, image/gif"]
+    request.headers = ["Accept: image/webp, image/png, image/jpeg"]
     request.limitBytes = options.pictureLimitBytes
     running[ObjectIdentifier(client.start(request))] = fetch
-  }
-
-  private func picture(_ answer: WebAnswer) -> Avatar? {
-    let field = answer.headers["content-type"] ?? ""
-    let type = field.prefix { $0 != ";" }.trimmed.lowercased()
-    guard answer.status == 200, AvatarCache.contentTypes.contains(type), !answer.body.isEmpty
-    else { return nil }
-    return Avatar(contentType: type, bytes: answer.body)
   }
 }

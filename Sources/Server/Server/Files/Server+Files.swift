@@ -12,7 +12,7 @@ import TLS
 extension Server {
   /// Opens the folder of files; `nil` if the log keeps none.
   static func openFiles(
-    _ configuration: Configuration, _ log: any Log, _ logger: Logger
+    _ configuration: Configuration, _ log: any Log, _ pictures: PictureProcessor?
   ) throws(ServerError) -> (FileKeeper?, FileSettings?) {
     let shared = log as? PostgresLog
     if shared != nil, configuration.files.s3.bucket.isEmpty { return (nil, nil) }
@@ -51,14 +51,14 @@ extension Server {
     let files = FileKeeper(
       folder: folder, bytes: bucket.map { BucketBytes($0, folder) } ?? FolderBytes(folder: folder),
       stage: bucket?.storage("uploads/"), isTemporary: isTemporary, options,
-      processor: MediaFiles(pictures: pictures(logger)))
+      processor: MediaFiles(pictures: pictures))
     return (files, settings)
   }
 
-  private static func pictures(_ logger: Logger) -> PictureProcessor? {
+  static func pictures(_ logger: Logger) -> PictureProcessor? {
     do throws(SystemError) { return try PictureProcessor() } catch {
       logger.warning(
-        "No picture is shown: each is a file to download. Install relay-media, which comes with relay, and restart.",
+        "No picture is shown: each is a file to download, and people have initials. Install relay-media, which comes with relay, and restart.",
         metadata: ["error": "\(error)"])
       return nil
     }

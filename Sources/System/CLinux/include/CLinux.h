@@ -120,6 +120,8 @@ ptrdiff_t clinux_receive_descriptors(
 int clinux_process_descriptor(int process);
 // The reading and the writing end of a pipe, both close-on-exec: pipe2.
 int clinux_pipe(int ends[2]);
+// A file in memory, without a name, close-on-exec: memfd_create.
+int clinux_memory_file(void);
 // Has a program start without the descriptors from this one on, however they were opened.
 int clinux_close_from(posix_spawn_file_actions_t *actions, int first);
 
