@@ -56,6 +56,28 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
+  func `the first file of an upload counts, and one with other bytes is refused`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { harness in
+      let first = Self.stored(hash: "a")
+      #expect(await Self.change(.add(first), harness) == .done)
+      // Another relay has stored the same bytes in the bucket.
+      var same = first
+      same.hash += "-2"
+      #expect(await Self.change(.add(same), harness) == .done)
+      guard
+        case .refused(let error) = await Self.change(.add(Self.stored(hash: "b")), harness)
+      else {
+        Issue.record("another file takes its place")
+        return
+      }
+      #expect(error.code == .idConflict)
+      #expect(await Self.ask(.uploaded(first.id, by: "ada"), harness) == .file(first))
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
   func `an entry shows what the relay knows of the file that its sender has uploaded`(
     _ conformer: Conformer
   ) async throws {

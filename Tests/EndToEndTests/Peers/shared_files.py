@@ -1,5 +1,6 @@
 """Files of several relays on one PostgreSQL, whose bytes are in a bucket. Run with the name of a case, the program relay
 and the URL of PostgreSQL."""
+import base64
 import hashlib
 import http.client
 import json
@@ -100,7 +101,12 @@ def moved(relays, s3):
     content = secrets.token_bytes(12_000_000)
     path = status(first.create(len(content), Upload_Metadata="filename eA=="), 201).headers["Location"]
     told = 1_000_000
-    assert status(first.append(path, 0, content[:told]), 204).headers["Upload-Offset"] == str(told)
+    wrong, right = (
+        "sha1 " + base64.b64encode(hashlib.sha1(part).digest()).decode() for part in (b"wrong", content[:told]))
+    problem(first.append(path, 0, content[:told], Upload_Checksum=wrong), 460)
+    assert second.progress(path).headers["Upload-Offset"] == "0"
+    assert status(first.append(path, 0, content[:told], Upload_Checksum=right), 204).headers["Upload-Offset"] == str(told)
+    assert second.progress(path).headers["Upload-Offset"] == str(told)
     request = Appending(first, path, told, len(content) - told)
     request.send(content[told:9_000_000])
     wait(lambda: sum(map(len, s3.objects["pages"].values())) > 5_000_000, "nothing is staged")
