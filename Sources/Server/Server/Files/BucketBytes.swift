@@ -81,7 +81,7 @@ struct BucketBytes: FileBytes {
     try attempt { () throws(StorageError) in
       try storage.put(name, bytes: size) { (range) throws(StorageError) in
         do throws(SystemError) {
-          return try folder.read(path, at: range.lowerBound, bytes: range.count).bytes
+          return try folder.disk.read(path, at: range.lowerBound, bytes: range.count).bytes
         } catch {
           throw StorageError(.unavailable, "\(error)")
         }

@@ -1,8 +1,8 @@
 import ObjectStorage
-import Platform
+package import Platform
 
 /// Where the bytes of files are. Every call blocks.
-protocol FileBytes: Sendable {
+package protocol FileBytes: Sendable {
   /// What the operator checks if it fails.
   var check: String { get }
 
@@ -56,12 +56,12 @@ extension FileBytes {
 }
 
 /// Why bytes cannot be stored, read or removed.
-struct FileBytesError: Error, CustomStringConvertible {
-  var description: String
+package struct FileBytesError: Error, CustomStringConvertible {
+  package var description: String
   /// Whether there is no room for them.
-  var isFull = false
+  package var isFull = false
 
-  init(_ error: SystemError) {
+  package init(_ error: SystemError) {
     description = "\(error)"
     isFull = error.isFullDisk
   }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// What the files and uploads of a relay amount to, for the limits and the metrics. Thread-safe.
-final class FileCounts: Sendable {
+package final class FileCounts: Sendable {
   struct Values {
     var storedBytes: Int64 = 0
     /// Uploads that are not complete.
@@ -13,6 +13,8 @@ final class FileCounts: Sendable {
   }
 
   private let state = Mutex(Values())
+
+  package init() {}
 
   var values: Values { state.withLock { $0 } }
 

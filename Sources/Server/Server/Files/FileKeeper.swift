@@ -234,7 +234,7 @@ final class FileKeeper: Sendable {
   private func read(_ reading: Reading) -> FileWorkResult? {
     let part: (bytes: [UInt8], size: Int64)?
     if reading.isPNG {
-      part = try? folder.read(
+      part = try? folder.disk.read(
         folder.png(of: reading.hash), at: reading.offset, bytes: reading.bytes)
     } else {
       do throws(FileBytesError) {

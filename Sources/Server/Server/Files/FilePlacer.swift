@@ -1,13 +1,13 @@
-import Gateway
+package import Gateway
 import Glibc
-import Platform
-import Relay
+package import Platform
+package import Relay
 import TLS
 import Wire
 
 /// Makes files of complete uploads, and removes the bytes of those that are gone. Confined to a thread of its own, since it
 /// reads whole files and syncs them: no other upload waits for that, nor does the log.
-struct FilePlacer {
+package struct FilePlacer {
   private let folder: FileFolder
   private let bytes: any FileBytes
   private let processor: any FileProcessor
@@ -26,7 +26,7 @@ struct FilePlacer {
   private static let hashesAtOnce = 256
 
   /// - Parameter folder: that of uploads.
-  init(
+  package init(
     _ folder: FileFolder, _ bytes: any FileBytes, _ processor: any FileProcessor,
     _ counts: FileCounts
   ) {
@@ -40,7 +40,7 @@ struct FilePlacer {
   ///
   /// They are hashed here, once all are there, and not as they arrive: that way an upload that was resumed after a
   /// restart is like any other, and the bytes are in the system's cache still.
-  mutating func place(
+  package mutating func place(
     _ id: String, of user: String, now: Int64
   ) throws(FileBytesError) -> StoredFile {
     let upload = folder.upload(id)
@@ -78,7 +78,7 @@ struct FilePlacer {
   }
 
   /// Whether the bytes of an upload from an offset on have a checksum.
-  func check(
+  package func check(
     _ id: String, from offset: Int64, _ checksum: UploadChecksum
   ) throws(FileBytesError) -> Bool {
     do throws(SystemError) {
@@ -89,8 +89,8 @@ struct FilePlacer {
     }
   }
 
-  func sync(_ id: String) throws(SystemError) {
-    try paced { () throws(SystemError) in try folder.sync(folder.upload(id)) }
+  package func sync(_ id: String) throws(SystemError) {
+    try paced { () throws(SystemError) in try folder.syncBytes(of: folder.upload(id)) }
   }
 
   /// Waits after a sync for as long as it took: uploads have the disk for at most half of the time, and the log's
@@ -104,12 +104,12 @@ struct FilePlacer {
   }
 
   /// The log knows the file of an upload, or the upload is gone.
-  mutating func forget(_ id: String) { unconfirmed[id] = nil }
+  package mutating func forget(_ id: String) { unconfirmed[id] = nil }
 
   // MARK: - Bytes that no file has
 
   /// Removes stored bytes, except those that were stored again: see `FileUpkeep`.
-  mutating func remove(_ hashes: [String], now: Int64) -> FileWorkResult {
+  package mutating func remove(_ hashes: [String], now: Int64) -> FileWorkResult {
     var removed: [String] = []
     for hash in hashes where !spared.contains(hash) {
       // The next round tries again.

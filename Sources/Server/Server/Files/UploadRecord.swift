@@ -47,7 +47,11 @@ extension UploadRecord {
 enum RandomName {
   static func next(bytes: Int) -> String {
     var random = SystemRandomNumberGenerator()
-    return Base64.encodeForURL(
+    return next(bytes: bytes, using: &random)
+  }
+
+  static func next(bytes: Int, using random: inout some RandomNumberGenerator) -> String {
+    Base64.encodeForURL(
       (0..<bytes).map { _ in UInt8.random(in: .min ... .max, using: &random) })
   }
 }

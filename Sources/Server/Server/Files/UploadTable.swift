@@ -1,6 +1,6 @@
-import Gateway
-import Platform
-import Relay
+package import Gateway
+package import Platform
+package import Relay
 import WebSocket
 import Wire
 
@@ -9,21 +9,23 @@ import Wire
 /// An upload is its bytes and a record beside them. How far it is, is the size of its bytes: they are only appended, and
 /// file systems with a journal grow a file only after its data is written. So an upload goes on from there even
 /// after a loss of power.
-struct UploadTable {
-  struct Options: Sendable {
+package struct UploadTable {
+  package struct Options: Sendable {
     /// 0 = no limit, for all of them.
-    var bytesPerUser: Int64 = 0
-    var uploadsPerUser = 0
+    package var bytesPerUser: Int64 = 0
+    package var uploadsPerUser = 0
     /// Of all files.
-    var bytes: Int64 = 0
+    package var bytes: Int64 = 0
     /// What stays free of the disk.
-    var minimumFreeBytes: Int64 = 0
+    package var minimumFreeBytes: Int64 = 0
     /// Whether other relays can go on with the uploads: see `UploadStage`.
     var areStaged = false
+
+    package init() {}
   }
 
   /// What other threads do for an upload; answered by `take`.
-  enum Order: Sendable {
+  package enum Order: Sendable {
     case place(String, user: String)
     case check(String, user: String, from: Int64, UploadChecksum)
     case sync(String)
@@ -31,9 +33,11 @@ struct UploadTable {
   }
 
   /// Who gets an answer.
-  struct Asker: Equatable, Sendable {
-    var worker: FileWorker
-    var loop: Int
+  package struct Asker: Equatable, Sendable {
+    package var worker: FileWorker
+    package var loop: Int
+
+    package init(worker: FileWorker, loop: Int) { (self.worker, self.loop) = (worker, loop) }
   }
 
   static let keptMilliseconds: Int64 = 86_400_000
@@ -47,6 +51,7 @@ struct UploadTable {
   let options: Options
   private let counts: FileCounts
   private let report: @Sendable (SystemError?) -> Void
+  private var random: any RandomNumberGenerator
   var entries: [String: Entry] = [:]
   private var totals = UploadTotals()
   /// What is to be done on other threads.
@@ -59,14 +64,18 @@ struct UploadTable {
   var openings = 0
 
   /// Reads the uploads that are there.
-  /// - Parameter report: called with an error of the disk, and with `nil` once it works again.
-  init(
+  /// - Parameters:
+  ///   - random: chooses the ids of uploads, which must not be predictable.
+  ///   - report: called with an error of the disk, and with `nil` once it works again.
+  package init(
     _ folder: FileFolder, _ options: Options, _ counts: FileCounts,
+    random: any RandomNumberGenerator = SystemRandomNumberGenerator(),
     report: @escaping @Sendable (SystemError?) -> Void
   ) {
     (self.folder, self.options, self.counts, self.report) = (folder, options, counts, report)
+    self.random = random
     if options.areStaged { folder.clear(folder.uploads) }
-    for name in PrivateFiles.names(in: folder.uploads) ?? [] {
+    for name in folder.disk.names(in: folder.uploads) ?? [] {
       let id = String(name.prefix { $0 != "." })
       if entries[id] == nil { set(id, to: read(id)) }
       // What has no record, or was made of an upload before the relay was killed.
@@ -77,7 +86,7 @@ struct UploadTable {
     counts.set(uploads: entries.count)
   }
 
-  mutating func takeOrders() -> [Order] {
+  package mutating func takeOrders() -> [Order] {
     defer { orders = [] }
     return orders
   }
@@ -87,7 +96,7 @@ struct UploadTable {
     return stageOrders
   }
 
-  mutating func takeAnswers() -> [(Asker, FileWorkResult)] {
+  package mutating func takeAnswers() -> [(Asker, FileWorkResult)] {
     defer { answers = [] }
     return answers
   }
@@ -95,7 +104,7 @@ struct UploadTable {
   // MARK: - Requests
 
   /// - Returns: the answer; `nil` if it comes later, or there is none.
-  mutating func perform(_ work: FileWork, for asker: Asker, now: Int64) -> FileWorkResult? {
+  package mutating func perform(_ work: FileWork, for asker: Asker, now: Int64) -> FileWorkResult? {
     options.areStaged && ask(about: work, for: asker)
       ? nil : performHere(work, for: asker, now: now)
   }
@@ -107,10 +116,10 @@ struct UploadTable {
       case .create(let user, let bytes, let metadata, let used):
         return .upload(try create(user, bytes, metadata, used, now))
       case .find(let id, let user):
-        guard let entry = entries[id], entry.user == user else { return .nothing }
+        guard let entry = upload(id, of: user) else { return .nothing }
         return result(of: entry, id, for: asker)
       case .begin(let id, let user, let offset, let bytes, let isChecked):
-        guard let entry = entries[id], entry.user == user else { return .nothing }
+        guard let entry = upload(id, of: user) else { return .nothing }
         return try begin(entry, id, offset, bytes, isChecked, asker)
       case .write(let id, let bytes): return .upload(try write(bytes, to: id, asker, now))
       case .end(let id, let checksum): return try end(id, checksum, asker)
@@ -129,18 +138,34 @@ struct UploadTable {
     }
   }
 
+  /// Returns an upload of a user; `nil` if there is none, or its bytes were given up (`FileFolder.syncBytes`): the client begins
+  /// again.
+  private mutating func upload(_ id: String, of user: String) -> Entry? {
+    guard let entry = entries[id], entry.user == user else { return nil }
+    guard case .receiving = entry.stage, folder.status(of: folder.upload(id)) == nil else {
+      return entry
+    }
+    remove(id)
+    return nil
+  }
+
   private mutating func create(
     _ user: String, _ bytes: Int64, _ metadata: String, _ used: Int64, _ now: Int64
   ) throws(FileRefusal) -> Upload {
     try checkLimits(user, bytes, used)
-    let id = RandomName.next(bytes: Self.idBytes)
+    let id = RandomName.next(bytes: Self.idBytes, using: &random)
     let upload = Upload(
       id: id, bytes: bytes, offset: 0, metadata: metadata, expiresAt: now + Self.keptMilliseconds)
     let entry = Entry(user: user, upload: upload, generation: nextGeneration())
-    try writing { () throws(SystemError) in
-      try folder.prepare()
-      try WholeFile.write([], to: folder.upload(id), permissions: 0o600)
-      try write(entry)
+    do throws(FileRefusal) {
+      try writing { () throws(SystemError) in
+        try folder.prepare()
+        try folder.disk.write([], to: folder.upload(id))
+        try write(entry)
+      }
+    } catch {
+      removeFiles(of: id)
+      throw error
     }
     insert(entry)
     return upload
@@ -179,7 +204,7 @@ struct UploadTable {
     guard offset == sure.offset else { throw .wrongOffset(sure.offset) }
     guard bytes <= sure.bytes - offset else { throw .tooLong }
     try writing { () throws(SystemError) in
-      if entry.uncheckedFrom != nil { try folder.truncate(folder.upload(id), to: offset) }
+      if entry.uncheckedFrom != nil { try folder.disk.truncate(folder.upload(id), to: offset) }
       let was = entry.uncheckedFrom
       entry.uncheckedFrom = isChecked ? offset : nil
       if was != entry.uncheckedFrom { try write(entry) }
@@ -200,11 +225,11 @@ struct UploadTable {
     let offset = entry.upload.offset
     do throws(FileRefusal) {
       try writing { () throws(SystemError) in
-        try folder.write(bytes, to: folder.upload(id), at: offset)
+        try folder.disk.write(bytes, to: folder.upload(id), at: offset)
       }
     } catch {
       // A part of the block may have been written.
-      try? folder.truncate(folder.upload(id), to: offset)
+      try? folder.disk.truncate(folder.upload(id), to: offset)
       throw error
     }
     entry.upload.offset += Int64(bytes.count)
@@ -265,7 +290,7 @@ struct UploadTable {
 
   // MARK: - Results of other threads
 
-  mutating func take(_ result: Result<StoredFile, FileRefusal>, of id: String) {
+  package mutating func take(_ result: Result<StoredFile, FileRefusal>, of id: String) {
     guard let entry = entries[id] else { return }
     switch result {
     case .success(let file): entries[id]?.stage = .complete(file)
@@ -280,7 +305,7 @@ struct UploadTable {
     }
   }
 
-  mutating func take(isRight: Bool, of id: String) {
+  package mutating func take(isRight: Bool, of id: String) {
     guard var entry = entries[id], case .checking(_, let asker) = entry.stage else { return }
     entry.stage = .receiving
     let start = entry.uncheckedFrom ?? 0
@@ -288,7 +313,7 @@ struct UploadTable {
     if !isRight { entry.upload.offset = start }
     do throws(FileRefusal) {
       try writing { () throws(SystemError) in
-        if !isRight { try folder.truncate(folder.upload(id), to: start) }
+        if !isRight { try folder.disk.truncate(folder.upload(id), to: start) }
         try write(entry)
       }
       set(id, to: entry)
@@ -303,7 +328,7 @@ struct UploadTable {
   // MARK: - Time
 
   /// Syncs what has rested, and removes what has expired.
-  mutating func tidy(now: Int64, isLast: Bool = false) {
+  package mutating func tidy(now: Int64, isLast: Bool = false) {
     for (id, entry) in entries {
       if case .placing = entry.stage { continue }
       if entry.upload.expiresAt <= now {
@@ -334,11 +359,8 @@ struct UploadTable {
     set(id, to: nil)
     counts.set(uploads: entries.count)
     orders.append(.forget(id))
-    folder.remove(folder.record(id))
-    folder.remove(folder.upload(id))
+    removeFiles(of: id)
   }
-
-  // MARK: - Records
 
   func writing(_ body: () throws(SystemError) -> Void) throws(FileRefusal) {
     do throws(SystemError) { try body() } catch {
@@ -346,21 +368,5 @@ struct UploadTable {
       throw error.isFullDisk ? .diskIsFull : .failed
     }
     report(nil)
-  }
-
-  private func write(_ entry: Entry) throws(SystemError) {
-    try WholeFile.write(
-      entry.record.json, to: folder.record(entry.upload.id), permissions: 0o600)
-  }
-
-  /// Reads an upload; `nil` if its record or its bytes are missing or damaged: the client begins again.
-  private func read(_ id: String) -> Entry? {
-    let json = try? WholeFile.read(folder.record(id), limitBytes: UploadRecord.limitBytes)
-    guard let record = json.flatMap({ UploadRecord(json: $0) }),
-      let size = folder.status(of: folder.upload(id))?.size, size <= record.bytes
-    else { return nil }
-    var entry = Entry(user: record.user, upload: record.upload(id, offset: size))
-    entry.uncheckedFrom = record.uncheckedFrom.map { min($0, size) }
-    return entry
   }
 }

@@ -104,7 +104,7 @@ struct UploadStage {
     let bytes: [UInt8]
     do throws(SystemError) {
       let path = folder.upload(holding.place.id)
-      bytes = try folder.read(path, at: start, bytes: part.range.count).bytes
+      bytes = try folder.disk.read(path, at: start, bytes: part.range.count).bytes
     } catch {
       throw .failed(FileBytesError(error))
     }
@@ -201,7 +201,7 @@ struct UploadStage {
       }
       guard bytes.count == part.range.count else { throw .superseded }
       do throws(SystemError) {
-        try folder.write(bytes, to: folder.upload(id), at: part.range.lowerBound)
+        try folder.disk.write(bytes, to: folder.upload(id), at: part.range.lowerBound)
       } catch {
         throw .failed(FileBytesError(error))
       }

@@ -200,8 +200,8 @@ extension UploadTable {
     let path = folder.upload(opening.id)
     try writing { () throws(SystemError) in
       try folder.prepare()
-      try WholeFile.write([], to: path, permissions: 0o600)
-      try folder.truncate(path, to: offset)
+      try folder.disk.write([], to: path)
+      try folder.disk.truncate(path, to: offset)
     }
     var entry = Entry(user: record.user, upload: record.upload(opening.id, offset: offset))
     (entry.staged, entry.localFrom) = (offset, offset)

@@ -1,0 +1,25 @@
+import Gateway
+import Platform
+
+/// What is on the disk of an upload: its bytes, and a record beside them.
+extension UploadTable {
+  func write(_ entry: Entry) throws(SystemError) {
+    try folder.disk.write(entry.record.json, to: folder.record(entry.upload.id))
+  }
+
+  /// Reads an upload; `nil` if its record or its bytes are missing or damaged: the client begins again.
+  func read(_ id: String) -> Entry? {
+    let json = try? folder.disk.read(folder.record(id), at: 0, bytes: UploadRecord.limitBytes).bytes
+    guard let record = json.flatMap({ UploadRecord(json: $0) }),
+      let size = folder.status(of: folder.upload(id))?.size, size <= record.bytes
+    else { return nil }
+    var entry = Entry(user: record.user, upload: record.upload(id, offset: size))
+    entry.uncheckedFrom = record.uncheckedFrom.map { min($0, size) }
+    return entry
+  }
+
+  func removeFiles(of id: String) {
+    folder.remove(folder.record(id))
+    folder.remove(folder.upload(id))
+  }
+}
