@@ -258,7 +258,8 @@ let package = Package(
     .target(
       name: "Simulation",
       dependencies: [
-        "Gateway", "Cluster", "Moderation", "Relay", "Wire", "WebSocket", "SQLiteLog", "Client",
+        "Server", "Gateway", "Cluster", "Moderation", "Relay", "Wire", "WebSocket", "SQLiteLog",
+        "Client", "TLS",
         "Platform", "CSQLite", "ShardWorld", "Hostile", "Mixing", deque, heap,
       ], path: "Tests/Simulation/Simulation", swiftSettings: optimized),
     command(

@@ -129,6 +129,47 @@ import Testing
     #expect(torn > 2)
   }
 
+  @Test func `of a file that grows the first changes survive, and none without those before it`() {
+    var lengths: Set<Int> = []
+    for seed in 0..<60 as Range<UInt64> {
+      let file = DiskFile([], .appended)
+      var random = Generator(state: seed)
+      var tally = Tally()
+      for value in 0..<4 as Range<UInt8> { file.write([value], at: Int(value)) }
+      file.losePower(keepPercent: 50, using: &random, &tally)
+      #expect(file.content == Array([0, 1, 2, 3].prefix(file.content.count)))
+      lengths.insert(file.content.count)
+    }
+    #expect(lengths.count > 2)
+  }
+
+  /// - Returns: in how many of 60 losses of power a file was lost whose bytes, and the names of these folders, were synced.
+  private func losses(syncing folders: [String]) throws -> Int {
+    var losses = 0
+    for seed in 0..<60 as Range<UInt64> {
+      let disk = SimulatedDisk(seed: seed)
+      let system = SimulatedFolderDisk(disk, root: "/data")
+      try system.createFolder("/data/files")
+      try system.write([1, 2, 3], to: "/data/files/a")
+      try system.sync("/data/files/a")
+      for folder in folders { try system.sync(folder) }
+      disk.die()
+      disk.losePower()
+      if let file = disk.file("/data/files/a") {
+        #expect(file.content == [1, 2, 3])
+      } else {
+        losses += 1
+      }
+    }
+    return losses
+  }
+
+  @Test func `a file is durable with its name and with those of its folders`() throws {
+    #expect(try losses(syncing: ["/data/files", "/data"]) == 0)
+    #expect(try losses(syncing: ["/data/files"]) > 5)
+    #expect(try losses(syncing: ["/data"]) > 5)
+  }
+
   struct Generator: RandomNumberGenerator {
     var state: UInt64
     mutating func next() -> UInt64 {

@@ -115,6 +115,20 @@ public struct Tally: Sendable {
     case batched = "requests in batches"
     case ready = "answers that the relay is ready"
     case unready = "answers that the relay is not ready"
+    // Files.
+    case fileUploaded = "uploads that became files"
+    case uploadResumed = "uploads that went on after a break"
+    case uploadBegun = "uploads that began again"
+    case fileNamed = "entries that name files"
+    case fileForwarded = "files that were sent on"
+    case fileRefused = "files that a user may not name"
+    case fileServed = "downloads"
+    case fileHidden = "downloads of files that a user may not read"
+    case userIsFull = "uploads and files beyond a user's limit"
+    case bytesRemoved = "contents that were removed"
+    case leftoverFound = "contents that a crash had left"
+    case userErased = "users who were erased"
+    case roomDeleted = "rooms that were deleted"
     // Adversaries, and their impact on others.
     case attackerConnected = "connections of adversaries"
     case attackerDropped = "connections of adversaries that were ended"
@@ -178,7 +192,8 @@ public struct Tally: Sendable {
       .endedUnsynced, .indexed, .swept, .segmentForgotten, .indexRestored, .indexDiscarded,
       .batchRefused, .inDoubtKept, .refusedKept, .backupTaken,
       .backupRestored, .storeWiped,
-      .backgroundStep, .interlude, .refusedUnavailable, .joinRefused, .joinSuperseded,
+      .backgroundStep, .leftoverFound, .interlude, .refusedUnavailable, .joinRefused,
+      .joinSuperseded,
       .historyFailed, .resumedDiverged:
       return false
     default: return true

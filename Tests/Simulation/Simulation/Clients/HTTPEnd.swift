@@ -7,7 +7,11 @@ final class HTTPEnd: LinkEnd {
     var status: Int
     /// The time after which the request may be repeated, in milliseconds.
     var retryAfterMilliseconds: Int64?
+    var head = ""
     var body: [UInt8]
+
+    /// Returns the value of a header; `name` is in lower case.
+    func field(_ name: String) -> Substring? { HTTPEnd.field(name, in: head) }
   }
 
   enum Event {
@@ -34,10 +38,13 @@ final class HTTPEnd: LinkEnd {
 
   /// Sends a request.
   /// - Parameter head: the header lines except `Host` and the length of the content.
-  func request(_ method: String, _ target: String, _ head: [String] = [], content: [UInt8]? = nil) {
+  func request(
+    _ method: String, _ target: String, _ head: [String] = [], content: [UInt8]? = nil,
+    type: String = "application/json"
+  ) {
     var lines = ["\(method) \(target) HTTP/1.1", "Host: relay"] + head
     if let content {
-      lines += ["Content-Type: application/json", "Content-Length: \(content.count)"]
+      lines += ["Content-Type: \(type)", "Content-Length: \(content.count)"]
     }
     send(raw: Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + (content ?? []))
     headsOnly.append(method == "HEAD")
@@ -64,7 +71,7 @@ final class HTTPEnd: LinkEnd {
       events.append(
         .response(
           Response(
-            status: status, retryAfterMilliseconds: seconds.map { $0 * 1000 },
+            status: status, retryAfterMilliseconds: seconds.map { $0 * 1000 }, head: head,
             body: Array(input[length..<length + bodyBytes]))))
       input.removeFirst(length + bodyBytes)
     }
@@ -90,7 +97,7 @@ final class HTTPEnd: LinkEnd {
     return (status, head, start + 4)
   }
 
-  private static func field(_ name: String, in head: String) -> Substring? {
+  fileprivate static func field(_ name: String, in head: String) -> Substring? {
     for line in head.split(separator: "\r\n").dropFirst() {
       guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == name else {
         continue

@@ -7,6 +7,21 @@ final class DiskFile {
     case truncate(bytes: Int)
   }
 
+  /// What a loss of power leaves of unsynced changes.
+  enum Kind {
+    /// A database, whose changes survive or not, independently of each other.
+    case pages
+    /// A file that only grows, on a file system that grows a file after its data is written: what survives are the
+    /// first changes, and perhaps a part of the next one.
+    case appended
+    /// Its names are changes of the disk.
+    case folder
+  }
+
+  let kind: Kind
+  /// When it was last written, in milliseconds since 1970.
+  var writtenAt: Int64 = 0
+
   /// The content that processes see.
   private(set) var content: [UInt8]
   /// The content that is durable.
@@ -18,8 +33,9 @@ final class DiskFile {
   var sharedMemory: SharedMemory?
 
   /// Creates a file whose content is durable.
-  init(_ content: [UInt8] = []) {
+  init(_ content: [UInt8] = [], _ kind: Kind = .pages) {
     self.content = content
+    self.kind = kind
     durable = content
   }
 
@@ -54,10 +70,23 @@ final class DiskFile {
   ) {
     var lostOne = false
     for change in unsynced {
+      if lostOne, kind == .appended {
+        tally.count(.changeLost)
+        continue
+      }
       let isKept = Int.random(in: 0..<100, using: &random) < keepPercent
       if isKept { tally.count(.changeSurvived) } else { tally.count(.changeLost) }
       if isKept, lostOne { tally.count(.changeReordered) }
       lostOne = lostOne || !isKept
+      if kind == .appended {
+        if isKept {
+          durable.apply(change)
+        } else if case .write(let offset, let bytes) = change {
+          let count = Int.random(in: 0...bytes.count, using: &random)
+          durable.overwrite(with: Array(bytes.prefix(count)), at: offset)
+        }
+        continue
+      }
       if case .write(let offset, let bytes) = change, bytes.count > 1,
         Int.random(in: 0..<100, using: &random) < 20
       {

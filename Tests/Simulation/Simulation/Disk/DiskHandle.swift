@@ -125,7 +125,7 @@ final class DiskHandle {
   }
 
   private func syncNames() {
-    if syncsNames { disk.syncNames() }
+    if syncsNames { disk.syncNames(of: SimulatedDisk.folder(of: name)) }
     syncsNames = false
   }
 

@@ -7,8 +7,9 @@ internal import Relay
 /// The assumptions about the medium are those of SQLite's file system for Unix
 /// (`SQLITE_IOCAP_POWERSAFE_OVERWRITE`): a write that is cut short changes nothing outside its
 /// range. Within the range every sector of 512 bytes has either the old content or the new. The
-/// creation or deletion of a file is durable only after a sync of the folder; a file's own sync
-/// includes that in the cases in which SQLite's does.
+/// creation or deletion of a file is durable only after a sync of its folder; a file's own sync
+/// includes that in the cases in which SQLite's does. Folders were created, too: one whose name is lost takes along what
+/// is in it. The bytes of files are on the same disk (`SimulatedFolderDisk`).
 ///
 /// Used by one thread. Every choice comes from the seed.
 final class SimulatedDisk {
@@ -26,7 +27,7 @@ final class SimulatedDisk {
 
   /// A copy of all files at one moment, for a later restore.
   struct Snapshot {
-    fileprivate var files: [String: [UInt8]]
+    fileprivate var files: [String: (content: [UInt8], kind: DiskFile.Kind, writtenAt: Int64)]
   }
 
   var trouble = Trouble()
@@ -51,7 +52,9 @@ final class SimulatedDisk {
 
   private var random: SplitMix64
   private var files: [String: DiskFile] = [:]
-  /// The changes of names since the last sync of the folder, in order.
+  /// All folders that were ever created.
+  private var folders: Set<String> = []
+  /// The changes of names since the last sync of their folders, in order.
   private var unsyncedNames: [NameChange] = []
   private var connections = 0
   private var isInInterlude = false
@@ -86,6 +89,10 @@ final class SimulatedDisk {
       tally.count(.nameChangeLost)
     }
     unsyncedNames = []
+    for name in files.keys.sorted() {
+      let folder = Self.folder(of: name)
+      if folders.contains(folder), files[folder] == nil { files[name] = nil }
+    }
     trace? { "disk: \(keepPercent) % of what was not synced is kept" }
     for name in files.keys.sorted() {
       files[name]?.losePower(keepPercent: keepPercent, using: &random, &tally)
@@ -102,13 +109,18 @@ final class SimulatedDisk {
   }
 
   /// Returns the current content of all files.
-  func snapshot() -> Snapshot { Snapshot(files: files.mapValues { $0.content }) }
+  func snapshot() -> Snapshot {
+    Snapshot(files: files.mapValues { ($0.content, $0.kind, $0.writtenAt) })
+  }
 
   /// Restores the files that `isIncluded` and the snapshot have, and deletes those that the
   /// snapshot does not have. No process may have them open.
   func restore(_ snapshot: Snapshot, where isIncluded: (String) -> Bool = { _ in true }) {
     for name in files.keys.sorted() where isIncluded(name) { files[name] = nil }
-    for (name, content) in snapshot.files where isIncluded(name) { files[name] = DiskFile(content) }
+    for (name, file) in snapshot.files where isIncluded(name) {
+      files[name] = DiskFile(file.content, file.kind)
+      files[name]?.writtenAt = file.writtenAt
+    }
     unsyncedNames = []
   }
 
@@ -129,22 +141,45 @@ final class SimulatedDisk {
     return connections
   }
 
-  func create(_ name: String) -> DiskFile {
-    let file = DiskFile()
+  func create(_ name: String, _ kind: DiskFile.Kind = .pages) -> DiskFile {
+    let file = DiskFile([], kind)
+    file.writtenAt = wallClock
+    if kind == .folder { folders.insert(name) }
     trace? { "disk: \(name) is made" }
-    unsyncedNames.append(NameChange(name: name, before: files[name], after: file))
-    files[name] = file
+    self.name(file, name)
     return file
   }
 
   func delete(_ name: String) {
-    guard let file = files[name] else { return }
+    guard files[name] != nil else { return }
     trace? { "disk: \(name) is deleted" }
-    unsyncedNames.append(NameChange(name: name, before: file, after: nil))
-    files[name] = nil
+    self.name(nil, name)
   }
 
-  func syncNames() { unsyncedNames = [] }
+  /// Gives a file a name, which the file that had it loses; `nil` = no file.
+  func name(_ file: DiskFile?, _ name: String) {
+    unsyncedNames.append(NameChange(name: name, before: files[name], after: file))
+    files[name] = file
+  }
+
+  /// Makes the names of a folder durable.
+  func syncNames(of folder: String) {
+    unsyncedNames.removeAll {
+      let place = Self.folder(of: $0.name)
+      // Temporary files of SQLite are nowhere.
+      return place == folder || place.isEmpty
+    }
+  }
+
+  /// Returns the names in a folder.
+  func names(in folder: String) -> [String] {
+    files.keys.filter { Self.folder(of: $0) == folder }
+      .map { String($0.dropFirst(folder.utf8.count + 1)) }.sorted()
+  }
+
+  static func folder(of name: String) -> String {
+    String(name[..<(name.lastIndex(of: "/") ?? name.startIndex)])
+  }
 
   // MARK: - Faults
 

@@ -33,7 +33,7 @@ internal import Glibc
       let name = unsafe string(name)
       guard disk.file(name) != nil else { return ResultCode.deleteNoEntry }
       disk.delete(name)
-      if syncsFolder != 0 { disk.syncNames() }
+      if syncsFolder != 0 { disk.syncNames(of: SimulatedDisk.folder(of: name)) }
       return SQLITE_OK
     }
     unsafe vfs.pointee.xAccess = { vfs, name, flags, result in

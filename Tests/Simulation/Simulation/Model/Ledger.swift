@@ -80,7 +80,7 @@ struct Ledger {
   /// Returns whether an entry of this kind may refer to the entry.
   func mayChange(_ room: String, _ seq: Int64, by kind: EntryKind) -> Bool {
     guard let entry = entry(room, seq), !entry.isDeleted else { return false }
-    return entry.kind == .text || entry.kind == .data && kind == .delete
+    return entry.kind.isEditable || entry.kind == .data && kind == .delete
   }
 
   /// Returns whether the content of an entry was removed.
@@ -98,7 +98,7 @@ struct Ledger {
     if case .forward(let source)? = send.reference {
       return entry.forward?.room == source.room && entry.forward?.seq == source.seq
     }
-    return entry.kind == send.kind && entry.body == send.body
+    return entry.kind == send.kind && entry.sentBody == send.body
   }
 
   /// Returns every version of a text that a user may be shown: its original and all its edits.
@@ -177,7 +177,7 @@ struct Ledger {
         ? "\(name) \(entry.seq) has a target that does not exist" : nil
     }
     let isBare = rooms[name]?.bare.contains(target) == true
-    let isFit = about.kind == .text || about.kind == .data && entry.kind == .delete
+    let isFit = about.kind.isEditable || about.kind == .data && entry.kind == .delete
     if !isFit || about.isDeleted && !isBare {
       return "\(name) \(entry.seq) has the target \(target), which is not a text"
     }

@@ -16,6 +16,7 @@ final class Referee {
   }
 
   var ledger = Ledger()
+  let files = FileModel()
   var tally = Tally()
   /// The length of the longest message that the relay has sent.
   var longestMessageBytes = 0
@@ -57,7 +58,7 @@ final class Referee {
 
   func wasSent(_ entry: Entry) -> Bool {
     guard let bodies = sent[Ledger.Identity(entry)] else { return false }
-    if bodies.contains(entry.body) { return true }
+    if bodies.contains(entry.sentBody) { return true }
     // Deleted before any client received it: the ledger waits for the deletion.
     if entry.text == "" || entry.isDeleted { return true }
     guard var source = entry.forward, source.from != nil else { return false }

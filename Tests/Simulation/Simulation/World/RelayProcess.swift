@@ -21,6 +21,8 @@ final class RelayProcess {
 
   let life: Int
   let log: any SimulatedLog
+  /// `nil` = the relay keeps no files.
+  let files: SimulatedFiles?
   private var loops: [Loop] = []
   private let context: ConnectionLoop.Context
   var submitted: [(loop: Int, requests: [LogRequest])] = []
@@ -69,14 +71,17 @@ final class RelayProcess {
     var takesTokens = false
     /// Whether tokens that are not known yet take a while to verify.
     var verifiesLater = false
+    /// `nil` = the relay keeps no files.
+    var files: FileSettings?
   }
 
   init(
-    life: Int, log: any SimulatedLog, loops count: Int, seed: UInt64, now: Moment,
-    _ configuration: Configuration
+    life: Int, log: any SimulatedLog, files: SimulatedFiles?, loops count: Int, seed: UInt64,
+    now: Moment, _ configuration: Configuration
   ) {
     self.life = life
     self.log = log
+    self.files = files
     var limits = ConnectionLimits()
     limits.handshakeTimeoutMilliseconds = 5000
     limits.headerBytes = 8192
@@ -88,9 +93,10 @@ final class RelayProcess {
     var router = RequestRouter(origins: [], requiresLoopbackHost: false)
     router.contentLimitBytes = limits.frameBytes
     router.compresses = configuration.compresses
+    router.fileLimitBytes = configuration.files?.limitBytes
     var shard = configuration.shard
     shard.blocks = log.blocks
-    context = ConnectionLoop.Context(
+    var context = ConnectionLoop.Context(
       limits: limits, shard: shard, router: router,
       authenticator: Authenticator(
         verify: configuration.takesTokens
@@ -98,6 +104,8 @@ final class RelayProcess {
         botUsers: []),
       admission: Admission(limits: limits, descriptors: nil), epoch: log.epoch, loopCount: count,
       compressesFromBytes: 64, drainSeconds: 10)
+    context.files = configuration.files
+    self.context = context
     for number in 0..<count {
       let streams = SimulatedStreams(loop: number, now: now)
       let connections = ConnectionLoop(
@@ -108,6 +116,9 @@ final class RelayProcess {
         reads.append((number, $0, streams.now.monotonic))
       }
       streams.onPost = { [unowned self] message, loop in loops[loop].streams.put(message) }
+      streams.onKeep = { [unowned self] work, worker in
+        self.files?.keep(work, for: worker, loop: number)
+      }
       streams.onVerify = { [unowned self] in verifications.append((number, $0, $1)) }
       streams.onWait = { [unowned self] since in onWait(since, "to be read") }
       streams.onMessage = { [unowned self] link, json, session in observe(json, link, session) }

@@ -29,6 +29,8 @@ struct Scenario {
   /// The number of clients that post over HTTP, of those that poll, and of those with an event stream.
   var posters: Int
   var hasBot: Bool
+  /// `nil` = the relay keeps no files.
+  var files: Files?
   /// The adversaries: at least one.
   var adversaries: [Adversary] = []
   /// The longest time between two changes of the directory's list, in milliseconds.
@@ -48,6 +50,18 @@ struct Scenario {
     var connections: Int
     /// See `Plot`.
     var strength = 0
+  }
+
+  /// What a relay that keeps files allows, and how many clients upload. 0 = no limit.
+  struct Files {
+    var clients: Int
+    var bytesPerUser: Int64
+    var uploadsPerUser: Int
+    var bytesPerSecond: Int
+
+    /// The percentage of runs that have files: they take longer.
+    static let percentage = 30
+    static let limitBytes = 20_000
   }
 
   enum Fault: CaseIterable {
@@ -120,6 +134,13 @@ struct Scenario {
     var copy = random
     var own = SplitMix64(seed: ~copy.next())
     relay.verifiesLater = relay.takesTokens && chance(50, &own)
+    if chance(Files.percentage, &own) {
+      files = Files(
+        clients: Int.random(in: 1...3, using: &own),
+        bytesPerUser: [0, 8000, 40_000].randomElement(using: &own) ?? 0,
+        uploadsPerUser: [0, 3].randomElement(using: &own) ?? 0,
+        bytesPerSecond: [0, 20_000].randomElement(using: &own) ?? 0)
+    }
     lengthMilliseconds = [5000, 10_000, 20_000].randomElement(using: &random) ?? 5000
     maximumDelay = [1, 5, 30, 200].randomElement(using: &random) ?? 1
     pauseMilliseconds = [30, 100, 300].randomElement(using: &random) ?? 100
@@ -136,6 +157,7 @@ struct Scenario {
     entryLimits = EntryLimits(
       editsPerEntry: [0, 8, 100].randomElement(using: &random) ?? 0,
       reactionsPerEntry: [5, 50].randomElement(using: &random) ?? 5)
+    if let files { entryLimits.fileBytesPerUser = files.bytesPerUser }
     adversaries = [Adversary(attack: .babble, connections: 1)]
     if let second = Self.adversary(using: &random) { adversaries.append(second) }
   }

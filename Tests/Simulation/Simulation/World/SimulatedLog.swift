@@ -32,6 +32,8 @@ protocol SimulatedLog: AnyObject {
   var unstoredEpoch: String? { get }
   /// Returns the stored content of these rooms.
   func contents(of rooms: [String]) throws(StoreFailure) -> [String: StoredLog]
+  /// Returns what is stored of files.
+  func files(_ question: KeptFiles.Question) throws(StoreFailure) -> KeptFiles
 }
 
 /// The stored content of one room.
@@ -58,6 +60,39 @@ extension EntryReader {
       contents[room] = log
     }
     return contents
+  }
+}
+
+/// What a store has of files.
+struct KeptFiles {
+  struct Question {
+    var ids: Set<String>
+    var users: [String]
+    var hashes: [String]
+  }
+
+  var files: [String: StoredFile] = [:]
+  /// Those that no entry has named.
+  var unsent: [StoredFile] = []
+  /// The size of each user's files.
+  var bytes: [String: Int64] = [:]
+  /// The hashes in question that a file has.
+  var used: Set<String> = []
+  /// All hashes whose bytes are to be removed.
+  var unused: [String] = []
+}
+
+extension EntryReader {
+  mutating func files(_ question: KeptFiles.Question) throws(StoreFailure) -> KeptFiles {
+    var stored = KeptFiles()
+    for id in question.ids.sorted() { stored.files[id] = try file(id) }
+    for id in try unsentFiles(before: .max, limit: .max) {
+      if let file = try file(id) { stored.unsent.append(file) }
+    }
+    for user in question.users { stored.bytes[user] = try fileBytes(of: user) }
+    stored.used = Set(try usedBytes(among: question.hashes))
+    stored.unused = try unusedBytes(limit: .max)
+    return stored
   }
 }
 
@@ -92,6 +127,10 @@ final class SimulatedMemoryLog: SimulatedLog {
 
   func contents(of rooms: [String]) throws(StoreFailure) -> [String: StoredLog] {
     try log.store.base.contents(of: rooms)
+  }
+
+  func files(_ question: KeptFiles.Question) throws(StoreFailure) -> KeptFiles {
+    try log.store.base.files(question)
   }
 }
 
@@ -219,6 +258,11 @@ final class SimulatedSQLiteLog: SimulatedLog {
   func contents(of rooms: [String]) throws(StoreFailure) -> [String: StoredLog] {
     var reader = reader
     return try reader.contents(of: rooms)
+  }
+
+  func files(_ question: KeptFiles.Question) throws(StoreFailure) -> KeptFiles {
+    var reader = reader
+    return try reader.files(question)
   }
 }
 

@@ -43,6 +43,8 @@ final class SimulatedStreams: LoopWorld {
   var onRead: (ReadRequest) -> Void = { _ in }
   /// Called with a token that is verified later.
   var onVerify: (String, VerificationAsker) -> Void = { _, _ in }
+  /// Called with what the loop asks of what keeps the bytes of files.
+  var onKeep: (FileWork, FileWorker) -> Void = { _, _ in }
   var onPost: (LoopMessage, _ loop: Int) -> Void = { _, _ in }
   /// Called when the relay ends its direction of a link, or closes the link.
   var onEnd: (Link) -> Void = { _ in }
@@ -184,6 +186,8 @@ final class SimulatedStreams: LoopWorld {
   func verify(_ token: String, from host: HostKey?, for asker: VerificationAsker) {
     onVerify(token, asker)
   }
+
+  func keep(_ work: FileWork, for worker: FileWorker) { onKeep(work, worker) }
 
   func stopAccepting() {}
 

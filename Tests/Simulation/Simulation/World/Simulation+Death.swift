@@ -27,6 +27,7 @@ extension Simulation {
       disk.losePower()
       if scenario.durability == .os {
         mayHaveLost = true
+        referee.files.recordSetback()
         forgetWhatIsOnItsWay()
       }
     } else {
@@ -62,6 +63,11 @@ extension Simulation {
     }
     links.removeAll { $0.life == life }
     unstoredEpoch = relay?.log.unstoredEpoch
+    relay?.files?.finish(now: now.wall)
+    if disk.isDead {
+      die()
+      return
+    }
     relay = nil
     disk.endProcess()
     life += 1
@@ -99,6 +105,7 @@ extension Simulation {
     }
     examineReports(contents[RoomName.reports]?.entries ?? [])
     referee.checkForwards()
+    examineFiles(log)
     if mayHaveLost { referee.ledger.forgetMarks() }
     mayHaveLost = false
     inDoubt = []

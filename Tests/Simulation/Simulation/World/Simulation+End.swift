@@ -22,6 +22,7 @@ extension Simulation {
     guard referee.faults.isEmpty else { return }
     for client in clients { client.checkIdle() }
     for client in clients { client.end?.witness.close() }
+    endFiles()
     guard referee.faults.isEmpty, let relay else { return }
     // Checks the files as the next process finds them.
     relay.beginShutdown()

@@ -55,6 +55,7 @@ extension Simulation {
       referee.tally.count(.storeWiped)
       disk.remove { _ in true }
       referee.ledger = Ledger()
+      referee.files.recordSetback()
       mayHaveLost = false
       inDoubt = []
       backups = []
@@ -196,6 +197,7 @@ extension Simulation {
     default: disk.restore(backup.files)
     }
     referee.ledger = backup.ledger
+    referee.files.recordSetback()
     mayHaveLost = false
     inDoubt = backup.inDoubt
     unstoredEpoch = backup.unstoredEpoch

@@ -10,7 +10,7 @@ extension Simulation {
     guard relay == nil else { return }
     life += 1
     let epoch = "epoch-\(life)"
-    guard let log = openLog(epoch) else {
+    guard let (log, files) = open(epoch) else {
       referee.tally.count(.startFailed)
       trace("start \(life) fails")
       if disk.isDead { resolveDeath() }
@@ -21,8 +21,11 @@ extension Simulation {
     trace("start \(life)")
     examine(log)
     referee.ledger.begin(epoch: epoch)
+    var configuration = scenario.relay
+    configuration.files = fileSettings
     let relay = RelayProcess(
-      life: life, log: log, loops: scenario.loops, seed: random.next(), now: now, scenario.relay)
+      life: life, log: log, files: files, loops: scenario.loops, seed: random.next(), now: now,
+      configuration)
     relay.onReceive = { [unowned referee] link, message in
       if case .send = message { referee.recordTaken(link.number) }
     }
@@ -43,6 +46,13 @@ extension Simulation {
     publishPeople()
     schedule(.sweep(life: life), in: Int64(ConnectionLoop.sweepMilliseconds))
     schedule(.background(life: life), in: pick(0...500))
+    if files != nil { schedule(.fileTidying(life: life), in: 0) }
+  }
+
+  private func open(_ epoch: String) -> (any SimulatedLog, SimulatedFiles?)? {
+    guard let log = openLog(epoch) else { return nil }
+    let files = openFiles()
+    return disk.isDead ? nil : (log, files)
   }
 
   /// Connects a loop's streams to the simulation.
@@ -70,6 +80,7 @@ extension Simulation {
     case .cluster: preconditionFailure("ClusterSimulation runs clusters")
     case .memory:
       referee.ledger = Ledger()
+      referee.files.recordSetback()
       forgetWhatIsOnItsWay()
       return SimulatedMemoryLog(
         epoch: epoch, keepEntriesPerRoom: scenario.keepEntriesPerRoom, limits: scenario.entryLimits,
@@ -121,6 +132,7 @@ extension Simulation {
       schedule(.commit(life: life), in: pick(0...1))
     }
     scheduleRead()
+    scheduleFiles()
     scheduleVerifications()
     loopIsBusyUntil[loop] = now.monotonic + relay.work(of: loop).milliseconds
     for loop in relay.loopIndices {
@@ -138,8 +150,12 @@ extension Simulation {
   /// Does the work of the log's thread for all submitted batches. The loops get the outcome later.
   func commit() {
     guard let relay else { return }
-    let batches = relay.submitted
+    var batches = relay.submitted
     relay.submitted = []
+    if !batches.isEmpty {
+      batches[0].requests += orders
+      orders = []
+    }
     inDoubt = identities(in: batches)
     referee.ledger.blocks.inDoubt = Set(blocks(in: batches))
     redactedEdits = relay.log.redactedEdits
@@ -193,6 +209,8 @@ extension Simulation {
 
   private func observe(_ commit: Commit, of requests: [LogRequest]) {
     if !commit.spans.isEmpty { referee.tally.count(.commitPublished) }
+    let places = placesOfFiles(in: commit)
+    var named: [Entry] = []
     referee.ledger.beginCommit()
     for span in commit.spans where Self.isWatched(span.room) {
       for index in span.frames {
@@ -213,6 +231,7 @@ extension Simulation {
             entry, changes: commit.blocks, requests: requests))
         if let fault = referee.ledger.append(entry, now: now.monotonic) { referee.fault(fault) }
         referee.tally.count(entry)
+        if entry.kind == .file, !entry.isDeleted { named.append(entry) }
         if entry.kind == .delete, let target = entry.target,
           referee.ledger.entry(entry.room, target)?.deletedBy != nil
         {
@@ -227,6 +246,7 @@ extension Simulation {
       apply(pair, on: change.at != nil)
     }
     referee.checkForwards()
+    checkNamed(named, places)
     for place in referee.ledger.bare {
       referee.fault("\(place) is empty, but no delete refers to it")
     }

@@ -29,6 +29,9 @@ public final class Simulation {
       case answered(life: Int, loop: Int, LogAnswer, SessionID?, askedAt: Int64)
       case verified(life: Int, loop: Int, token: String, VerificationAsker)
       case background(life: Int)
+      case files(life: Int, SimulatedFiles.Thread)
+      case fileTidying(life: Int)
+      case operation
       case sweep(life: Int)
       case shutdownDue(life: Int)
       case start
@@ -91,6 +94,10 @@ public final class Simulation {
   /// The epoch of the last relay, if that has never stored it.
   var unstoredEpoch: String?
   var isRepaired = false
+  /// Whether the clients have ended, and only the relay goes on.
+  var isOver = false
+  /// What an operator has the log do with its next batch.
+  var orders: [LogRequest] = []
   /// Whether the next death is a loss of power.
   var nextDeathIsPowerLoss = false
   var isReadingBack = false
@@ -158,6 +165,10 @@ public final class Simulation {
       clients.append(PollParticipant("l\(index)", user: "u\(index)", self))
       clients.append(StreamParticipant("d\(index)", user: "u\(index + 1)", self, readsDens: true))
     }
+    for index in 0..<(scenario.files?.clients ?? 0) {
+      let user = index == 2 ? Self.erasedUser : "u\(index)"
+      clients.append(FileParticipant("f\(index)", user: user, self))
+    }
     if scenario.hasBot { clients.append(BotParticipant(self)) }
     for (number, adversary) in scenario.adversaries.enumerated()
     where attacks.contains(adversary.attack) {
@@ -221,6 +232,7 @@ public final class Simulation {
     for index in clients.indices { wake(client: index, in: pick(0...300)) }
     schedule(.fault, in: scenario.faultPauseMilliseconds)
     if attacks.contains(.people) { schedule(.directory, in: 0) }
+    if scenario.files != nil { schedule(.operation, in: pick(1000...6000)) }
     let end = now.monotonic + scenario.lengthMilliseconds
     play(until: end)
     if referee.faults.isEmpty { becomeIdle() }
@@ -246,7 +258,7 @@ public final class Simulation {
     case .client(let index):
       guard clientTurns[index] == event.at else { return }
       clientTurns[index] = nil
-      clients[index].turn()
+      if !isOver { clients[index].turn() }
     case .turn(let loop, let life):
       guard life == self.life, loopTurns[loop] == event.at else { return }
       loopTurns[loop] = nil
@@ -267,6 +279,11 @@ public final class Simulation {
       if life == self.life { deliver(answer, to: loop, session, askedAt: askedAt) }
     case .background(let life):
       if life == self.life { takeBackgroundStep() }
+    case .files(let life, let thread):
+      if life == self.life { takeFileStep(thread) }
+    case .fileTidying(let life):
+      if life == self.life { tidyFiles() }
+    case .operation: operate()
     case .sweep(let life):
       guard life == self.life, let relay else { return }
       for loop in relay.loopIndices {
