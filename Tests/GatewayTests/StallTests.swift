@@ -54,4 +54,18 @@ import WebSocket
     relay.pass(milliseconds: 21_000)
     #expect(relay.world.streams[open]?.isClosed == true)
   }
+
+  @Test func `shuts down in time, also if it is told so before its first sweep`() {
+    let relay = relay()
+    let open = relay.connect()
+    relay.send(Self.upgrade.utf8, on: open)
+    relay.pass(milliseconds: 1000)
+    relay.world.now.monotonic += 3_600_000
+    relay.world.now.wall += 3_600_000
+    relay.loop.take([.shutDown(isTakenOver: false)])
+    let deadline = relay.loop.shutdown?.deadline
+    #expect(deadline.map { $0 - relay.world.now.monotonic <= 60_000 } == true)
+    relay.loop.sweep()
+    #expect(relay.loop.shutdown?.deadline == deadline)
+  }
 }

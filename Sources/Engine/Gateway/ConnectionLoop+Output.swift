@@ -148,7 +148,7 @@ extension ConnectionLoop {
 
   /// Prolongs all deadlines by the time in which this loop did not run: what peers sent meanwhile still
   /// waits in their sockets.
-  private func grantStalledTime() {
+  func grantStalledTime() {
     let stalled = now.monotonic - sweptAt
     sweptAt = now.monotonic
     guard stalled > Int64(Self.sweepMilliseconds) + Self.stallMilliseconds else { return }

@@ -52,6 +52,8 @@ extension ConnectionLoop {
 
   func beginShutdown(isTakenOver: Bool) {
     guard shutdown == nil else { return }
+    // A time without turns that ends with this one would prolong the shutdown at the next sweep.
+    grantStalledTime()
     world.stopAccepting()
     let clients = connections.all.filter { $0.hasStream && $0.session != nil }
       .sorted { silence(of: $0) < silence(of: $1) }

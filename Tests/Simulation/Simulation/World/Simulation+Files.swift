@@ -167,8 +167,6 @@ extension Simulation {
     disturb(for: 4 * StoredFile.unsentMilliseconds)
     sleep(milliseconds: 4 * StoredFile.unsentMilliseconds)
     play(until: now.monotonic + 300_000) { !self.isClean(log) }
-    isOver = false
-    for index in clients.indices { wake(client: index, in: 0) }
     guard referee.faults.isEmpty, !isClean(log) else { return }
     let unsent = kept(log)?.unsent.map(\.id) ?? []
     referee.fault(
