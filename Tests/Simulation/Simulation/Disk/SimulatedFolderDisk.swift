@@ -115,6 +115,10 @@ internal import Server
 
   func remove(_ path: String) {
     guard disk.file(path) != nil else { return }
+    // A file system that cannot remove a name takes no more.
+    let failing = disk.trouble.failingWrites
+    disk.trouble.failingWrites = 0
+    defer { disk.trouble.failingWrites = failing }
     try? change("unlink", path) { disk.delete(path) }
   }
 
