@@ -29,7 +29,7 @@ package struct FileHost: Sendable {
 }
 
 extension RequestRouter {
-  /// Returns the address of a file for a browser, which may take any prefix of the path as it is.
+  /// Returns the address at which a browser gets a file by a link.
   func address(ofFile file: String, _ link: FileLink, isThumbnail: Bool = false) -> String {
     let path = "/v1/files/\(file)\(isThumbnail ? "/thumbnail" : "")"
     return "\(fileHost?.origin ?? pathPrefix)\(path)?\(link.query)"
