@@ -17,7 +17,7 @@ import Wire
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     var found: Int64?
-    let isFound = try await becomesTrue {
+    let isFound = try await eventually {
       (harness.log as? MemoryLog)?.retain(
         monotonic: Int64(Instant.now().nanoseconds / 1_000_000))
       found = await page(of: room, in: harness)?.first
@@ -177,7 +177,7 @@ import Wire
       harness.log.apply(Self.rule("sys:audit", entries: 1))
       try await Self.becomesFirst(3, in: harness)
       #expect(
-        try await becomesTrue {
+        try await eventually {
           try await Self.becomesFirst(3, in: harness)
           return await first() == 3
         })
@@ -211,7 +211,7 @@ import Wire
     ])
     // An empty row has the last position of the journal.
     #expect(
-      try await becomesTrue {
+      try await eventually {
         try integer("SELECT count(*) FROM entries") == 1
           && integer("SELECT sum(size) FROM entries") == 0
       })
@@ -269,7 +269,7 @@ import Wire
       for _ in 0..<2 {
         let last = log.statistics().retainedAtMilliseconds ?? 0
         #expect(
-          try await becomesTrue { log.statistics().retainedAtMilliseconds ?? 0 > last })
+          try await eventually { log.statistics().retainedAtMilliseconds ?? 0 > last })
       }
     }
     try await passes()
@@ -289,7 +289,7 @@ import Wire
       report: { line in reports.update { $0.append(line) } })
     defer { again.stop() }
     let restarted = try LogHarness(again)
-    #expect(try await becomesTrue { reports.value.count == 2 })
+    #expect(try await eventually { reports.value.count == 2 })
     #expect(await restarted.subscribe("r", as: "bo")?.first == 1)
   }
 
@@ -307,7 +307,7 @@ import Wire
     #expect(bytes() > 40_000_000)
     log.apply(Retention([.init(rooms: .all, bytes: 100_000)]))
     // A quarter of the file may be free, and the write-ahead log is emptied after the last deletion.
-    #expect(try await becomesTrue { bytes() < 4_000_000 }, "\(bytes())")
+    #expect(try await eventually { bytes() < 4_000_000 }, "\(bytes())")
     log.stop()
     #expect(try integer("SELECT count(*) FROM entries") == 990)
     #expect(try Store.verify(folder: folder["data"]).breaks.isEmpty)

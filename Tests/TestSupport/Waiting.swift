@@ -24,10 +24,10 @@ public func becomesTrue(
   return true
 }
 
-/// The same for a condition that waits itself.
+/// `becomesTrue` for a condition that waits itself, or a test that must not hold a thread.
 ///
 /// It is asked again after each rest, also after the deadline: tests that block can hold all threads of the pool for minutes.
-public func becomesTrue(
+public func eventually(
   within deadline: Deadline = Deadline(), _ condition: () async throws -> Bool
 ) async throws -> Bool {
   while try await !condition() {

@@ -77,7 +77,7 @@ final class FileModel {
   ) -> [String] {
     var faults: [String] = []
     var sizes: [String: Int64] = [:]
-    for file in kept.unsent { sizes[file.owner, default: 0] += file.description.size }
+    for file in kept.unsent { sizes[file.owner, default: 0] += file.countedBytes }
     var checked: Set<String> = []
     func check(_ file: StoredFile, _ place: String) {
       guard checked.insert(file.id).inserted, !lost.contains(file.id) else { return }
@@ -97,7 +97,7 @@ final class FileModel {
         faults.append("\(entry.room) \(entry.seq) does not say what its file is")
         continue
       }
-      sizes[entry.from, default: 0] += description.size
+      sizes[entry.from, default: 0] += StoredFile.countedBytes(ofSize: description.size)
       guard let file = kept.files[content.id] else {
         faults.append("\(entry.room) \(entry.seq) names \(content.id), which the log does not know")
         continue

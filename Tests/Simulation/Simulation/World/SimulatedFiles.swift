@@ -145,7 +145,7 @@ final class SimulatedFiles {
           Self.result { () throws(FileBytesError) in
             try placer.place(id, of: user, now: now)
           }))
-    case .order(.check(let id, let offset, let checksum)):
+    case .order(.check(let id, _, let offset, let checksum)):
       let result = Self.result { () throws(FileBytesError) in
         try placer.check(id, from: offset, checksum)
       }
