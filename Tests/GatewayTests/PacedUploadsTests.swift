@@ -24,7 +24,9 @@ import Testing
       loop.world.onKeep = { work in
         if case .write(_, let block) = work { received.bytes += Int64(block.count) }
         return .upload(
-          Upload(id: "AAAAAAAAAAAAAAAAAAAAAA", bytes: 8_000_000, offset: received.bytes, metadata: "", expiresAt: 1))
+          Upload(
+            id: "AAAAAAAAAAAAAAAAAAAAAA", bytes: 8_000_000, offset: received.bytes, metadata: "",
+            expiresAt: 1))
       }
       loop.send(
         """

@@ -130,7 +130,13 @@ test("100 pictures do not move the messages, and are viewed by keys", async (t) 
   // None is loaded yet: the relay answers 404 so far.
   const before = await tab.run(places);
   assert.ok(before.every(([, , height]) => height >= 40 && height <= 320));
-  const isDrawn = () => document.querySelectorAll(".picture canvas").length >= 30;
+  const isDrawn = () => {
+    const seen = [...document.querySelectorAll(".picture")].filter((frame) => {
+      const { top, bottom } = frame.getBoundingClientRect();
+      return bottom > 0 && top < innerHeight;
+    });
+    return seen.length > 0 && seen.every((frame) => frame.querySelector("canvas"));
+  };
   await wait(() => tab.run(isDrawn), "placeholders are drawn");
   uploads.picture = Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",

@@ -93,9 +93,6 @@ function picture(message, file, context) {
     image,
   );
   reserve(frame, { width, height });
-  load(() => import("./placeholder.js")).then(({ draw }) =>
-    draw(frame, thumbnail?.placeholder ?? ""),
-  );
   let attempts = 0;
   const ask = () => {
     attempts++;
@@ -110,8 +107,13 @@ function picture(message, file, context) {
     if (attempts < attemptsLimit) setTimeout(ask, pauseMs);
     else frame.classList.add("missing");
   });
-  // Addresses do not last, and requests per second are limited.
-  whenNear(frame, ask);
+  // Addresses do not last, requests per second are limited, and many placeholders at once take a frame or two.
+  whenNear(frame, () => {
+    load(() => import("./placeholder.js")).then(({ draw }) =>
+      draw(frame, thumbnail?.placeholder ?? ""),
+    );
+    ask();
+  });
   return frame;
 }
 
