@@ -173,6 +173,21 @@ import TLS
     #expect(try refused(.max, &table) == .userIsFull(usedBytes: .max, limit: .max))
   }
 
+  @Test func `whose bytes the disk cannot read for the check are neither right nor wrong`() throws {
+    var table = table()
+    let id = try create(5, &table)
+    _ = begin(id, 0, &table, isChecked: true)
+    _ = table.perform(.write(id, Array("hello".utf8)), for: Self.asker, now: 1000)
+    let checksum = UploadChecksum(algorithm: .sha1, digest: [])
+    _ = table.perform(.end(id, checksum), for: Self.asker, now: 1000)
+    table.take(checked: .failure(.failed), of: id)
+    #expect(refusal(table.takeAnswers().first?.1) == .failed)
+    // None of them counts: they are sent again.
+    let found = table.perform(.find(id, user: "ada"), for: Self.asker, now: 1000)
+    guard case .upload(let upload) = found else { throw Unexpected("\(String(describing: found))") }
+    #expect(upload.offset == 0)
+  }
+
   @Test func `that are removed while their bytes are checked answer the request that waits`()
     throws
   {
@@ -185,7 +200,7 @@ import TLS
     _ = table.perform(.terminate(id, user: "ada"), for: Self.other, now: 1000)
     let answers = table.takeAnswers()
     #expect(answers.count == 1 && answers.first?.0 == Self.asker)
-    table.take(isRight: true, of: id)
+    table.take(checked: .success(true), of: id)
     #expect(table.takeAnswers().isEmpty)
   }
 

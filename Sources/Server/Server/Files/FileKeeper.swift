@@ -14,7 +14,7 @@ final class FileKeeper: Sendable {
   private enum Task: Sendable {
     case work(FileWork, UploadTable.Asker)
     case placed(String, Result<StoredFile, FileRefusal>)
-    case checked(String, isRight: Bool)
+    case checked(String, Result<Bool, FileRefusal>)
     case staged(StageAnswer)
   }
 
@@ -148,7 +148,7 @@ final class FileKeeper: Sendable {
             mailboxes[asker.loop].post(.files(result, asker.worker))
           }
         case .placed(let id, let result): table.take(result, of: id)
-        case .checked(let id, let isRight): table.take(isRight: isRight, of: id)
+        case .checked(let id, let result): table.take(checked: result, of: id)
         case .staged(let answer): table.take(answer, now: now)
         }
       }
@@ -200,7 +200,7 @@ final class FileKeeper: Sendable {
         let result = outage.watch { () throws(FileBytesError) in
           try placer.check(id, from: offset, checksum)
         }
-        tasks.append(.checked(id, isRight: (try? result.get()) == true))
+        tasks.append(.checked(id, result))
       case .order(.sync(let id)):
         // The upload may be gone by now, and the next sync tells of a disk that fails.
         try? placer.sync(id)

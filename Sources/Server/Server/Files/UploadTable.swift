@@ -305,9 +305,18 @@ package struct UploadTable {
     }
   }
 
-  package mutating func take(isRight: Bool, of id: String) {
+  package mutating func take(checked result: Result<Bool, FileRefusal>, of id: String) {
     guard var entry = entries[id], case .checking(_, let asker) = entry.stage else { return }
     entry.stage = .receiving
+    let isRight: Bool
+    switch result {
+    case .success(let value): isRight = value
+    case .failure(let refusal):
+      // The bytes do not count, and the client sends them again.
+      set(id, to: entry)
+      answers.append((asker, .refused(refusal)))
+      return
+    }
     let start = entry.uncheckedFrom ?? 0
     entry.uncheckedFrom = nil
     if !isRight { entry.upload.offset = start }

@@ -16,7 +16,7 @@ final class SimulatedFiles {
   private enum Task {
     case work(FileWork, UploadTable.Asker)
     case placed(String, Result<StoredFile, FileRefusal>)
-    case checked(String, isRight: Bool)
+    case checked(String, Result<Bool, FileRefusal>)
   }
   private enum Placing {
     case order(UploadTable.Order)
@@ -122,7 +122,7 @@ final class SimulatedFiles {
     case .work(let work, let asker):
       if let result = table.perform(work, for: asker, now: now) { answers.append((asker, result)) }
     case .placed(let id, let result): table.take(result, of: id)
-    case .checked(let id, let isRight): table.take(isRight: isRight, of: id)
+    case .checked(let id, let result): table.take(checked: result, of: id)
     }
   }
 
@@ -149,7 +149,7 @@ final class SimulatedFiles {
       let result = Self.result { () throws(FileBytesError) in
         try placer.check(id, from: offset, checksum)
       }
-      tasks.append(.checked(id, isRight: (try? result.get()) == true))
+      tasks.append(.checked(id, result))
     case .order(.sync(let id)): try? placer.sync(id)
     }
   }
