@@ -209,7 +209,7 @@ test("a message has its file, and addresses of it: with a token they are signed 
     return { room, file: room.latest[0].file };
   };
   const { room, file } = await take({ user: "ada" });
-  const { url, thumbnailUrl, downloadUrl, ...known } = file;
+  const { url, thumbnailUrl, ...known } = file;
   assert.deepEqual(known, {
     id: "f7",
     name: "a.png",
@@ -224,8 +224,8 @@ test("a message has its file, and addresses of it: with a token they are signed 
   assert.equal(await url(), `${base}/v1/files/f7?user=ada`);
   assert.equal(await thumbnailUrl(), `${base}/v1/files/f7/thumbnail?user=ada`);
   assert.equal(
-    await downloadUrl(),
-    `${base}/v1/files/f7?user=ada&name=a.png&disposition=attachment`,
+    await url("b.png"),
+    `${base}/v1/files/f7?user=ada&name=b.png&disposition=attachment`,
   );
   assert.deepEqual(uploads.requests, []);
   // One of a message is sent on without an upload.
@@ -242,7 +242,7 @@ test("a message has its file, and addresses of it: with a token they are signed 
   const { file: other } = await take({ getToken: () => token({ sub: "ada", exp: 60 }) });
   assert.equal(await other.thumbnailUrl(), "http://files.test/v1/files/f7/thumbnail?sig=2");
   assert.equal(
-    await other.downloadUrl(),
+    await other.url("a.png"),
     "http://files.test/v1/files/f7?sig=2&name=a.png&disposition=attachment",
   );
   relay.say({ ...entry, seq: 2, id: "2", kind: "edit", target: 1, text: "a caption" });

@@ -142,8 +142,8 @@ export class Client {
   }
 
   /** @param {string} path @param {string} [name] */
-  async fileUrl(path, name) {
-    return (await this.#loadFiles()).url(path, name);
+  fileUrl(path, name) {
+    return this.#loadFiles().then((files) => files.url(path, name));
   }
 
   #loadFiles() {

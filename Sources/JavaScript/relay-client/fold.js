@@ -112,9 +112,8 @@ const fileOf = (
   height,
   durationMs,
   thumbnail,
-  url: () => link.fileUrl(id),
+  url: (savedAs) => link.fileUrl(id, savedAs),
   thumbnailUrl: () => link.fileUrl(`${id}/thumbnail`),
-  downloadUrl: () => link.fileUrl(id, name),
 });
 
 /** @param {Message} message @param {Entry} entry */

@@ -106,9 +106,9 @@
  * @property {number} [height]
  * @property {number} [durationMs]
  * @property {{width: number, height: number, placeholder: string}} [thumbnail]
- * @property {() => Promise<string>} url an address for a moment, from which the file can be loaded
+ * @property {(savedAs?: string) => Promise<string>} url an address for a moment, from which the file can be loaded; with a
+ *   name, a browser saves it under that one, and does not show it
  * @property {() => Promise<string>} thumbnailUrl
- * @property {() => Promise<string>} downloadUrl from which a browser saves the file, and does not show it
  */
 
 /** @typedef {{room: string, id: string, sent: number, size: number}} Progress of a file, in bytes */

@@ -166,7 +166,7 @@ export function showProgress(row, { sent, size }) {
 /** @param {SharedFile} file @param {HTMLElement} near */
 export async function download(file, near) {
   try {
-    el("a", { href: await file.downloadUrl(), download: file.name, rel: "noopener" }).click();
+    el("a", { href: await file.url(file.name), download: file.name, rel: "noopener" }).click();
   } catch (error) {
     report(error, near, "The file cannot be downloaded");
   }
