@@ -180,6 +180,8 @@ final class UploadExchange: FileExchange {
         keep(.confirm(upload))
       } else {
         loop.countViolation(.filesBytesPerUser, by: connection)
+        // The log does not have the file.
+        step = .ending
       }
       conclude(HTTPProblem(error))
     default: concludeUnavailable()
