@@ -17,6 +17,10 @@ from web_support import (ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, in_whole_b
                          write)
 
 CHOSEN = "document.querySelectorAll('.attachments li').length"
+# The pictures that one sees.
+IN_VIEW = """[...document.querySelectorAll('.row .picture')].filter(frame => {
+  const { top, bottom } = frame.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight; })"""
 SLOW = WITHOUT_LIMITS.replace("limits: {", "limits: { file_bytes_per_s: 100000,")
 
 
@@ -170,12 +174,8 @@ WATCH = """window.frames = []; window.moved = []; window.tasks = [];
     }
     requestAnimationFrame(frame); }; requestAnimationFrame(frame); })()"""
 # Whether each picture that is in view is drawn.
-DRAWN = """(() => {
-  const pictures = [...document.querySelectorAll('.row .picture')].filter(frame => {
-    const { top, bottom } = frame.getBoundingClientRect();
-    return bottom > 0 && top < innerHeight; });
-  return pictures.length > 0 && pictures.every(frame => frame.querySelector('img').complete
-    && frame.querySelector('img').naturalWidth > 0); })()"""
+DRAWN = f"""({IN_VIEW}).length > 0 && ({IN_VIEW}).every(frame => frame.querySelector('img').complete
+  && frame.querySelector('img').naturalWidth > 0)"""
 P95 = "frames.sort((a, b) => a - b)[Math.floor(frames.length * 0.95)]"
 
 
@@ -249,9 +249,7 @@ def hosted(browser, folder):
     page.call("Network.setCookie", url=relay.url, name=name, value=value, httpOnly=True, sameSite="Lax", path="/")
     page.go(f"{relay.url}/?room=general")
     page.wait(ONLINE)
-    near = """[...document.querySelectorAll('.picture')].filter(frame => { const { top, bottom } = frame.getBoundingClientRect();
-        return bottom > 0 && top < innerHeight; })"""
-    loaded = f"({near}).length > 1 && ({near}).every(frame => frame.querySelector('img').naturalWidth > 0)"
+    loaded = f"({IN_VIEW}).length > 1 && ({IN_VIEW}).every(frame => frame.querySelector('img').naturalWidth > 0)"
     page.wait(loaded)
     asked = {event["request"]["url"] for event in of_files(page, "Network.requestWillBeSent") if relay.url in event["request"]["url"]}
     check(1 < len(asked) < 20, f"{len(asked)} pictures are asked for")
