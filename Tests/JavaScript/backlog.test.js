@@ -43,7 +43,7 @@ function listener() {
 for (const transport of ["websocket", "stream", "poll"]) {
   test(`a backlog over ${transport} keeps its order over a full disk, cuts and a kill`, async (t) => {
     const relay = await Relay.start(t, withoutLimits);
-    const proxy = await TCPProxy.start(t, relay.port);
+    const proxy = await TCPProxy.start(t, relay);
     const heard = listener();
     const ada = client(t, proxy.url, {
       user: "ada",
@@ -105,7 +105,7 @@ for (const transport of ["websocket", "stream", "poll"]) {
 
   test(`a backlog over ${transport} does not go at the pace of round trips`, async (t) => {
     const relay = await Relay.start(t, withoutLimits);
-    const proxy = await TCPProxy.start(t, relay.port);
+    const proxy = await TCPProxy.start(t, relay);
     proxy.delayMs = 20;
     const ada = client(t, proxy.url, { user: "ada", transports: [transport] });
     const room = ada.room("general", { after: 0 });

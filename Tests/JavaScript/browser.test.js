@@ -113,7 +113,7 @@ test("IndexedDB does what the store in memory does", async (t) => {
 
 test("all tabs share one connection, and another tab goes on when the first one crashes", async (t) => {
   const { pages, relay, browser } = await start(t);
-  const proxy = await TCPProxy.start(t, relay.port);
+  const proxy = await TCPProxy.start(t, relay);
   const tabs = [];
   for (let n = 0; n < 3; n++) {
     tabs.push(await browser.open(pages));
@@ -174,7 +174,7 @@ test("without Web Locks each tab has a connection, and the one that was opened l
   const rules = "--host-resolver-rules=MAP chat.example 127.0.0.1";
   const pages = (await startPages(t)).replace("127.0.0.1", "chat.example");
   const relay = await Relay.start(t, `auth: { origins: ["${pages}"] }\n${withoutLimits}`);
-  const proxy = await TCPProxy.start(t, relay.port);
+  const proxy = await TCPProxy.start(t, relay);
   const browser = await Browser.start(t, [rules]);
   const open = async () => {
     const tab = await browser.open(pages);

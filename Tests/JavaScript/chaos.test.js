@@ -111,7 +111,7 @@ function check(log, user, typed, room) {
 
 test(`programs agree with the log after ${kills} kills of the relay, and of their own`, async (t) => {
   const relay = await Relay.start(t, withoutLimits);
-  const proxy = await TCPProxy.start(t, relay.port);
+  const proxy = await TCPProxy.start(t, relay);
   const members = ["ada", "bo"].map(
     (user, n) =>
       new Member(user, n === 0 ? relay.url : proxy.url, join(relay.folder, `${user}.journal`)),

@@ -91,7 +91,7 @@ for (const transport of ["stream", "poll"]) {
 
 test("a proxy without WebSockets is found out, told, and tried again later", async (t) => {
   const relay = await Relay.start(t, withoutLimits);
-  const proxy = await TCPProxy.start(t, relay.port);
+  const proxy = await TCPProxy.start(t, relay);
   let hasSockets = false;
   let hasStreams = true;
   proxy.admits = (head) =>
@@ -124,7 +124,7 @@ test("a proxy without WebSockets is found out, told, and tried again later", asy
 
 test("a proxy that swallows WebSockets, and then event streams, is found out", async (t) => {
   const relay = await Relay.start(t, withoutLimits);
-  const proxy = await TCPProxy.start(t, relay.port);
+  const proxy = await TCPProxy.start(t, relay);
   proxy.swallows = (head) => /upgrade: websocket/i.test(head) || head.startsWith("GET /v1/stream");
   // As usual, the patience is longer than what a good connection lasts.
   const timing = { ...quick, welcomeMs: 1000, goodMs: 500 };
@@ -153,7 +153,7 @@ test("a relay that is down is not the fault of a transport", async (t) => {
 
 test("a relay that starts between an attempt and the look at it is not the fault of a transport", async (t) => {
   const relay = await Relay.start(t);
-  const down = await TCPProxy.start(t, relay.port);
+  const down = await TCPProxy.start(t, relay);
   down.admits = () => false;
   let isUp = false;
   let looks = 0;

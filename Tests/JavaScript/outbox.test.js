@@ -31,7 +31,7 @@ test("lines that are written offline are there once each, in order", async (t) =
 
 test("an ack that was lost makes no second entry", async (t) => {
   const relay = await Relay.start(t);
-  const proxy = await TCPProxy.start(t, relay.port);
+  const proxy = await TCPProxy.start(t, relay);
   const ada = client(t, proxy.url, { user: "ada", timing: { pongMs: 50 } });
   const room = ada.room("general");
   await ada.ready;

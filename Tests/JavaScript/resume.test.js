@@ -177,7 +177,7 @@ test("thousands of entries are stored and told in small commits, and in order", 
 
 test("a connection that dies silently is found by a ping", async (t) => {
   const relay = await Relay.start(t, "limits: { heartbeat_s: 1, idle_timeout_s: 60 }");
-  const proxy = await TCPProxy.start(t, relay.port);
+  const proxy = await TCPProxy.start(t, relay);
   const ada = client(t, proxy.url, { user: "ada", timing: { pongMs: 100 } });
   await ada.ready;
   await wait(() => ada.health.roundTripMs !== undefined, "the round trip is measured");
@@ -191,7 +191,7 @@ test("a connection that dies silently is found by a ping", async (t) => {
 
 test("a connection that is silent right after its welcome is noticed long before a heartbeat", async (t) => {
   const relay = await Relay.start(t);
-  const proxy = await TCPProxy.start(t, relay.port);
+  const proxy = await TCPProxy.start(t, relay);
   const ada = client(t, proxy.url, { user: "ada", timing: { pongMs: 200, longestPauseMs: 50 } });
   // Told within the welcome, before anything is answered.
   await next(ada, "health", ({ state }) => {

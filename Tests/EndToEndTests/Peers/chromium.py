@@ -125,7 +125,8 @@ class Waiting:
                 if not self.is_replaced(failure) or time.monotonic() > end:
                     raise
             if time.monotonic() > end:
-                raise Failure(f"not in {patience_s} s: {condition}\n{self.evaluate('document.body.innerText')[:1500]}")
+                shown = self.evaluate("`${document.URL}: ${document.body.innerText}`")
+                raise Failure(f"not in {patience_s} s: {condition}\n{shown[:1500]}")
             time.sleep(0.02)
 
 

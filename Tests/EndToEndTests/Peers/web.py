@@ -13,7 +13,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from web_support import (ECHO, ONLINE, RELAY, WITHOUT_LIMITS, Failure, Relay, check, in_whole_browser, play, quiet,
+from web_support import (ECHO, IS_KEPT, ONLINE, RELAY, WITHOUT_LIMITS, Failure, Relay, check, in_whole_browser, play, quiet,
                          rows, until, wait_for_text, write)
 
 
@@ -696,7 +696,7 @@ def offline(browser, folder):
     relay.send("bo", "general", *[f"message {number}" for number in range(30)])
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.querySelectorAll('.row').length === 30")
-    page.wait("navigator.serviceWorker.ready.then(worker => worker.active.state === 'activated')")
+    page.wait(IS_KEPT)
     # So too for a page that the worker did not take over by itself; as here, that may happen to one that is just being opened.
     page.evaluate("window.isOld = true")
     page.call("Page.reload", ignoreCache=True)

@@ -6,11 +6,11 @@ import time
 
 from accounts_relay import AccountsRelay
 from web import axe
-from web_support import ONLINE, RELAY, Failure, Relay, check, play, quiet, until, wait_for_text, write
+from web_support import IS_KEPT, ONLINE, RELAY, Failure, Relay, check, play, quiet, until, wait_for_text, write
 
 GENERAL = "rooms: { listed: [{ room: general, title: General }] }"
 # All files of the page are kept, and serve it.
-OPENS_ALONE = "navigator.serviceWorker.ready.then(worker => worker.active.state === 'activated' && navigator.serviceWorker.controller !== null)"
+OPENS_ALONE = f"{IS_KEPT}.then(isKept => isKept && navigator.serviceWorker.controller !== null)"
 WRITES = "document.activeElement?.tagName === 'TEXTAREA'"
 
 

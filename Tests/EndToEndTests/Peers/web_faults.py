@@ -8,7 +8,7 @@ import threading
 import time
 
 from chromium import PROFILES, Browser
-from web_support import FIELD, ONLINE, RELAY, Relay, check, play, quiet, until, wait_for_text, write
+from web_support import FIELD, IS_KEPT, ONLINE, RELAY, Relay, check, play, quiet, until, wait_for_text, write
 
 COMPOSER = "document.querySelector('relay-composer textarea')"
 SAID = "[...document.querySelectorAll('.toast, .note:not([hidden]), .problem')].map(one => one.textContent).join(' ')"
@@ -237,7 +237,7 @@ def stalled(browser, folder):
     relay.send("bo", "general", "before")
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.querySelectorAll('.row').length === 1")
-    page.wait("navigator.serviceWorker.ready.then(worker => worker.active.state === 'activated')")
+    page.wait(IS_KEPT)
     page.wait("localStorage.getItem('relay.list:ada')?.includes('before')")
     page.call("Network.setBypassServiceWorker", bypass=True)
     page.call("Fetch.enable", patterns=[{"urlPattern": "*/web/*"}])

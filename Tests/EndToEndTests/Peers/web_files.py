@@ -13,7 +13,7 @@ from accounts import ACCOUNTS, Person, first
 from files import Files, chunk, png
 from web_blocks import accessible
 from web_rooms import opened
-from web_support import (ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, in_whole_browser, play, quiet, until, wait_for_text,
+from web_support import (IS_KEPT, ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, in_whole_browser, play, quiet, until, wait_for_text,
                          write)
 
 CHOSEN = "document.querySelectorAll('.attachments li').length"
@@ -98,6 +98,7 @@ def killed(browser, folder):
     page.wait("document.querySelector('.row progress')?.value > 0")
     write(page, "after it")
     page.wait("document.querySelectorAll('.row.waiting').length === 2")
+    page.wait(IS_KEPT)
     relay.kill()
     page.evaluate("window.isOld = true")
     page.call("Page.reload")

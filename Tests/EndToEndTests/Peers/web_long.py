@@ -9,7 +9,7 @@ import threading
 import time
 import urllib.error
 
-from web_support import ONLINE, PATIENCE_S, RELAY, WITHOUT_LIMITS, Relay, check, play, rows, until, write
+from web_support import IS_KEPT, ONLINE, PATIENCE_S, RELAY, WITHOUT_LIMITS, Relay, check, play, rows, until, write
 
 
 def kills(browser, folder):
@@ -21,6 +21,7 @@ def kills(browser, folder):
     address = f"{relay.url}/?user=ada&room=general"
     page = browser.page(address)
     page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
+    page.wait(IS_KEPT)
     others, written, ending = [], [], threading.Event()
 
     def keep_writing():  # a peer that sends again what was not answered, with the same id
@@ -105,7 +106,7 @@ def reloads(browser, folder):
     relay.send("bo", "general", "hello")
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA' && document.querySelector('.row')")
-    page.wait("navigator.serviceWorker.ready.then(() => true)")
+    page.wait(IS_KEPT)
     relay.stop(signal.SIGKILL)
     written = [f"line {number}" for number in range(90)]
     for text in written:

@@ -9,6 +9,8 @@ from relay import WITHOUT_LIMITS, Relay, wait  # noqa: F401
 RELAY = sys.argv[2]
 ECHO = "bots: [{ user: echo, name: Echo, behaviour: echo, reply_delay_s: [0.05, 0.1] }]"
 ONLINE = "document.querySelector('.health')?.dataset.state === 'online'"
+# All files of the page are kept: it opens without the relay from now on. (The page itself may still do without its worker.)
+IS_KEPT = "navigator.serviceWorker.ready.then(worker => worker.active.state === 'activated')"
 PATIENCE_S = 60
 
 

@@ -14,9 +14,9 @@ export class TCPProxy {
   #pairs = new Set();
   #server;
 
-  static async start(t, port) {
+  static async start(t, relay) {
     const proxy = new TCPProxy();
-    proxy.port = port;
+    proxy.relay = relay;
     proxy.#server = createServer((client) => proxy.#pass(client));
     await new Promise((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
     t.after(() => {
@@ -37,7 +37,7 @@ export class TCPProxy {
 
   #pass(client) {
     this.count += 1;
-    const relay = connect(this.port, "127.0.0.1");
+    const relay = connect(this.relay.port, this.relay.host);
     let isFirst = true;
     let isSwallowed = false;
     for (const [from, to] of [

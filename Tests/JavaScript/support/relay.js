@@ -1,6 +1,6 @@
 // A real relay that can be killed and started again on its port, with its data.
 import { execFileSync, spawn } from "node:child_process";
-import { createHmac } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,10 +31,14 @@ export function folder(t, parent = tmpdir()) {
 }
 
 /** What the relay says once it listens. */
-const listening = (log) =>
-  /listening on ws:\/\/127\.0\.0\.1:(\d+)\/ws\n/.exec(readFileSync(log, "utf8"));
+const listening = (log) => /listening on ws:\/\/[\d.]+:(\d+)\/ws\n/.exec(readFileSync(log, "utf8"));
 
 export class Relay {
+  /**
+   * An address of its own, of loopback: while the relay does not run, no relay of another test gets
+   * its port, and answers its clients.
+   */
+  host = `127.${[...randomBytes(3)].map((byte) => 1 + (byte % 254)).join(".")}`;
   port = 0;
   #process;
 
@@ -53,14 +57,11 @@ export class Relay {
   /** Starts it, on the port that it had before. */
   async start() {
     const log = join(this.folder, "relay.log");
-    const said = await wait(async () => {
-      const running = this.#spawn(log);
-      await wait(() => running.exitCode !== null || listening(log), "the relay listens");
-      if (running.exitCode === null) return listening(log);
-      const text = readFileSync(log, "utf8");
-      // While it did not run, a connection of another test may have got its port, for a while.
-      if (this.port === 0 || !text.includes("the port is in use")) throw new Error(text);
-    }, "its port is free again");
+    const running = this.#spawn(log);
+    const said = await wait(() => {
+      if (running.exitCode !== null) throw new Error(readFileSync(log, "utf8"));
+      return listening(log);
+    }, "the relay listens");
     this.port = Number(said[1]);
   }
 
@@ -68,7 +69,7 @@ export class Relay {
     const file = join(this.folder, "relay.yaml");
     writeFileSync(
       file,
-      `listen: 127.0.0.1:${this.port}\ndata: ${this.data}\n${this.configuration}\n`,
+      `listen: ${this.host}:${this.port}\ndata: ${this.data}\n${this.configuration}\n`,
     );
     writeFileSync(log, "");
     // It does not outlive the test, however that ends. A write beyond a limit fails, and does not
@@ -82,7 +83,7 @@ export class Relay {
   }
 
   get url() {
-    return `ws://127.0.0.1:${this.port}`;
+    return `ws://${this.host}:${this.port}`;
   }
 
   async kill(signal = "SIGKILL") {
@@ -103,7 +104,7 @@ export class Relay {
   }
 
   async get(path, query = {}) {
-    const url = new URL(`http://127.0.0.1:${this.port}/v1/${path}`);
+    const url = new URL(`http://${this.host}:${this.port}/v1/${path}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const answer = await fetch(url);
     if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);
@@ -114,7 +115,7 @@ export class Relay {
   async post(user, room, fields) {
     const id = fields.id ?? `${user}-${Math.random()}`;
     const answer = await fetch(
-      `http://127.0.0.1:${this.port}/v1/rooms/${room}/messages?user=${user}`,
+      `http://${this.host}:${this.port}/v1/rooms/${room}/messages?user=${user}`,
       {
         method: "POST",
         headers: { "Content-Type": "application/json" },

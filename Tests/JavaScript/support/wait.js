@@ -16,9 +16,14 @@ export async function wait(condition, what) {
 
 /** The next event of an emitter. */
 export function next(emitter, name, matches = () => true) {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => {
+      end();
+      reject(new Error(`waited in vain for the event ${name}`));
+    }, patienceMs);
     const end = emitter.on(name, (value) => {
       if (!matches(value)) return;
+      clearTimeout(late);
       end();
       resolve(value);
     });
