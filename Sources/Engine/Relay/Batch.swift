@@ -1,7 +1,8 @@
 import Wire
 
-/// A batch of requests while it is processed: its changes and its answers.
-package struct Batch {
+/// A batch of requests while it is processed: its changes and its answers. It is never copied: a copy would
+/// count a reference for each of its parts.
+package struct Batch: ~Copyable {
   /// The acks for one loop, in the order of its requests: those of a batch that is stored are not
   /// copied again.
   struct Acks {

@@ -20,7 +20,7 @@ public struct CommitTrace: Sendable {
   }
 
   /// - Parameter key: makes names of several runs and relays differ.
-  init(of batch: Batch, key: EntryIdentity.Key) {
+  init(of batch: borrowing Batch, key: EntryIdentity.Key) {
     spans = batch.traced
     if let named = spans.first?.parent.traceID {
       id = named

@@ -1,6 +1,7 @@
 public import Wire
 
-/// A request from a loop to the log. Requests are processed in the order of arrival.
+/// A request from a loop to the log. Requests are processed in the order of arrival. Rare ones are indirect, so
+/// that a frequent one, which is copied into its batch, is small.
 public enum LogRequest: Sendable {
   case append(Append)
   case subscribe(Subscribe)
@@ -19,31 +20,31 @@ public enum LogRequest: Sendable {
   case presence(user: String, from: Presence, to: Presence)
   /// Asks for a slice of the rooms that a user belongs to, at most `limit` of them. The answer
   /// includes the `listed` rooms that the user does not belong to, and has the same ticket.
-  case memberships(
+  indirect case memberships(
     ticket: UInt32, user: String, listed: [String], after: MembershipsCursor, limit: Int)
   /// Asks for the times of an entry. Answered by `.traced`.
-  case trace(Trace)
+  indirect case trace(Trace)
   /// A user blocks another one, or ends it. Its origin is answered `ok` once that is stored.
-  case block(Block)
+  indirect case block(Block)
   /// A user accepts a direct room that is a request. Its origin is answered `ok` once that is stored, or
   /// `not_joined`.
-  case accept(room: String, user: String, from: Origin?)
+  indirect case accept(room: String, user: String, from: Origin?)
 
   /// An operator bans a user from the relay, or lets them in again. Its origin is answered `ok` once that is
   /// stored.
-  case ban(BanChange, Order)
+  indirect case ban(BanChange, Order)
   /// An operator removes the entries and the members of a room. Its origin is answered `ok` once that is
   /// stored.
-  case deleteRoom(String, Order)
+  indirect case deleteRoom(String, Order)
   /// An operator has changed what is not in the log. The origin is answered `ok` once that is recorded.
-  case act(Act, Order)
+  indirect case act(Act, Order)
   /// An operator removes a part of what a user has said, or is. Its origin is answered `ok` once that is
   /// stored.
-  case erase(Erasure, Order)
+  indirect case erase(Erasure, Order)
   /// The files that entries may name. Answered by `.file`.
-  case file(FileChange, FileAsker)
+  indirect case file(FileChange, FileAsker)
   /// A user reports an entry. Its origin is answered `ok` once that is stored.
-  case report(Report)
+  indirect case report(Report)
 
   /// Who wants what only an operator may do.
   public struct Order: Sendable {

@@ -83,7 +83,7 @@ extension Sequencer {
   }
 
   /// Records when users came or went, for the store; it does not record whether a user is away.
-  mutating func recordSeen(_ batch: Batch) {
+  mutating func recordSeen(_ batch: borrowing Batch) {
     for (user, before) in batch.presences {
       let presence = presences[user]
       guard presence != before, presence == .offline || before == .offline else { continue }
@@ -92,7 +92,7 @@ extension Sequencer {
   }
 
   /// Returns the changes to publish, without users who came and went within the batch.
-  func presenceChanges(_ batch: Batch) -> [Commit.PresenceChange] {
+  func presenceChanges(_ batch: borrowing Batch) -> [Commit.PresenceChange] {
     if batch.presences.isEmpty { return [] }
     return batch.presences.filter { presences[$0.key] != $0.value }.keys.sorted().map {
       Commit.PresenceChange(user: $0, presence: presences[$0], at: batch.now)

@@ -204,13 +204,13 @@ extension Sequencer {
   // MARK: - Outcomes
 
   /// The blocks of a batch that was not stored never were.
-  mutating func undoBlocks(_ batch: Batch) {
+  mutating func undoBlocks(_ batch: borrowing Batch) {
     for change in batch.undoneBlocks.reversed() { blocks.apply(change) }
     for room in batch.directs { rooms[room].isStale = true }
   }
 
   /// Returns the entries of a batch that are hidden from the other user of their room, by index.
-  func hiddenEntries(of batch: Batch) -> Set<Int> {
+  func hiddenEntries(of batch: borrowing Batch) -> Set<Int> {
     // Blocks may have ended in this batch.
     if blocks.isEmpty, batch.blocks.isEmpty { return [] }
     var hidden: Set<Int> = []

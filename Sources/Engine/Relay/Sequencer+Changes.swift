@@ -48,7 +48,7 @@ extension Sequencer {
     return changes
   }
 
-  private func addRareChanges(of batch: Batch, to changes: inout StoreChanges) {
+  private func addRareChanges(of batch: borrowing Batch, to changes: inout StoreChanges) {
     for room in batch.directs.sorted() {
       if let number = rooms[room].number { changes.directs.append((number, rooms[room].direct)) }
     }

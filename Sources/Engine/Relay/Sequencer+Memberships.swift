@@ -152,7 +152,7 @@ extension Sequencer {
   /// Returns how many rooms a user belongs to at this point of the batch. The count is read from
   /// the store once per user, and then kept up to date.
   private mutating func membershipCount(
-    _ user: String, _ batch: Batch, _ store: inout some EntryLookup
+    _ user: String, _ batch: borrowing Batch, _ store: inout some EntryLookup
   ) throws(StoreFailure) -> Int {
     if let count = membershipCounts[user] { return count }
     var count = try store.membershipCount(of: user)

@@ -233,7 +233,7 @@ extension Sequencer {
   /// Returns the users whose subscriptions end with entries of a batch: for each, the first such entry of a
   /// room counts.
   mutating func departures(
-    of batch: Batch, _ store: inout some EntryLookup
+    of batch: borrowing Batch, _ store: inout some EntryLookup
   ) -> [Commit.Departure] {
     var departures = batch.departures
     for (room, departure) in batch.closings.sorted(by: { $0.key < $1.key }) {

@@ -251,7 +251,7 @@ extension Sequencer {
   }
 
   /// Returns the redactions of a batch that the loops have to apply.
-  static func redactions(_ batch: Batch, _ rooms: [SequencedRoom]) -> [Commit.Redaction] {
+  static func redactions(_ batch: borrowing Batch, _ rooms: [SequencedRoom]) -> [Commit.Redaction] {
     var through: [Int: Int64] = [:]
     for redaction in batch.redactions {
       through[redaction.room] = max(through[redaction.room] ?? 0, redaction.through)

@@ -7,9 +7,8 @@ import Wire
 extension Sequencer {
   /// Answers a batch that was not stored.
   mutating func refuseBatch(
-    _ refused: Batch, _ failure: StoreFailure, _ store: inout some EntryLookup
+    _ batch: consuming Batch, _ failure: StoreFailure, _ store: inout some EntryLookup
   ) -> Outcome {
-    var batch = refused
     let senders = membersBySending(batch)
     for key in batch.marked where !batch.newRooms.contains(key.room) && !senders.contains(key) {
       if let marks = rooms[key.room].members[key.user] {
@@ -149,7 +148,7 @@ extension Sequencer {
 
   /// Returns the refusals for one loop of a batch that was not stored, in the order of its requests:
   /// those of the batch, and one for each send that the batch has accepted.
-  private func refusals(of batch: Batch, for loop: Int) -> [Batch.RefusedAppend] {
+  private func refusals(of batch: borrowing Batch, for loop: Int) -> [Batch.RefusedAppend] {
     var refusals: [Batch.RefusedAppend] = []
     var others = batch.refusals.filter { $0.loop == loop }[...]
     var stored = batch.acks[loop].stored[...]
@@ -170,7 +169,7 @@ extension Sequencer {
   }
 
   /// Returns the members who were added by a send alone, and are none if the batch is not stored.
-  private func membersBySending(_ batch: Batch) -> Set<MemberKey> {
+  private func membersBySending(_ batch: borrowing Batch) -> Set<MemberKey> {
     var members: Set<MemberKey> = []
     for change in batch.membershipChanges where change.belongs {
       if let room = indices[change.room] {
@@ -184,7 +183,7 @@ extension Sequencer {
 
   /// Keeps the changes that no client requests a second time.
   /// - Parameter subscribed: users whose join succeeded although the batch was not stored.
-  private mutating func retryLater(_ batch: Batch, _ subscribed: Set<MemberKey>) {
+  private mutating func retryLater(_ batch: borrowing Batch, _ subscribed: Set<MemberKey>) {
     for (member, retry) in batch.retried { retries.keep(retry, for: member) }
     for change in batch.membershipChanges {
       guard let room = indices[change.room], rooms[room].number != nil else { continue }

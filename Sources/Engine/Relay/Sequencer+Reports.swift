@@ -84,7 +84,7 @@ extension Sequencer {
   }
 
   /// The reports of a batch that was not stored do not count.
-  mutating func undoReports(_ batch: Batch) {
+  mutating func undoReports(_ batch: borrowing Batch) {
     for user in batch.reporters { reportCounts.users[user]? -= 1 }
   }
 

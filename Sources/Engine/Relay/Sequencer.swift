@@ -148,10 +148,9 @@ public struct Sequencer {
   /// Returns the answers of a prepared batch, and what is published of it.
   /// - Parameter failure: why its changes were not committed.
   package mutating func complete(
-    _ prepared: consuming Batch, _ failure: StoreFailure?, store: inout some EntryLookup,
+    _ batch: consuming Batch, _ failure: StoreFailure?, store: inout some EntryLookup,
     framing: Framing
   ) -> Outcome {
-    var batch = prepared
     precondition(batch.number == batchNumber, "a batch is completed before the next one begins")
     if let failure { return refuseBatch(batch, failure, &store) }
     for room in batch.touched {
@@ -169,7 +168,7 @@ public struct Sequencer {
   // MARK: - Outcomes
 
   mutating func publish(
-    _ batch: Batch, _ store: inout some EntryLookup, _ framing: Framing
+    _ batch: borrowing Batch, _ store: inout some EntryLookup, _ framing: Framing
   ) -> Outcome {
     var answers = batch.acks.map(\.answers)
     for refusal in batch.refusals {
@@ -202,7 +201,7 @@ public struct Sequencer {
     batch.touched.append(room)
   }
 
-  private mutating func spans(of batch: Batch, _ framing: Framing) -> SpannedEntries {
+  private mutating func spans(of batch: borrowing Batch, _ framing: Framing) -> SpannedEntries {
     var groups: [Int] = []
     var firstKept: [Int64] = []
     groups.reserveCapacity(batch.entries.count)
@@ -219,7 +218,7 @@ public struct Sequencer {
   }
 
   mutating func makeCommit(
-    of batch: Batch, _ store: inout some EntryLookup, _ framing: Framing,
+    of batch: borrowing Batch, _ store: inout some EntryLookup, _ framing: Framing,
     renewal: Commit.Renewal? = nil
   ) -> Commit? {
     var runs = 0
@@ -252,7 +251,7 @@ public struct Sequencer {
 
   /// Returns the membership changes with the state of the rooms.
   private mutating func membershipChanges(
-    of batch: Batch, runs: inout Int, _ store: inout some EntryLookup
+    of batch: borrowing Batch, runs: inout Int, _ store: inout some EntryLookup
   ) -> [Commit.MembershipChange] {
     if batch.membershipChanges.isEmpty { return [] }
     // The text and data of this batch, in total and by sender.

@@ -8,10 +8,11 @@ extension FieldReader {
   }
 
   func send(_ json: Span<UInt8>, textLimitBytes: Int) throws(WireError) -> ClientMessage.Send {
-    var send = try content(json, textLimitBytes: textLimitBytes)
-    if fields[.traceparent].isString {
-      send.traceparent = Traceparent(json.jsonString(fields[.traceparent]))
+    guard fields[.traceparent].isString else {
+      return try content(json, textLimitBytes: textLimitBytes)
     }
+    var send = try content(json, textLimitBytes: textLimitBytes)
+    send.traceparent = Traceparent(json.jsonString(fields[.traceparent]))
     return send
   }
 

@@ -1,7 +1,10 @@
 /// A span of a client's own trace, as `traceparent` in a `send` or in the head of a request names it (W3C Trace
 /// Context, §3.2). One that is not valid counts as absent, which that document asks for.
 public struct Traceparent: Equatable, Sendable {
-  public let text: String
+  /// An array, as most messages have none: they are copied with a word for it.
+  private let bytes: [UInt8]
+
+  public var text: String { String(decoding: bytes, as: UTF8.self) }
 
   /// The trace that the span is a part of.
   public var traceID: TraceID? { TraceID(text.dropFirst(3).prefix(32)) }
@@ -21,7 +24,7 @@ public struct Traceparent: Equatable, Sendable {
       !bytes[3..<35].allSatisfy({ $0 == UInt8(ascii: "0") }),
       !bytes[36..<52].allSatisfy({ $0 == UInt8(ascii: "0") })
     else { return nil }
-    self.text = String(decoding: bytes[..<55], as: UTF8.self)
+    self.bytes = Array(bytes[..<55])
   }
 }
 
