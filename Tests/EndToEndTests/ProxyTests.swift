@@ -11,7 +11,7 @@ extension `End to end` {
 
     // MARK: nginx
 
-    private func nginx(below prefix: String = "") throws -> FrontProxy {
+    private func nginx(below prefix: String = "", _ more: String = "") throws -> FrontProxy {
       let document = try Self.document()
       let trusted = try #require(document.blocks.first { $0.language == "yaml" })
       let relay = try RelayProcess(
@@ -19,11 +19,21 @@ extension `End to end` {
         \(trusted.lines.joined(separator: "\n"))
         path_prefix: "\(prefix)"
         limits: { unauthenticated_per_s: 2 }
+        \(more)
         """)
       var configuration = try document.block(in: "nginx")
+      let rest = configuration.lines.drop { !$0.hasPrefix("location /v1/ ") }
       configuration.lines = configuration.lines.map { line in
         line.replacing("location /ws", with: "location \(prefix)/ws")
           .replacing("location /v1/", with: "location \(prefix.isEmpty ? "/v1" : prefix)/")
+      }
+      if more == Self.fileHost {
+        configuration.lines += [
+          "}", "server {", "listen 0.0.0.0:80;", "server_name files.example.org;",
+        ]
+        configuration.lines += rest.map {
+          $0.replacing("location /v1/", with: "location /v1/files/")
+        }
       }
       return try FrontProxy(
         .nginx, configuration, relays: [("127.0.0.1:8080", relay)], below: prefix)
@@ -41,6 +51,15 @@ extension `End to end` {
     }
 
     @Test func `nginx passes on files`() throws { try nginx().passesOnFiles() }
+
+    private static let fileHost =
+      "auth: { public_url: \"https://chat.example.org\" }\nfiles: { host: files.example.org }"
+
+    @Test(arguments: ["", "/chat"])
+    func `nginx passes on a second name, which has files and nothing else`(prefix: String) throws {
+      let nginx = try nginx(below: prefix, Self.fileHost)
+      try nginx.passesOnFileHost()
+    }
 
     @Test func `nobody reads metrics and traces without credentials`() throws {
       let nginx = try nginx()
@@ -205,16 +224,50 @@ extension FrontProxy {
       }, "what has arrived is kept")
     let rest = try append(file, from: offset)
     #expect(try rest.wait() == .exit(0), "\(rest.errors)")
-    #expect(
-      try status(
-        of: "/v1/rooms/later/messages?user=ada", "--header", "Content-Type: application/json",
-        "--data", "{\"id\":\"f\",\"kind\":\"file\",\"file\":\"\(file)\",\"name\":\"a.bin\"}") == 201
-    )
+    try send(file)
     for (range, part) in [("1000000-3999999", 1_000_000..<4_000_000), ("0-", 0..<5_000_000)] {
       let read = try request(
         "/v1/files/\(file)?user=bo", ["--fail", "--range", range, "--output", folder["part"]])
       #expect(try read.wait() == .exit(0))
       #expect(try readBytes(folder["part"]) == Array(content[part]))
+    }
+  }
+
+  private func send(_ file: Substring) throws {
+    let entry = "{\"id\":\"f\",\"kind\":\"file\",\"file\":\"\(file)\",\"name\":\"a.bin\"}"
+    #expect(
+      try status(
+        of: "/v1/rooms/later/messages?user=ada", "--header", "Content-Type: application/json",
+        "--data", entry) == 201)
+  }
+
+  /// Checks that `files.example.org` has the files of this host, by links, and nothing else.
+  fileprivate func passesOnFileHost() throws {
+    let folder = try TemporaryFolder()
+    try WholeFile.write(Array("hello".utf8), to: folder["content"])
+    let created = try request(
+      "/v1/files?user=ada",
+      [
+        "--data-binary", "@\(folder["content"])", "--write-out", "%header{location}", "--header",
+        "Tus-Resumable: 1.0.0", "--header", "Upload-Length: 5", "--header",
+        "Content-Type: application/offset+octet-stream",
+      ])
+    try created.wait()
+    let file = try #require(created.output.split(separator: "/").last)
+    try send(file)
+    let asked = try request(
+      "/v1/files/\(file)/link?user=ada", "--request", "POST")
+    try asked.wait()
+    let url = /"url":"https:\/\/files.example.org(\/v1\/files\/[^"]+)"/
+    let link = try #require(
+      asked.output.firstMatch(of: url)?.1, "\(created.output), \(asked.output)")
+    let host = ["--header", "Host: files.example.org"]
+    for (path, expected) in [(link, "hello\n200"), ("/v1/rooms?user=ada", "404"), ("/", "404")] {
+      let answer = try ChildProcess(
+        ["curl", "--silent", "--write-out", "\\n%{http_code}"] + host
+          + ["http://127.0.0.1:\(port)\(path)"], input: "")
+      try answer.wait()
+      #expect(answer.output.hasSuffix(expected), "\(path): \(answer.output)")
     }
   }
 
