@@ -163,10 +163,26 @@ export function showProgress(row, { sent, size }) {
   if (bar) bar.value = size > 0 ? sent / size : 1;
 }
 
+/**
+ * Waits until an address answers: of a download that is refused, since requests per second are limited, no page is told.
+ * @param {string} url
+ */
+async function isThere(url) {
+  for (let attempts = 1; ; attempts++) {
+    const { ok, status } = await fetch(url, { method: "HEAD" }).catch(() => Response.error());
+    if (ok) return;
+    if (attempts === attemptsLimit)
+      throw new Error(status ? `HTTP ${status}` : "There is no answer.");
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
+
 /** @param {SharedFile} file @param {HTMLElement} near */
 export async function download(file, near) {
   try {
-    el("a", { href: await file.url(file.name), download: file.name, rel: "noopener" }).click();
+    const href = await file.url(file.name);
+    await isThere(href);
+    el("a", { href, download: file.name, rel: "noopener" }).click();
   } catch (error) {
     report(error, near, "The file cannot be downloaded");
   }
