@@ -30,15 +30,16 @@ import Wire
       relay, ["--attach", "~/a b.txt", "--attach", folder["two"]], input: "hello\n",
       home: folder.path)
     #expect(try chat.wait() == .exit(0))
-    let url = "http://\(relay.configuration.url.authority)/under/v1/files/file-1"
+    let url = "http://\(relay.configuration.url.authority)/under/v1/files"
     #expect(
       chat.output.split(separator: "\n") == [
-        "00:00  ada  FILE a b.txt 6 \(url)", "00:00  ada  FILE two 3 \(url)", "00:00  ada  hello",
+        "00:00  ada  FILE a b.txt 6 \(url)/file-1", "00:00  ada  FILE two 3 \(url)/file-2",
+        "00:00  ada  hello",
       ])
     #expect(chat.errors.contains("~/a b.txt: the connection was lost; retrying"))
     #expect(
       relay.seen().filter { $0.hasPrefix("send") } == [
-        "send file-1 a b.txt", "send file-1 two", "send hello",
+        "send file-1 a b.txt", "send file-2 two", "send hello",
       ])
   }
 

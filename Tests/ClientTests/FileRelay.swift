@@ -70,7 +70,7 @@ final class FileRelay {
         chunk('IDAT', pixels), chunk('IEND', Buffer.alloc(0))]);
     };
     const uploads = new Map();
-    let version = 1;
+    let version = 1, count = 0;
     const server = require('http').createServer((request, response) => {
       const { method, headers } = request;
       const [wanted, fault = '', ...rest] = (faults[0] || '').split(' ');
@@ -94,8 +94,9 @@ final class FileRelay {
       const cut = fails && fault.startsWith('cut=') ? Number(fault.slice('cut='.length)) : Infinity;
       const file = uploads.get(id);
       if (method === 'POST') {
-        uploads.set('file-1', { length: Number(headers['upload-length']), parts: [], taken: 0 });
-        answer(201, { Location: 'http://elsewhere.example/v1/files/file-1' });
+        const created = `file-${count += 1}`;
+        uploads.set(created, { length: Number(headers['upload-length']), parts: [], taken: 0 });
+        answer(201, { Location: `http://elsewhere.example/v1/files/${created}` });
       } else if (method === 'GET' && id.endsWith('/thumbnail')) {
         const body = { 'not-png': Buffer.from('<html>'), 'huge-png': png(60000, 60000, 1),
           endless: Buffer.alloc(64 << 20) }[fails && fault] || png(64, 32, 32);
