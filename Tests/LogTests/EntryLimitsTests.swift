@@ -138,8 +138,9 @@ import Wire
     _ conformer: Conformer, seed: UInt64
   ) async throws {
     var dice = SplitMix64(seed: seed)
+    let kept: Int64? = seed % 2 == 0 ? 150 : nil
     try await conformer.run(
-      keepEntriesPerRoom: seed % 2 == 0 ? 150 : 0,
+      retention: kept.map { .keeping($0) },
       limits: EntryLimits(editsPerEntry: 0, reactionsPerEntry: 0)
     ) { harness in
       var head: Int64 = 0
@@ -164,6 +165,7 @@ import Wire
         }
         head = max(head, await harness.submit(requests).acks.map(\.seq).max() ?? 0)
       }
+      if let kept { try await harness.becomesFirst(head - kept + 1) }
       var raw: [Entry] = []
       var after: Int64 = 0
       while case .history(let page)? = await harness.history(

@@ -255,13 +255,14 @@ import Wire
   func `the unread count is right if entries are no longer kept`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run(keepEntriesPerRoom: 10) { harness in
+    try await conformer.run(retention: .keeping(10)) { harness in
       _ = await harness.subscribe("r", as: "bo")
       await harness.submit([.append("r", "ada", "0")])
       for id in 1...30 {
         let react = Send(room: "r", id: "r\(id)", react: Int64(id * 2 - 1), emoji: "👍", isOn: true)
         await harness.submit([.append(react, from: "ada"), .append("r", "ada", "\(id)")])
       }
+      try await harness.becomesFirst(52)
       let row = try #require(await harness.memberships(of: "bo").first)
       let page = try #require(await Self.folded(harness, "r"))
       #expect(row.unread.count == Int64(page.entries.count))

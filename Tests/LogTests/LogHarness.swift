@@ -1,6 +1,9 @@
+import Platform
 import Relay
 import SQLiteLog
 import Synchronization
+import TestSupport
+import Testing
 import Wire
 
 /// Event loops as a test plays them: submits requests, and waits for what is published.
@@ -122,6 +125,21 @@ extension LogHarness {
     }
     guard case .reply(_, let json) = answer else { return nil }
     return try? ServerMessage(decoding: json.span)
+  }
+
+  /// Waits until a room keeps no entry before `first`, which no entry tells. Until then a look at what is no longer
+  /// kept may come between two reads.
+  func becomesFirst(
+    _ first: Int64, of room: String = "r", sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    var found: Int64?
+    let isFound = try await eventually {
+      (log as? MemoryLog)?.retain(monotonic: Int64(Instant.now().nanoseconds / 1_000_000))
+      guard case .history(let page)? = await history(.init(room: room)) else { return false }
+      found = page.first
+      return found == first
+    }
+    if !isFound { Issue.record("It is \(found ?? -1).", sourceLocation: sourceLocation) }
   }
 
   func page(

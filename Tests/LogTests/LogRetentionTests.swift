@@ -11,21 +11,6 @@ import Wire
 @Suite struct `Retention by rules` {
   private typealias Send = ClientMessage.Send
 
-  /// Waits until a room keeps no entry before `first`, which no entry tells.
-  private static func becomesFirst(
-    _ first: Int64, of room: String = "r", in harness: LogHarness,
-    sourceLocation: SourceLocation = #_sourceLocation
-  ) async throws {
-    var found: Int64?
-    let isFound = try await eventually {
-      (harness.log as? MemoryLog)?.retain(
-        monotonic: Int64(Instant.now().nanoseconds / 1_000_000))
-      found = await page(of: room, in: harness)?.first
-      return found == first
-    }
-    if !isFound { Issue.record("It is \(found ?? -1).", sourceLocation: sourceLocation) }
-  }
-
   private static func page(
     of room: String, in harness: LogHarness
   ) async -> ServerMessage.HistoryPage? {
@@ -55,7 +40,7 @@ import Wire
     try await conformer.run(retention: Self.rule("r", entries: 100)) { harness in
       await Self.send(105, in: harness)
       await Self.send(105, to: "other", in: harness)
-      try await Self.becomesFirst(6, in: harness)
+      try await harness.becomesFirst(6)
       #expect(await Self.page(of: "other", in: harness)?.first == 1)
       let joined = await harness.subscribe("r", as: "bo", after: 2)
       #expect(joined?.resume == .truncated)
@@ -71,10 +56,10 @@ import Wire
     // An entry has {"text":"hi"} without its braces: 11 bytes.
     try await conformer.run(retention: Self.rule("r", bytes: 115)) { harness in
       await Self.send(30, in: harness)
-      try await Self.becomesFirst(21, in: harness)
+      try await harness.becomesFirst(21)
       #expect(await Self.page(of: "r", in: harness)?.entries.map(\.seq) == Array(21...30))
       await Self.send(3, in: harness)
-      try await Self.becomesFirst(24, in: harness)
+      try await harness.becomesFirst(24)
     }
   }
 
@@ -85,7 +70,7 @@ import Wire
     try await conformer.run(retention: Self.rule("r", seconds: 1)) { harness in
       await Self.send(5, in: harness)
       await Self.send(1, to: "other", in: harness)
-      try await Self.becomesFirst(6, in: harness)
+      try await harness.becomesFirst(6)
       let page = await Self.page(of: "r", in: harness)
       #expect(page?.entries == [])
       #expect(page?.head == 5)
@@ -125,7 +110,7 @@ import Wire
             Send(room: "den", id: id, member: MemberChange(user: user, role: role)), from: "ada")
         ])
       }
-      try await Self.becomesFirst(4, of: "den", in: harness)
+      try await harness.becomesFirst(4, of: "den")
       let joined = await harness.subscribe("den", as: "bo")
       #expect(joined?.about?.title == "Den")
       #expect(joined?.about?.role == .moderator)
@@ -142,9 +127,9 @@ import Wire
     try await conformer.run(retention: Retention()) { harness in
       await Self.send(50, in: harness)
       harness.log.apply(Self.rule("r*", entries: 20))
-      try await Self.becomesFirst(31, in: harness)
+      try await harness.becomesFirst(31)
       harness.log.apply(Self.rule("r", entries: 5))
-      try await Self.becomesFirst(46, in: harness)
+      try await harness.becomesFirst(46)
       harness.log.apply(Retention())
       await Self.send(50, in: harness)
       #expect(await Self.page(of: "r", in: harness)?.first == 46)
@@ -164,7 +149,7 @@ import Wire
         await harness.submit([.ban(change, .init(by: "root", origin: origin))])
       }
       await Self.send(3, in: harness)
-      try await Self.becomesFirst(3, in: harness)
+      try await harness.becomesFirst(3)
       func first() async -> Int64? {
         let answer = await harness.read {
           .entries(
@@ -175,10 +160,10 @@ import Wire
       }
       #expect(await first() == 1)
       harness.log.apply(Self.rule("sys:audit", entries: 1))
-      try await Self.becomesFirst(3, in: harness)
+      try await harness.becomesFirst(3)
       #expect(
         try await eventually {
-          try await Self.becomesFirst(3, in: harness)
+          try await harness.becomesFirst(3)
           return await first() == 3
         })
     }
