@@ -6,14 +6,21 @@ import Testing
 @Suite struct `A channel between processes` {
   private let folder: TemporaryFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  /// That of a folder that is gone may be in use a moment longer, in a process that another test is starting; a
+  /// later folder may have its inode, and so its socket.
+  private let name: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    name = String(folder.path.split(separator: "/").last ?? "")
+  }
 
   /// Calls the body with both ends.
   private func withPair(
     _ body: (borrowing ProcessChannel, consuming ProcessChannel) throws -> Void
   ) throws {
-    let listener = try Listener.claim(forFolder: folder.path, name: "channel")
-    let client = try ProcessChannel.connect(forFolder: folder.path, name: "channel")
+    let listener = try Listener.claim(forFolder: folder.path, name: name)
+    let client = try ProcessChannel.connect(forFolder: folder.path, name: name)
     guard case .socket(let socket, _) = listener.accept() else { throw Unexpected("nobody came") }
     try body(client, ProcessChannel(socket))
   }
@@ -79,7 +86,7 @@ import Testing
       #expect(files.isEmpty)
       let path = other.path
       do throws(SystemError) {
-        _ = try ProcessChannel.connect(forFolder: path, name: "channel")
+        _ = try ProcessChannel.connect(forFolder: path, name: name)
         Issue.record("connected")
       } catch {
         #expect(error.code == ECONNREFUSED)
@@ -89,16 +96,16 @@ import Testing
 
   @Test(.enabled(if: geteuid() == 0, "only root can become another user"))
   func `knows a process of another user`() throws {
-    let listener = try Listener.claim(forFolder: folder.path, name: "channel")
+    let listener = try Listener.claim(forFolder: folder.path, name: name)
     let script = """
       import os, socket, sys
       folder = os.stat(sys.argv[1])
       peer = socket.socket(socket.AF_UNIX)
       os.setuid(65534)
-      peer.connect("\\0channel-%x-%x" % (folder.st_dev, folder.st_ino))
+      peer.connect("\\0%s-%x-%x" % (sys.argv[2], folder.st_dev, folder.st_ino))
       sys.stdin.read()
       """
-    let stranger = try ChildProcess(["python3", "-c", script, folder.path])
+    let stranger = try ChildProcess(["python3", "-c", script, folder.path, name])
     var found: Bool?
     #expect(
       becomesTrue {
@@ -114,7 +121,7 @@ import Testing
   @Test func `is refused where none listens`() throws {
     let path = folder.path
     do throws(SystemError) {
-      _ = try ProcessChannel.connect(forFolder: path, name: "channel")
+      _ = try ProcessChannel.connect(forFolder: path, name: name)
       Issue.record("connected")
     } catch {
       #expect(error.code == ECONNREFUSED)

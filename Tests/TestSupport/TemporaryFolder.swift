@@ -22,7 +22,6 @@ public final class TemporaryFolder: Sendable {
   /// The names of the files and folders in it, sorted; empty if the folder is gone.
   public var names: [String] { (try? fileNames(in: path)) ?? [] }
 
-  /// Writes a text file; see `write(_:to:)` for bytes.
   /// Changes one bit of a file, as a disk may.
   public func flip(_ bit: UInt8, ofByte place: Int, in name: String) throws {
     guard let file = unsafe fopen(self[name], "r+b") else {
@@ -35,6 +34,7 @@ public final class TemporaryFolder: Sendable {
     unsafe fputc(byte ^ 1 << Int32(bit), file)
   }
 
+  /// Writes a text file; see `write(_:to:)` for bytes.
   public func write(_ text: String, to name: String) throws {
     try write(Array(text.utf8), to: name)
   }
