@@ -162,7 +162,7 @@ struct TranscriptPlayer {
   }
 }
 
-/// Runs a relay in this process, on a free port, with nothing on disk.
+/// Runs a relay in this process, on a free port, with a folder of its own.
 /// - Parameters:
 ///   - secret: for tokens, if it accepts any.
 ///   - log: a log other than the one that it would open itself.
@@ -170,8 +170,10 @@ func withServer<Result>(
   keepEntriesPerRoom: Int = 0, echo: Bool = false, secret: String = "", log: (any Log)? = nil,
   configure: (inout Configuration) -> Void = { _ in }, _ body: (Server) throws -> Result
 ) throws -> Result {
+  let folder = try TemporaryFolder()
   var configuration = Configuration()
   configuration.listen = "127.0.0.1:0"
+  configuration.dataFolder = folder["data"]
   configuration.loops = 1
   configuration.log.durability = .memory
   configuration.log.keepEntriesPerRoom = keepEntriesPerRoom
@@ -190,6 +192,7 @@ func withServer<Result>(
     server.shutDown()
     server.closeStore()
     server.waitUntilStopped()
+    withExtendedLifetime(folder) {}
   }
   return try body(server)
 }
