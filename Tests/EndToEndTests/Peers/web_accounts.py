@@ -5,8 +5,8 @@ import sys
 import time
 
 from accounts_relay import AccountsRelay
-from web import axe
-from web_support import IS_KEPT, ONLINE, RELAY, Failure, Relay, check, play, quiet, until, wait_for_text, write
+from web_support import (IS_KEPT, ONLINE, RELAY, Relay, check, check_accessible, check_reachable, looks, play, quiet, until,
+                         wait_for_text, write)
 
 GENERAL = "rooms: { listed: [{ room: general, title: General }] }"
 # All files of the page are kept, and serve it.
@@ -545,45 +545,18 @@ def away(browser, folder):
 
 def screens(browser, folder):
     """Every screen: no findings of axe-core, dark or light; nothing wider than a phone; the focus is seen, and Tab goes round."""
-    script = axe()
-    if script is None:
-        return print("axe-core COULD NOT BE INSTALLED from PyPI; ACCESSIBILITY WAS NOT CHECKED", file=sys.stderr)
     relay = AccountsRelay(RELAY, folder, GENERAL)
-    rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
     cut = """[...document.querySelectorAll('button, input, a, h1, h2, p, .qr, dd, small')].filter(element => {
         const box = element.getBoundingClientRect();
         return box.width > 0 && element.checkVisibility({ visibilityProperty: true }) && !element.matches('.hidden-text')
           && (box.left < -1 || box.right > innerWidth + 1); }).map(element => element.outerHTML.slice(0, 120))"""
 
     def clean(page, screen):
-        if page.evaluate("window.axe === undefined"):
-            page.evaluate(script + "; 0")
-        for width, height, features in (
-                (1280, 800, {"prefers_color_scheme": "light"}), (390, 844, {"prefers_color_scheme": "dark"}),
-                (320, 568, {"prefers_color_scheme": "light", "prefers_contrast": "more"}), (640, 400, {"forced_colors": "active"})):
-            page.size(width, height)
-            page.media(**features)
-            page.wait(f"innerWidth === {width}")
-            found = page.evaluate(f"""axe.run(document, {{ runOnly: {rules} }}).then(result => result.violations.map(
-                violation => violation.id + ': ' + violation.nodes.map(node => node.html.slice(0, 200) + ' ' + node.failureSummary).join('; ')))""")
-            check(not found, f"{screen}, {width}, {features}: {found}")
-            check(page.evaluate("document.documentElement.scrollWidth <= innerWidth && (document.querySelector('dialog')?.scrollWidth ?? 0) <= (document.querySelector('dialog')?.clientWidth ?? 0)"), f"{screen}: wider than {width}")
+        for look in looks(page, (640, 400, {"forced_colors": "active"})):
+            check_accessible(page, f"{screen}, {look}")
             found = page.evaluate(cut)
-            check(not found, f"{screen}: cut at {width}: {found}")
-        stops = page.evaluate("""[...(document.querySelector('dialog:last-of-type') ?? document.querySelector('main')).querySelectorAll('button, input, a')]
-            .filter(one => one.checkVisibility()).length""")
-        focused = set()
-        for _ in range(stops + 3):  # the body and what scrolls are stops too
-            page.press("Tab")
-            seen = page.evaluate("""(() => { const element = document.activeElement; if (element === document.body) return 0;
-                window.stopIds ??= new Map();
-                const { outlineStyle, outlineWidth } = getComputedStyle(element);
-                return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 1 ? stopIds.get(element) ?? stopIds.set(element, stopIds.size + 1).get(element) : { unseen: element.outerHTML }; })()""")
-            check(not isinstance(seen, dict), f"{screen}: the focus is not seen: {seen}")
-            focused.add(seen)
-        check(len(focused - {0}) >= stops, f"{screen}: Tab comes to {len(focused - {0})} of {stops}")
-        page.size(1280, 800)
-        page.media()
+            check(not found, f"{screen}, {look}: cut: {found}")
+        check_reachable(page, screen)
 
     page = browser.page(f"{relay.url}/?sign_in_error=not_a_member")
     page.wait("document.querySelector('.ways')")

@@ -1,11 +1,9 @@
 """web_admin.py CASE RELAY: plays a case of the page for operators, and prints "good"."""
 import json
-import sys
 import urllib.request
 
 from accounts import ACCOUNTS, Person, first
-from web import axe
-from web_support import RELAY, WITHOUT_LIMITS, Relay, check, play, quiet, until
+from web_support import RELAY, WITHOUT_LIMITS, Relay, check, check_accessible, check_reachable, looks, play, quiet, until
 
 TOKEN = "t" * 32
 ADMIN = f"admin: {{ token: {TOKEN} }}"
@@ -234,9 +232,6 @@ def reports(browser, folder):
 
 def screens(browser, folder):
     """Every section: no findings of axe-core, dark or light; nothing wider than a phone; Tab comes to everything, and is seen."""
-    script = axe()
-    if script is None:
-        return print("axe-core COULD NOT BE INSTALLED from PyPI; ACCESSIBILITY WAS NOT CHECKED", file=sys.stderr)
     relay = Relay(RELAY, folder, f"{ACCOUNTS}\n{ADMIN}\nbots: [{{ user: echo, behaviour: echo }}]")
     ada = first(relay)
     Person(relay, token=TOKEN).invite(rooms=["general"])
@@ -245,33 +240,11 @@ def screens(browser, folder):
     bo = ada.open(ada.invite(), "bo")[0]
     bo.post("/v1/requests", [{"type": "report", "room": "general", "seq": 1, "reason": "spam"}])
     asked(relay, {"type": "ban", "user": "mallory", "on": True})
-    rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
     def clean(screen):
-        if page.evaluate("window.axe === undefined"):
-            page.evaluate(script + "; 0")
-        for width, features in ((1280, {"prefers_color_scheme": "light"}), (390, {"prefers_color_scheme": "dark"}),
-                                (320, {"prefers_color_scheme": "light", "prefers_contrast": "more"})):
-            page.size(width, 800)
-            page.media(**features)
-            page.wait(f"innerWidth === {width}")
-            found = page.evaluate(f"""axe.run(document, {{ runOnly: {rules} }}).then(result => result.violations.map(
-                violation => violation.id + ': ' + violation.nodes.map(node => node.html.slice(0, 200) + ' ' + node.failureSummary).join('; ')))""")
-            check(not found, f"{screen}, {width}, {features}: {found}")
-            check(page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{screen}: wider than {width}")
-        stops = page.evaluate("[...(document.querySelector('dialog[open]') ?? document).querySelectorAll('button, input, a')].filter(one => one.checkVisibility()).length")
-        focused = set()
-        for _ in range(stops + 5):  # the body and what scrolls are stops too
-            page.press("Tab")
-            seen = page.evaluate("""(() => { const element = document.activeElement; if (element === document.body) return 0;
-                window.stopIds ??= new Map();
-                const { outlineStyle, outlineWidth } = getComputedStyle(element);
-                return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 1 ? stopIds.get(element) ?? stopIds.set(element, stopIds.size + 1).get(element) : { unseen: element.outerHTML }; })()""")
-            check(not isinstance(seen, dict), f"{screen}: the focus is not seen: {seen}")
-            focused.add(seen)
-        check(len(focused - {0}) >= stops, f"{screen}: Tab comes to {len(focused - {0})} of {stops}")
-        page.size(1280, 800)
-        page.media()
+        for look in looks(page):
+            check_accessible(page, f"{screen}, {look}")
+        check_reachable(page, screen)
 
     page = browser.page(f"{relay.url}/admin")
     page.wait("document.activeElement?.id === 'admin-token'")

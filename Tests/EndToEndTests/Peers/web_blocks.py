@@ -1,11 +1,9 @@
 """web_blocks.py CASE RELAY: plays a case of the web page with blocked users, requests and reports, and prints "good"."""
 import json
-import sys
 
-from web import axe
 from web_accounts import elsewhere
 from web_rooms import of_conversation, opened, pick, send, team, wait_for_notice
-from web_support import RELAY, WITHOUT_LIMITS, Relay, check, play, quiet, until, wait_for_text, write
+from web_support import RELAY, WITHOUT_LIMITS, Relay, check, check_accessible, play, quiet, until, wait_for_text, write
 
 # Of a relay that believes names, too.
 REQUESTS = "rooms: { requests: true }"
@@ -16,15 +14,6 @@ def row_menu(page):
     page.press("Enter")
     page.wait("document.querySelector('.menu') && document.activeElement.getAttribute('role') === 'menuitem'")
     return page.evaluate("[...document.querySelectorAll('.menu button')].map(one => one.textContent)")
-
-
-def accessible(page):
-    """axe-core finds nothing on the page as it is."""
-    script = axe()
-    if script is None:
-        return print("axe-core COULD NOT BE INSTALLED from PyPI; ACCESSIBILITY WAS NOT CHECKED", file=sys.stderr)
-    found = page.evaluate(script + "; axe.run(document).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`))")
-    check(not found, found)
 
 
 def blocked(browser, folder):
@@ -115,7 +104,7 @@ def requests(browser, folder):
     check(page.evaluate("document.querySelector('.requests').textContent.includes('hello from bo')"), "what is said")
     check("hello from bo" not in page.evaluate("document.querySelector('relay-list > .conversations').textContent"), "in the list")
     page.wait("document.title.startsWith('(1)')")
-    accessible(page)
+    check_accessible(page, "a request")
 
     def act(label):
         page.evaluate(f"document.querySelector('.requests [aria-label={json.dumps(label)}]').click()")
@@ -195,7 +184,7 @@ def reports(browser, folder):
     page.wait("document.querySelectorAll('[aria-label=Reports] li').length === 2")
     text = page.evaluate("document.querySelector('[aria-label=Reports]').innerText")
     check("cy: buy my things" in text and "an advertisement" in text and "The message is not kept any more" in text, text)
-    accessible(page)
+    check_accessible(page, "reports")
     page.evaluate("[...document.querySelectorAll('[aria-label=Reports] button')].at(-1).click()")
     page.wait("document.querySelector('dialog') === null && document.activeElement.matches('.row') && document.activeElement.textContent.includes('buy my things')")
     quiet(page)

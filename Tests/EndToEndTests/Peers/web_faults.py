@@ -5,7 +5,6 @@ import signal
 import subprocess
 import tempfile
 import threading
-import time
 
 from chromium import PROFILES, Browser
 from web_support import FIELD, IS_KEPT, ONLINE, RELAY, Relay, check, play, quiet, until, wait_for_text, write

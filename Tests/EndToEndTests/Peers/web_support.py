@@ -1,5 +1,8 @@
 """What the cases of the web page share: a relay, and questions to the page. `PROGRAM CASE RELAY` plays one case."""
+import functools
 import json
+import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -49,6 +52,62 @@ def write(page, text):
     page.type(text)
     page.wait(f"{FIELD}.value?.includes({json.dumps(text)})")
     page.press("Enter")
+
+
+@functools.cache
+def axe():
+    """The script of axe-core, from PyPI; nothing, and a complaint, if it could not be installed."""
+    tool = pathlib.Path(__file__).resolve().parents[3] / "config" / "tool"
+    run = subprocess.run([tool, "axe-core-python", "0.1.0"], stdout=subprocess.PIPE, text=True)
+    if run.returncode == 2:
+        return print("axe-core COULD NOT BE INSTALLED from PyPI; ACCESSIBILITY WAS NOT CHECKED", file=sys.stderr)
+    check(run.returncode == 0, f"{tool}: {run.returncode}")
+    return next(pathlib.Path(run.stdout.strip()).rglob("axe.min.js")).read_text()
+
+
+def check_accessible(page, screen):
+    """axe-core finds nothing on the page as it is, and nothing is wider than the window."""
+    check(page.evaluate("""document.documentElement.scrollWidth <= innerWidth
+        && [...document.querySelectorAll('dialog')].every(dialog => dialog.scrollWidth <= dialog.clientWidth)"""), f"{screen}: wider than the window")
+    script = axe()
+    if script is None:
+        return
+    if page.evaluate("window.axe === undefined"):
+        page.evaluate(f"{script}; 0")
+    rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+    found = page.evaluate(f"""axe.run(document, {{ runOnly: {rules} }}).then(result => result.violations.map(
+        violation => violation.id + ': ' + violation.nodes.map(node => node.html.slice(0, 200) + ' ' + node.failureSummary).join('; ')))""")
+    check(not found, f"{screen}: {found}")
+
+
+def looks(page, *more):
+    """The page wide and on phones, in every colour scheme and contrast: yields what each look is, and sets it before."""
+    for width, height, features in (
+            (1280, 800, {"prefers_color_scheme": "light"}), (390, 844, {"prefers_color_scheme": "dark"}),
+            (320, 568, {"prefers_color_scheme": "light", "prefers_contrast": "more"}), *more):
+        page.size(width, height)
+        page.media(prefers_reduced_motion="reduce", **features)
+        page.wait(f"innerWidth === {width}")
+        yield f"{width}, {features}"
+    page.size(1280, 800)
+    page.media()
+    page.wait("innerWidth === 1280")
+
+
+def check_reachable(page, screen):
+    """Tab comes to everything, and the focus is seen."""
+    stops = page.evaluate("""[...([...document.querySelectorAll('dialog[open]')].at(-1) ?? document).querySelectorAll('button, input, a')]
+        .filter(one => one.checkVisibility()).length""")
+    focused = set()
+    for _ in range(stops + 5):  # the body and what scrolls are stops too
+        page.press("Tab")
+        seen = page.evaluate("""(() => { const element = document.activeElement; if (element === document.body) return 0;
+            window.stopIds ??= new Map();
+            const { outlineStyle, outlineWidth } = getComputedStyle(element);
+            return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 1 ? stopIds.get(element) ?? stopIds.set(element, stopIds.size + 1).get(element) : { unseen: element.outerHTML }; })()""")
+        check(not isinstance(seen, dict), f"{screen}: the focus is not seen: {seen}")
+        focused.add(seen)
+    check(len(focused - {0}) >= stops, f"{screen}: Tab comes to {len(focused - {0})} of {stops}")
 
 
 def in_whole_browser(case):

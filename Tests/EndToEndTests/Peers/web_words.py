@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 
-from web_support import ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, in_whole_browser, play, quiet, rows, until, wait_for_text, write
+from web_support import ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, in_whole_browser, play, quiet, until, wait_for_text, write
 
 NOTE = "document.querySelector('relay-composer .note:not([hidden])')?.textContent"
 COMPOSER = "document.querySelector('relay-composer textarea').value"
