@@ -4,7 +4,6 @@ import contextlib
 import json
 import pathlib
 import re
-import signal
 import sqlite3
 import subprocess
 import sys

@@ -5,7 +5,6 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import stat
 import subprocess
 import sys
