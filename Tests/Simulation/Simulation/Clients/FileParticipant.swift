@@ -3,7 +3,7 @@ internal import Wire
 
 /// A client that uploads files over HTTP, whole or in parts and across breaks, sends and forwards them, changes and deletes
 /// the entries, and downloads. One request is in flight at a time, and each is repeated until it is answered.
-final class FileParticipant: Participant {
+final class FileParticipant: HTTPParticipant {
   enum Question {
     case create
     case append
@@ -43,9 +43,7 @@ final class FileParticipant: Participant {
 
   let name: String
   let user: String
-  var end: ClientEnd? { nil }
-  var linkEnd: (any LinkEnd)? { http }
-  private var http: HTTPEnd?
+  private(set) var http: HTTPEnd?
   unowned let world: Simulation
   private let index: Int
   private var acts = true
@@ -245,10 +243,8 @@ final class FileParticipant: Participant {
     if case .file(let id, _)? = send.reference { files.recordSent(id, to: send.room) }
     world.referee.recordSent(send, by: user)
     let text = String(decoding: ClientMessage.send(send).json, as: UTF8.self)
-    let room = send.room.split(separator: ":", omittingEmptySubsequences: false)
-      .joined(separator: "%3A")
     http.request(
-      "POST", "/v1/rooms/\(room)/messages?\(http.link.query)", content: Array(text.utf8))
+      "POST", "\(messages(of: send.room))?\(http.link.query)", content: Array(text.utf8))
     expect(.post)
   }
 
@@ -270,19 +266,7 @@ final class FileParticipant: Participant {
 
   // MARK: - Answers
 
-  private func takeEvents() {
-    guard let current = http else { return }
-    for event in current.receive(now: world.now.monotonic) {
-      switch event {
-      case .response(let response): take(response, current.link)
-      case .nonsense(let text): world.referee.fault("\(name): \(text)")
-      case .lost: drop()
-      }
-      guard http === current else { return }
-    }
-  }
-
-  private func take(_ response: HTTPEnd.Response, _ link: Link) {
+  func take(_ response: HTTPEnd.Response, _ link: Link) {
     guard let question else { return }
     self.question = nil
     world.referee.trace { "\(link.number) ← HTTP \(response.status) to \(question)" }
@@ -297,7 +281,7 @@ final class FileParticipant: Participant {
     if isForNow || response.field("connection") == "close" { drop() }
   }
 
-  private func drop() {
+  func drop() {
     if let http { world.abandon(http.link) }
     http = nil
     if let question { lose(question) }
@@ -313,11 +297,6 @@ final class FileParticipant: Participant {
       upload?.hadBreak = true
     case .create, .terminate, .post, .download: break
     }
-  }
-
-  func fault(_ response: HTTPEnd.Response, _ what: String) {
-    let text = String(decoding: response.body.prefix(200), as: UTF8.self)
-    world.referee.fault("\(name): \(response.status) to \(what): \(text)")
   }
 
   // MARK: - End of the run

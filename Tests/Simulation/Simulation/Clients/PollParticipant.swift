@@ -4,7 +4,7 @@ internal import Wire
 /// A client that reads a room by long polls, and sends batches of requests (`POST /v1/requests`), on
 /// one connection. It checks that an answer is what the log has after its position, that no poll
 /// waits while there is an entry, and that each request of a batch has its answer.
-final class PollParticipant: Participant {
+final class PollParticipant: HTTPParticipant {
   private enum Question {
     case poll(after: Int64)
     case batch([ClientMessage])
@@ -12,9 +12,8 @@ final class PollParticipant: Participant {
 
   let name: String
   let user: String
-  var end: ClientEnd? { nil }
-  private var http: HTTPEnd?
-  private unowned let world: Simulation
+  private(set) var http: HTTPEnd?
+  unowned let world: Simulation
   private let index: Int
   private let room: String
   private var acts = true
@@ -41,8 +40,6 @@ final class PollParticipant: Participant {
         using: &world.random) ?? "a"
     nextAct = world.now.monotonic + world.pick(0...300)
   }
-
-  var linkEnd: (any LinkEnd)? { http }
 
   private var ledger: Ledger.Room { world.referee.ledger.room(room) }
 
@@ -80,7 +77,7 @@ final class PollParticipant: Participant {
       let seconds = world.pick(0...10)
       http.request(
         "GET",
-        "/v1/rooms/\(room)/messages?\(query)&after=\(last)&limit=5&wait_s=\(seconds)")
+        "\(messages(of: room))?\(query)&after=\(last)&limit=5&wait_s=\(seconds)")
       question = .poll(after: last)
     } else {
       let batch = batch()
@@ -115,21 +112,9 @@ final class PollParticipant: Participant {
 
   // MARK: - Answers
 
-  private func takeEvents() {
-    guard let current = http else { return }
-    for event in current.receive(now: world.now.monotonic) {
-      switch event {
-      case .response(let response): take(response, current.link)
-      case .nonsense(let text): fault(text)
-      case .lost: drop()
-      }
-      guard http === current else { return }
-    }
-  }
-
   private func fault(_ text: String) { world.referee.fault("\(name): \(text)") }
 
-  private func take(_ response: HTTPEnd.Response, _ link: Link) {
+  func take(_ response: HTTPEnd.Response, _ link: Link) {
     guard let asked = question else { return }
     question = nil
     world.referee.trace { "\(link.number) ← HTTP \(response.status)" }
@@ -215,7 +200,7 @@ final class PollParticipant: Participant {
     }
   }
 
-  private func drop() {
+  func drop() {
     if let http { world.abandon(http.link) }
     http = nil
     question = nil

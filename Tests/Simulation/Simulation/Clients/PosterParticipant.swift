@@ -6,7 +6,7 @@ internal import Wire
 /// for another.
 ///
 /// It checks that an entry answered with 201 or 200 is in the log, under the `seq` of the answer.
-final class PosterParticipant: Participant {
+final class PosterParticipant: HTTPParticipant {
   /// A request that is in flight.
   private enum Question {
     case post(ClientMessage.Send)
@@ -20,9 +20,8 @@ final class PosterParticipant: Participant {
 
   let name: String
   let user: String
-  var end: ClientEnd? { nil }
-  private var http: HTTPEnd?
-  private unowned let world: Simulation
+  private(set) var http: HTTPEnd?
+  unowned let world: Simulation
   private let index: Int
   private var acts = true
   private var questions: [Question] = []
@@ -46,8 +45,6 @@ final class PosterParticipant: Participant {
     connectAt = world.now.monotonic + world.pick(0...300)
     nextAct = connectAt
   }
-
-  var linkEnd: (any LinkEnd)? { http }
 
   // MARK: - A turn
 
@@ -113,7 +110,7 @@ final class PosterParticipant: Participant {
     // Some requests have `Expect: 100-continue`.
     let head = world.chance(10) ? ["Expect: 100-continue"] : []
     http.request(
-      "POST", "/v1/rooms/\(Self.escaped(line.room))/messages?\(http.link.query)", head,
+      "POST", "\(messages(of: line.room))?\(http.link.query)", head,
       content: Array(text.utf8))
   }
 
@@ -129,8 +126,7 @@ final class PosterParticipant: Participant {
       expect(.again(line))
     case 1:
       let room = room(in: Simulation.rooms + Simulation.dens, using: &world.random)
-      http.request(
-        method, "/v1/rooms/\(Self.escaped(room))/messages?\(http.link.query)&limit=5&fold")
+      http.request(method, "\(messages(of: room))?\(http.link.query)&limit=5&fold")
       expect(.history(room, head: world.referee.ledger.room(room).head))
     case 2:
       http.request(method, "/v1/people?\(http.link.query)&limit=3")
@@ -146,25 +142,9 @@ final class PosterParticipant: Participant {
     questions.append(question)
   }
 
-  private static func escaped(_ room: String) -> String {
-    room.split(separator: ":", omittingEmptySubsequences: false).joined(separator: "%3A")
-  }
-
   // MARK: - Answers
 
-  private func takeEvents() {
-    guard let current = http else { return }
-    for event in current.receive(now: world.now.monotonic) {
-      switch event {
-      case .response(let response): take(response, current.link)
-      case .nonsense(let text): world.referee.fault("\(name): \(text)")
-      case .lost: drop()
-      }
-      guard http === current else { return }
-    }
-  }
-
-  private func take(_ response: HTTPEnd.Response, _ link: Link) {
+  func take(_ response: HTTPEnd.Response, _ link: Link) {
     guard !questions.isEmpty else { return }
     let question = questions.removeFirst()
     askedAt = world.now.monotonic
@@ -234,11 +214,6 @@ final class PosterParticipant: Participant {
     }
   }
 
-  private func fault(_ response: HTTPEnd.Response, _ what: String) {
-    let text = String(decoding: response.body.prefix(200), as: UTF8.self)
-    world.referee.fault("\(name): \(response.status) to \(what): \(text)")
-  }
-
   private func check(_ response: HTTPEnd.Response, of send: ClientMessage.Send, _ link: Link) {
     guard case .ack(let ack)? = try? ServerMessage(decoding: response.body.span),
       ack.room == send.room, ack.id == send.id
@@ -275,7 +250,7 @@ final class PosterParticipant: Participant {
     }
   }
 
-  private func drop() {
+  func drop() {
     if let http { world.abandon(http.link) }
     http = nil
     questions = []
