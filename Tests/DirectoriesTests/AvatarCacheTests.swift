@@ -1,4 +1,3 @@
-import Glibc
 import Platform
 import Relay
 import Synchronization
@@ -72,7 +71,7 @@ import Testing
     let isOpen = Atomic(false)
     var options = AvatarCache.Options.onLoopback {
       most.max(now.add(1, ordering: .relaxed).newValue, ordering: .relaxed)
-      while !isOpen.load(ordering: .relaxed) { usleep(1000) }
+      _ = becomesTrue { isOpen.load(ordering: .relaxed) }
       now.subtract(1, ordering: .relaxed)
       return $0
     }
@@ -83,7 +82,7 @@ import Testing
       cache.avatar(
         for: "u\(user)", url: "\(service.url)/avatar/1?\(user)", completion: answers.take)
     }
-    while try service.log().count < 3 || now.load(ordering: .relaxed) == 0 {}
+    #expect(try becomesTrue { try service.log().count == 3 && now.load(ordering: .relaxed) == 1 })
     // The fourth would be there by now.
     let other = try AvatarCache(.onLoopback)
     defer { other.stop() }
@@ -100,11 +99,11 @@ import Testing
     let cache = try AvatarCache(
       .onLoopback {
         isConverting.store(true, ordering: .relaxed)
-        while !isOpen.load(ordering: .relaxed) { usleep(1000) }
+        _ = becomesTrue { isOpen.load(ordering: .relaxed) }
         return $0
       })
     cache.avatar(for: "ada", url: "\(service.url)/avatar/1", completion: answers.take)
-    while !isConverting.load(ordering: .relaxed) { usleep(1000) }
+    #expect(becomesTrue { isConverting.load(ordering: .relaxed) })
     #expect(returnsSoon(cache.stop))
     #expect(try answers.next() == nil)
     isOpen.store(true, ordering: .relaxed)
@@ -247,7 +246,7 @@ import Testing
     try service.control(#"{"instead":[{"path":"/","body":"x","mode":"slow"}]}"#)
     let cache = try AvatarCache(.onLoopback)
     cache.avatar(for: "ada", url: "\(service.url)/avatar/1", completion: answers.take)
-    while try service.log().isEmpty {}
+    #expect(try becomesTrue { try !service.log().isEmpty })
     #expect(returnsSoon(cache.stop))
     #expect(try answers.next() == nil)
     #expect(try ask(cache, "ada", "/avatar/1") == nil)
