@@ -22,7 +22,7 @@ public final class FileRun {
 
   private let plan: FilePlan
   private let program: String
-  private let folder: TemporaryFolder
+  private let folder: String
   private let relay: SpawnedRelay
   private let proxy: CountingProxy
   private let signals: SignalSource
@@ -43,15 +43,19 @@ public final class FileRun {
     random = SplitMix64(seed: plan.settings.seed)
     report = FileReport(plan)
     program = try SpawnedRelay.ownProgram()
-    folder = try TemporaryFolder()
     var spawn = Scenario.Spawn()
     spawn.binary = binary
     spawn.configuration = Self.configuration
     relay = try SpawnedRelay(spawn, interruption: signals.descriptor)
     proxy = try CountingProxy(to: relay.port)
+    // Last, so that nothing has to remove it when something else fails.
+    folder = try Folder.makeTemporary("/tmp/swarm")
   }
 
-  deinit { for index in clients.indices { end(index) } }
+  deinit {
+    for index in clients.indices { end(index) }
+    Folder.remove(folder)
+  }
 
   /// Plays the plan to its end.
   public func play() throws -> FileReport {
@@ -59,7 +63,7 @@ public final class FileRun {
     for index in 0..<plan.settings.clients {
       clients.append(
         Client(
-          journal: try FileJournal(FilePersona.journal(of: index, in: folder.path)), process: nil))
+          journal: try FileJournal(FilePersona.journal(of: index, in: folder)), process: nil))
       try start(index)
     }
     try upload()
@@ -77,7 +81,7 @@ public final class FileRun {
   // MARK: Clients
 
   private var url: String { "ws://127.0.0.1:\(proxy.port)/ws" }
-  private func output(of index: Int) -> String { "\(folder.path)/\(index).log" }
+  private func output(of index: Int) -> String { "\(folder)/\(index).log" }
 
   private func start(_ index: Int) throws {
     let settings = plan.settings
@@ -85,7 +89,7 @@ public final class FileRun {
       [
         program, "file-client", "--seed", "\(settings.seed)", "--uploads", "\(settings.uploads)",
         "--clients", "\(settings.clients)", "--largest-bytes", "\(settings.largestBytes)",
-        "\(index)", url, folder.path,
+        "\(index)", url, folder,
       ], bond: .kill, output: output(of: index))
   }
 
@@ -164,11 +168,4 @@ public final class FileRun {
     }
     log("\(acknowledged) acknowledged: \(kill) killed")
   }
-}
-
-/// A folder that is removed with its content at the end.
-private final class TemporaryFolder {
-  let path: String
-  init() throws { path = try Folder.makeTemporary("/tmp/swarm") }
-  deinit { Folder.remove(path) }
 }

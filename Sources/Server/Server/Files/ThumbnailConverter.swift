@@ -1,5 +1,4 @@
 import DequeModule
-import Glibc
 import Platform
 import Synchronization
 
@@ -93,11 +92,12 @@ final class ThumbnailConverter<Request: Sendable>: Sendable {
     let png = folder.png(of: hash)
     let (thumbnail, draft) = ("\(png).webp", "\(png).new")
     defer { for path in [thumbnail, draft] { folder.remove(path) } }
-    guard (try? PrivateFiles.createFolder(folder.pngs)) != nil,
+    guard (try? folder.disk.createFolder(folder.pngs)) != nil,
       let stored = try? bytes.read(hash, at: 0, bytes: Self.thumbnailLimitBytes),
       stored.bytes.count == Int(stored.size),
-      (try? WholeFile.write(stored.bytes, to: thumbnail, permissions: 0o600)) != nil,
-      processor.convertToPNG(thumbnail, into: draft), unsafe rename(draft, png) == 0
+      (try? folder.disk.write(stored.bytes, to: thumbnail)) != nil,
+      processor.convertToPNG(thumbnail, into: draft),
+      (try? folder.disk.rename(draft, to: png)) != nil
     else { return nil }
     // If the file was removed in the meantime, its PNG was looked for before it was there.
     guard exists(hash) else {
