@@ -16,6 +16,8 @@ import Testing
     "data directory", "dataDirectory", "DirectoryLock", "LoopDoor", "Court", "class Desk", "Keeper",
     // Index, segment, lookup, redact, membership.
     "settler", "shelf", "sighting", "blanking", "belonging", "belongings",
+    // To share uploads with other relays.
+    "UploadStage", "UploadStager", "StagedUpload", "files-stage",
     // A user, all clients, another program: by their roles.
     "somebody", "everybody", "whom",
     // A number with its unit; cannot be combined; without TLS.

@@ -72,7 +72,7 @@ def kept(s3):
     return [key for key in s3.objects["pages"] if key.startswith("files/")]
 
 
-def staged(s3):
+def parts(s3):
     return [key for key in s3.objects["pages"] if key.startswith("uploads/")]
 
 
@@ -109,7 +109,7 @@ def moved(relays, s3):
     assert second.progress(path).headers["Upload-Offset"] == str(told)
     request = Appending(first, path, told, len(content) - told)
     request.send(content[told:9_000_000])
-    wait(lambda: sum(map(len, s3.objects["pages"].values())) > 5_000_000, "nothing is staged")
+    wait(lambda: sum(map(len, s3.objects["pages"].values())) > 5_000_000, "nothing is shared")
     relays[0].kill()
     head = status(second.progress(path), 200).headers
     offset = int(head["Upload-Offset"])
@@ -126,7 +126,7 @@ def moved(relays, s3):
     status(second.append(path, half, content[half:]), 204)
     second.show(path, "general")
     assert status(third.ask("GET", path), 200).content == content
-    wait(lambda: not staged(s3), "the parts are still there")
+    wait(lambda: not parts(s3), "the parts are still there")
     assert first.progress(path).headers["Upload-Offset"] == str(len(content))
 
 
@@ -138,7 +138,7 @@ def frozen(relays, s3):
     status(first.append(path, 0, base), 204)
     request = Appending(first, path, len(base), len(late))
     request.send(late[:4_500_000])
-    wait(lambda: sum(map(len, s3.objects["pages"].values())) > 9_000_000, "nothing is staged")
+    wait(lambda: sum(map(len, s3.objects["pages"].values())) > 9_000_000, "nothing is shared")
     relays[0].process.send_signal(signal.SIGSTOP)
     offset = int(status(second.progress(path), 200).headers["Upload-Offset"])
     begun = base + late[:offset - len(base)]
@@ -152,7 +152,7 @@ def frozen(relays, s3):
     status(second.append(path, told, b"4" * (15_000_000 - told)), 204)
     second.show(path, "general")
     assert status(first.ask("GET", path), 200).content == begun + good + b"4" * (15_000_000 - told)
-    wait(lambda: not staged(s3), "the parts are still there")
+    wait(lambda: not parts(s3), "the parts are still there")
 
 
 def orphans(relays, s3):

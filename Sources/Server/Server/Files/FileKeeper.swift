@@ -8,14 +8,14 @@ import Synchronization
 /// others nor for their syncs.
 ///
 /// `files-write` owns the uploads and writes their blocks, `files-place` makes files of complete ones and removes bytes,
-/// `files-read` reads what is served, `files-convert` makes PNGs of thumbnails, and `files-stage` lets uploads go on at other
+/// `files-read` reads what is served, `files-convert` makes PNGs of thumbnails, and `files-share` lets uploads go on at other
 /// relays. What must not overlap, storing bytes and removing them, is on one thread.
 final class FileKeeper: Sendable {
   private enum Task: Sendable {
     case work(FileWork, UploadTable.Asker)
     case placed(String, Result<StoredFile, FileRefusal>)
     case checked(String, Result<Bool, FileRefusal>)
-    case staged(StageAnswer)
+    case shared(SharingAnswer)
   }
 
   private enum Placing: Sendable {
@@ -47,7 +47,7 @@ final class FileKeeper: Sendable {
   private let options: UploadTable.Options
   private let processor: any FileProcessor
   /// `nil` = an upload goes on at this relay only.
-  private let stager: UploadStager?
+  private let sharer: UploadSharer?
   private let tasks = WorkQueue<Task>()
   private let placing = WorkQueue<Placing>()
   private let readings = WorkQueue<Reading>()
@@ -57,16 +57,16 @@ final class FileKeeper: Sendable {
 
   /// - Parameters:
   ///   - folder: that of uploads.
-  ///   - stage: where other relays find the uploads of this one.
+  ///   - uploads: where other relays find the uploads of this one.
   ///   - isTemporary: whether the log forgets everything when the relay ends, so that bytes of an earlier one are of
   ///     no use.
   init(
-    folder: FileFolder, bytes: any FileBytes, stage: (any ObjectStorage)?, isTemporary: Bool,
+    folder: FileFolder, bytes: any FileBytes, uploads: (any ObjectStorage)?, isTemporary: Bool,
     _ options: UploadTable.Options, processor: any FileProcessor
   ) {
     (self.folder, self.bytes) = (folder, bytes)
     self.options = options
-    stager = stage.map { UploadStager($0, folder) }
+    sharer = uploads.map { UploadSharer($0, folder) }
     self.processor = processor
     pngs = ThumbnailConverter(folder, bytes, processor)
     if isTemporary { self.folder.clear() }
@@ -96,8 +96,8 @@ final class FileKeeper: Sendable {
     let place = try WorkerThread(name: "files-place") { self.place(mailboxes, outage) }
     let write = try WorkerThread(name: "files-write") { self.write(mailboxes, report) }
     threads.withLock { $0 = [write, place] }
-    if let stage = try stager?.start(outage, answer: { self.tasks.append(.staged($0)) }) {
-      threads.withLock { $0.append(stage) }
+    if let share = try sharer?.start(outage, answer: { self.tasks.append(.shared($0)) }) {
+      threads.withLock { $0.append(share) }
     }
     let read = try WorkerThread(name: "files-read") { self.read(mailboxes) }
     readers.withLock { $0 = [read] }
@@ -149,7 +149,7 @@ final class FileKeeper: Sendable {
           }
         case .placed(let id, let result): table.take(result, of: id)
         case .checked(let id, let result): table.take(checked: result, of: id)
-        case .staged(let answer): table.take(answer, now: now)
+        case .shared(let answer): table.take(answer, now: now)
         }
       }
       if now - tidiedAt >= Int64(Self.tidyMilliseconds) || now < tidiedAt {
@@ -161,12 +161,12 @@ final class FileKeeper: Sendable {
     table.tidy(now: WallClock.milliseconds, isLast: true)
     passOn(&table, mailboxes)
     placing.close()
-    stager?.close()
+    sharer?.close()
   }
 
   private func passOn(_ table: inout UploadTable, _ mailboxes: [Mailbox<LoopMessage>]) {
     for order in table.takeOrders() { placing.append(.order(order)) }
-    for order in table.takeStageOrders() { stager?.append(order) }
+    for order in table.takeSharingOrders() { sharer?.append(order) }
     for (asker, result) in table.takeAnswers() {
       mailboxes[asker.loop].post(.files(result, asker.worker))
     }

@@ -31,7 +31,7 @@ extension Server {
     options.uploadsPerUser = limits.uploadsPerUser
     options.bytes = Int64(configuration.files.bytes)
     options.minimumFreeBytes = Int64(configuration.files.minimumFreeBytes)
-    options.areStaged = bucket != nil
+    options.areShared = bucket != nil
     let key: [UInt8]
     do throws(SystemError) {
       key =
@@ -50,7 +50,7 @@ extension Server {
     ) { SHA256Digest.code(of: $0, key: key) }
     let files = FileKeeper(
       folder: folder, bytes: bucket.map { BucketBytes($0, folder) } ?? FolderBytes(folder: folder),
-      stage: bucket?.storage("uploads/"), isTemporary: isTemporary, options,
+      uploads: bucket?.storage("uploads/"), isTemporary: isTemporary, options,
       processor: MediaFiles(pictures: pictures))
     return (files, settings)
   }

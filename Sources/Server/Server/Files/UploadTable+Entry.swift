@@ -3,7 +3,7 @@ import Relay
 
 /// What the table has of each upload.
 extension UploadTable {
-  enum Stage {
+  enum Phase {
     case receiving
     /// The last request's bytes are being checked.
     case checking(UploadChecksum, Asker)
@@ -15,11 +15,11 @@ extension UploadTable {
   struct Entry {
     var user: String
     var upload: Upload
-    var stage = Stage.receiving
+    var phase = Phase.receiving
     /// How far other relays can go on with it; `nil` = they do not know of it, nor does its client.
-    var staged: Int64?
-    var isBeingStaged = false
-    /// The bytes before are only in the stage.
+    var shared: Int64?
+    var isBeingShared = false
+    /// The bytes before are only in the bucket.
     var localFrom: Int64 = 0
     /// Each time that an upload comes to this relay it has another one: an order for an earlier time has no effect.
     var generation = 0
@@ -42,13 +42,13 @@ extension UploadTable {
     /// What a client is told.
     var toldUpload: Upload {
       var upload = sureUpload
-      upload.offset = staged ?? upload.offset
+      upload.offset = shared ?? upload.offset
       return upload
     }
 
     var isComplete: Bool { uncheckedFrom == nil && upload.offset == upload.bytes }
 
-    var isReceiving: Bool { if case .receiving = stage { true } else { false } }
+    var isReceiving: Bool { if case .receiving = phase { true } else { false } }
 
     var record: UploadRecord {
       UploadRecord(

@@ -18,8 +18,8 @@ package struct UploadTable {
     package var bytes: Int64 = 0
     /// What stays free of the disk.
     package var minimumFreeBytes: Int64 = 0
-    /// Whether other relays can go on with the uploads: see `UploadStage`.
-    var areStaged = false
+    /// Whether other relays can go on with the uploads: see `UploadSharing`.
+    var areShared = false
 
     package init() {}
   }
@@ -56,11 +56,11 @@ package struct UploadTable {
   private var totals = UploadTotals()
   /// What is to be done on other threads.
   var orders: [Order] = []
-  var stageOrders: [StageOrder] = []
+  var sharingOrders: [SharingOrder] = []
   /// Answers to requests that had to wait.
   var answers: [(Asker, FileWorkResult)] = []
   var lastGeneration = 0
-  /// Requests that the stage has not answered yet.
+  /// Requests that the bucket has not answered yet.
   var openings = 0
 
   /// Reads the uploads that are there.
@@ -74,7 +74,7 @@ package struct UploadTable {
   ) {
     (self.folder, self.options, self.counts, self.report) = (folder, options, counts, report)
     self.random = random
-    if options.areStaged { folder.clear(folder.uploads) }
+    if options.areShared { folder.clear(folder.uploads) }
     for name in folder.disk.names(in: folder.uploads) ?? [] {
       let id = String(name.prefix { $0 != "." })
       if entries[id] == nil { set(id, to: read(id)) }
@@ -91,9 +91,9 @@ package struct UploadTable {
     return orders
   }
 
-  mutating func takeStageOrders() -> [StageOrder] {
-    defer { stageOrders = [] }
-    return stageOrders
+  mutating func takeSharingOrders() -> [SharingOrder] {
+    defer { sharingOrders = [] }
+    return sharingOrders
   }
 
   package mutating func takeAnswers() -> [(Asker, FileWorkResult)] {
@@ -105,7 +105,7 @@ package struct UploadTable {
 
   /// - Returns: the answer; `nil` if it comes later, or there is none.
   package mutating func perform(_ work: FileWork, for asker: Asker, now: Int64) -> FileWorkResult? {
-    options.areStaged && ask(about: work, for: asker)
+    options.areShared && ask(about: work, for: asker)
       ? nil : performHere(work, for: asker, now: now)
   }
 
@@ -128,7 +128,7 @@ package struct UploadTable {
         return .confirmed
       case .terminate(let id, let user):
         guard let entry = entries[id], entry.user == user else { return .nothing }
-        if case .placing = entry.stage { throw .superseded }
+        if case .placing = entry.phase { throw .superseded }
         remove(id)
         return .terminated
       case .read, .readPNG, .remove: preconditionFailure("other threads do that")
@@ -142,7 +142,7 @@ package struct UploadTable {
   /// again.
   private mutating func upload(_ id: String, of user: String) -> Entry? {
     guard let entry = entries[id], entry.user == user else { return nil }
-    guard case .receiving = entry.stage, folder.status(of: folder.upload(id)) == nil else {
+    guard case .receiving = entry.phase, folder.status(of: folder.upload(id)) == nil else {
       return entry
     }
     remove(id)
@@ -190,7 +190,7 @@ package struct UploadTable {
     _ asker: Asker
   ) throws(FileRefusal) -> FileWorkResult? {
     var entry = found
-    switch entry.stage {
+    switch entry.phase {
     case .receiving: break
     case .checking: throw .superseded
     case .placing, .complete:
@@ -218,7 +218,7 @@ package struct UploadTable {
   private mutating func write(
     _ bytes: [UInt8], to id: String, _ asker: Asker, _ now: Int64
   ) throws(FileRefusal) -> Upload {
-    guard var entry = entries[id], entry.writer == asker, case .receiving = entry.stage else {
+    guard var entry = entries[id], entry.writer == asker, case .receiving = entry.phase else {
       throw .superseded
     }
     guard Int64(bytes.count) <= entry.upload.bytes - entry.upload.offset else { throw .tooLong }
@@ -236,18 +236,18 @@ package struct UploadTable {
     entry.writtenAt = now
     set(id, to: entry)
     counts.add(received: bytes.count)
-    stageIfDue(id)
+    shareIfDue(id)
     return entry.upload
   }
 
   private mutating func end(
     _ id: String, _ checksum: UploadChecksum?, _ asker: Asker
   ) throws(FileRefusal) -> FileWorkResult? {
-    guard let entry = entries[id], entry.writer == asker, case .receiving = entry.stage else {
+    guard let entry = entries[id], entry.writer == asker, case .receiving = entry.phase else {
       throw .superseded
     }
     guard let checksum else { return finishIfComplete(entry, id, for: asker) }
-    entries[id]?.stage = .checking(checksum, asker)
+    entries[id]?.phase = .checking(checksum, asker)
     orders.append(
       .check(id, user: entry.user, from: entry.uncheckedFrom ?? 0, checksum))
     return nil
@@ -257,17 +257,17 @@ package struct UploadTable {
     _ entry: Entry, _ id: String, for asker: Asker
   ) -> FileWorkResult? {
     guard entry.isComplete else {
-      guard options.areStaged else { return .upload(entry.upload) }
-      stage(id, for: asker)
+      guard options.areShared else { return .upload(entry.upload) }
+      share(id, for: asker)
       return nil
     }
-    entries[id]?.stage = .placing
+    entries[id]?.phase = .placing
     entries[id]?.writtenAt = nil
     entries[id]?.waiting = [asker]
-    if entry.staged == nil {
+    if entry.shared == nil {
       orders.append(.place(id, user: entry.user))
     } else {
-      stageOrders.append(.assemble(id, generation: entry.generation))
+      sharingOrders.append(.assemble(id, generation: entry.generation))
     }
     return nil
   }
@@ -276,7 +276,7 @@ package struct UploadTable {
   private mutating func result(
     of entry: Entry, _ id: String, for asker: Asker
   ) -> FileWorkResult? {
-    switch entry.stage {
+    switch entry.phase {
     case .receiving where entry.isComplete:
       // One that was complete when the relay was killed becomes a file now.
       return finishIfComplete(entry, id, for: asker)
@@ -293,8 +293,8 @@ package struct UploadTable {
   package mutating func take(_ result: Result<StoredFile, FileRefusal>, of id: String) {
     guard let entry = entries[id] else { return }
     switch result {
-    case .success(let file): entries[id]?.stage = .complete(file)
-    case .failure: entries[id]?.stage = .receiving
+    case .success(let file): entries[id]?.phase = .complete(file)
+    case .failure: entries[id]?.phase = .receiving
     }
     entries[id]?.waiting = []
     for asker in entry.waiting {
@@ -306,8 +306,8 @@ package struct UploadTable {
   }
 
   package mutating func take(checked result: Result<Bool, FileRefusal>, of id: String) {
-    guard var entry = entries[id], case .checking(_, let asker) = entry.stage else { return }
-    entry.stage = .receiving
+    guard var entry = entries[id], case .checking(_, let asker) = entry.phase else { return }
+    entry.phase = .receiving
     let isRight: Bool
     switch result {
     case .success(let value): isRight = value
@@ -339,20 +339,20 @@ package struct UploadTable {
   /// Syncs what has rested, and removes what has expired.
   package mutating func tidy(now: Int64, isLast: Bool = false) {
     for (id, entry) in entries {
-      if case .placing = entry.stage { continue }
+      if case .placing = entry.phase { continue }
       if entry.upload.expiresAt <= now {
         remove(id)
       } else if let written = entry.writtenAt,
         isLast || now - written >= Self.restMilliseconds || now < written
       {
         entries[id]?.writtenAt = nil
-        if options.areStaged { stageRest(entry, id) } else { orders.append(.sync(id)) }
+        if options.areShared { shareRest(entry, id) } else { orders.append(.sync(id)) }
       }
     }
   }
 
   private mutating func remove(_ id: String) {
-    if entries[id]?.isKnownToStage == true { stageOrders.append(.discard(id)) }
+    if entries[id]?.isKnownToOthers == true { sharingOrders.append(.discard(id)) }
     drop(id)
   }
 
@@ -364,7 +364,7 @@ package struct UploadTable {
   /// Removes what this relay has of an upload.
   mutating func drop(_ id: String) {
     guard let entry = entries[id] else { return }
-    if case .checking(_, let asker) = entry.stage { answers.append((asker, .nothing)) }
+    if case .checking(_, let asker) = entry.phase { answers.append((asker, .nothing)) }
     set(id, to: nil)
     counts.set(uploads: entries.count)
     orders.append(.forget(id))

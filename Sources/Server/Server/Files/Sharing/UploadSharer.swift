@@ -2,9 +2,9 @@ import Gateway
 import ObjectStorage
 import Platform
 
-/// What the table of uploads asks of the stage.
-enum StageOrder: Sendable {
-  case stage(UploadTable.StagedState, UploadTable.Asker?)
+/// What the table of uploads asks of `UploadSharing`.
+enum SharingOrder: Sendable {
+  case share(UploadTable.SharingState, UploadTable.Asker?)
   case open(UploadTable.Opening)
   case assemble(String, generation: Int)
   case terminate(String, user: String, UploadTable.Asker)
@@ -13,35 +13,35 @@ enum StageOrder: Sendable {
   case release(String, generation: Int)
 }
 
-enum StageAnswer: Sendable {
-  case staged(UploadTable.StagedState, UploadTable.Asker?, Result<Int64, FileRefusal>)
-  case opened(UploadTable.Opening, Result<StageFinding, FileRefusal>)
+enum SharingAnswer: Sendable {
+  case shared(UploadTable.SharingState, UploadTable.Asker?, Result<Int64, FileRefusal>)
+  case opened(UploadTable.Opening, Result<SharedFinding, FileRefusal>)
   case assembled(String, FileRefusal?)
   case terminated(UploadTable.Asker, FileWorkResult)
 }
 
-/// The thread of the stage, `files-stage`: neither the loops nor other uploads wait for its requests.
-final class UploadStager: Sendable {
+/// The thread `files-share`, which shares uploads with other relays: neither the loops nor other uploads wait for its requests.
+final class UploadSharer: Sendable {
   private static let restMilliseconds = 1000
 
   private let storage: any ObjectStorage
   private let folder: FileFolder
-  private let queue = WorkQueue<StageOrder>()
+  private let queue = WorkQueue<SharingOrder>()
 
   init(_ storage: any ObjectStorage, _ folder: FileFolder) {
     (self.storage, self.folder) = (storage, folder)
   }
 
-  func append(_ order: StageOrder) { queue.append(order) }
+  func append(_ order: SharingOrder) { queue.append(order) }
 
   /// Lets the thread end once all orders are carried out, or one has failed.
   func close() { queue.close() }
 
   func start(
-    _ outage: BytesOutage, answer: @escaping @Sendable (StageAnswer) -> Void
+    _ outage: BytesOutage, answer: @escaping @Sendable (SharingAnswer) -> Void
   ) throws(SystemError) -> WorkerThread {
-    try WorkerThread(name: "files-stage") { [self] in
-      var worker = StageWorker(stage: UploadStage(storage, folder), outage: outage)
+    try WorkerThread(name: "files-share") { [self] in
+      var worker = SharingWorker(uploads: UploadSharing(storage, folder), outage: outage)
       while let orders = queue.takeAll(timeoutMilliseconds: Self.restMilliseconds) {
         for order in orders {
           if let result = worker.carryOut(order, now: WallClock.milliseconds) { answer(result) }
@@ -54,32 +54,34 @@ final class UploadStager: Sendable {
 }
 
 /// Carries out orders, one after the other. Confined to a thread.
-struct StageWorker {
-  private(set) var stage: UploadStage
+struct SharingWorker {
+  private(set) var uploads: UploadSharing
   private let outage: BytesOutage
   private(set) var isFailing = false
 
-  init(stage: UploadStage, outage: BytesOutage) { (self.stage, self.outage) = (stage, outage) }
+  init(uploads: UploadSharing, outage: BytesOutage) {
+    (self.uploads, self.outage) = (uploads, outage)
+  }
 
-  mutating func carryOut(_ order: StageOrder, now: Int64) -> StageAnswer? {
+  mutating func carryOut(_ order: SharingOrder, now: Int64) -> SharingAnswer? {
     switch order {
-    case .stage(let state, let asker):
-      let result = attempt { (stage) throws(UploadStage.Failure) in try stage.stage(state) }
-      return .staged(state, asker, result)
+    case .share(let state, let asker):
+      let result = attempt { (uploads) throws(UploadSharing.Failure) in try uploads.share(state) }
+      return .shared(state, asker, result)
     case .open(let opening):
-      let result = attempt { (stage) throws(UploadStage.Failure) in
-        try stage.open(opening, now: now)
+      let result = attempt { (uploads) throws(UploadSharing.Failure) in
+        try uploads.open(opening, now: now)
       }
       return .opened(opening, result)
     case .assemble(let id, let generation):
-      let result = attempt { (stage) throws(UploadStage.Failure) in
-        try stage.assemble(id, generation: generation)
+      let result = attempt { (uploads) throws(UploadSharing.Failure) in
+        try uploads.assemble(id, generation: generation)
       }
       if case .failure(let refusal) = result { return .assembled(id, refusal) }
       return .assembled(id, nil)
     case .terminate(let id, let user, let asker):
-      let result = attempt { (stage) throws(UploadStage.Failure) in
-        try stage.terminate(id, user: user)
+      let result = attempt { (uploads) throws(UploadSharing.Failure) in
+        try uploads.terminate(id, user: user)
       }
       switch result {
       case .success(let wasThere): return .terminated(asker, wasThere ? .terminated : .nothing)
@@ -87,24 +89,24 @@ struct StageWorker {
       }
     case .discard(let id):
       // What stays goes when the upload expires.
-      _ = attempt { (stage) throws(UploadStage.Failure) in try stage.discard(id) }
+      _ = attempt { (uploads) throws(UploadSharing.Failure) in try uploads.discard(id) }
       return nil
     case .release(let id, let generation):
-      stage.release(id, generation: generation)
+      uploads.release(id, generation: generation)
       return nil
     }
   }
 
   mutating func sweep(now: Int64) {
-    _ = attempt { (stage) throws(UploadStage.Failure) in try stage.sweep(now: now) }
+    _ = attempt { (uploads) throws(UploadSharing.Failure) in try uploads.sweep(now: now) }
   }
 
   private mutating func attempt<Value>(
-    _ body: (inout UploadStage) throws(UploadStage.Failure) -> Value
+    _ body: (inout UploadSharing) throws(UploadSharing.Failure) -> Value
   ) -> Result<Value, FileRefusal> {
     isFailing = false
-    do throws(UploadStage.Failure) {
-      let value = try body(&stage)
+    do throws(UploadSharing.Failure) {
+      let value = try body(&uploads)
       outage.update(nil)
       return .success(value)
     } catch {

@@ -13,15 +13,15 @@ struct UploadClaim: Hashable, Comparable, Sendable {
   }
 }
 
-/// Bytes of an upload in the stage.
-struct StagedPart: Equatable, Sendable {
+/// Bytes of an upload in the bucket.
+struct SharedPart: Equatable, Sendable {
   var claim: UploadClaim
   var range: Range<Int64>
-  /// The writer of the part before; `StagedUpload.noWriter` at the beginning of the upload.
+  /// The writer of the part before; `SharedUpload.noWriter` at the beginning of the upload.
   var parent: String
 }
 
-/// What the stage has of one upload: a record, claims, and parts. The names of its objects say how they belong together:
+/// What the bucket has of one upload: a record, claims, and parts. The names of its objects say how they belong together:
 ///
 /// - `ID.EXPIRES.record`
 /// - `ID.EXPIRES.NUMBER.WRITER`, an empty object: a claim
@@ -29,7 +29,7 @@ struct StagedPart: Equatable, Sendable {
 ///
 /// Each part names its writer and that of the part before, so a part of a relay that has lost its claim is never taken for one
 /// of another relay, whatever bytes it has. All names of a claim come before those of a greater one, and the record is last.
-struct StagedUpload {
+struct SharedUpload {
   /// What the names of all objects of an upload begin with.
   struct Place: Equatable, Sendable {
     var id: String
@@ -37,7 +37,7 @@ struct StagedUpload {
     var expiresAt: Int64
 
     var prefix: String { "\(id).\(expiresAt)." }
-    var record: String { "\(prefix)\(StagedUpload.recordName)" }
+    var record: String { "\(prefix)\(SharedUpload.recordName)" }
 
     func name(of claim: UploadClaim) -> String {
       "\(prefix)\(claim.number < 10 ? "0" : "")\(claim.number).\(claim.writer)"
@@ -46,11 +46,11 @@ struct StagedUpload {
     /// Comes after all names of a claim, and before those of greater ones.
     func end(of claim: UploadClaim) -> String { "\(name(of: claim))~" }
 
-    func name(of part: StagedPart) -> String {
+    func name(of part: SharedPart) -> String {
       "\(name(of: part.claim)).\(part.range.lowerBound).\(part.range.upperBound).\(part.parent)"
     }
 
-    /// Returns the upload of an object, and what follows in its name; `nil` if it is no name of the stage.
+    /// Returns the upload of an object, and what follows in its name; `nil` if it is no name of one.
     static func read(_ name: String) -> (place: Self, rest: [Substring])? {
       let fields = name.split(separator: ".", omittingEmptySubsequences: false)
       guard fields.count >= 3, let expiresAt = Int64(fields[1]) else { return nil }
@@ -65,7 +65,7 @@ struct StagedUpload {
 
   let place: Place
   private(set) var claims: Set<UploadClaim> = []
-  private(set) var parts: [StagedPart] = []
+  private(set) var parts: [SharedPart] = []
 
   /// - Returns: `nil` without a record: it is removed first.
   init?(names: [String]) {
@@ -78,7 +78,7 @@ struct StagedUpload {
       claims.insert(claim)
       if rest.count == 5, let start = Int64(rest[2]), let end = Int64(rest[3]), start < end {
         parts.append(
-          StagedPart(claim: claim, range: start..<end, parent: String(rest[4])))
+          SharedPart(claim: claim, range: start..<end, parent: String(rest[4])))
       }
     }
     guard let place else { return nil }
@@ -89,7 +89,7 @@ struct StagedUpload {
   ///
   /// They end with the last one of the greatest claim that has any: what a relay tells a client is there, and it tells only
   /// while its claim is the greatest.
-  var path: [StagedPart]? {
+  var path: [SharedPart]? {
     guard
       var part = parts.max(by: {
         ($0.claim, $0.range.upperBound, $1.range.lowerBound)

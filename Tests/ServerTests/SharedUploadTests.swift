@@ -2,19 +2,19 @@ import Testing
 
 @testable import Server
 
-@Suite struct `The names of staged uploads` {
-  private let place = StagedUpload.Place(id: "id", expiresAt: 1000)
+@Suite struct `The names of shared uploads` {
+  private let place = SharedUpload.Place(id: "id", expiresAt: 1000)
   private let first = UploadClaim(number: 0, writer: "a")
   private let second = UploadClaim(number: 1, writer: "b")
 
   private func part(
-    _ claim: UploadClaim, _ range: Range<Int64>, after writer: String = StagedUpload.noWriter
-  ) -> StagedPart {
-    StagedPart(claim: claim, range: range, parent: writer)
+    _ claim: UploadClaim, _ range: Range<Int64>, after writer: String = SharedUpload.noWriter
+  ) -> SharedPart {
+    SharedPart(claim: claim, range: range, parent: writer)
   }
 
-  private func upload(_ parts: [StagedPart], hasRecord: Bool = true) -> StagedUpload? {
-    StagedUpload(names: parts.map(place.name) + (hasRecord ? [place.record] : []))
+  private func upload(_ parts: [SharedPart], hasRecord: Bool = true) -> SharedUpload? {
+    SharedUpload(names: parts.map(place.name) + (hasRecord ? [place.record] : []))
   }
 
   @Test func `without a record are of no upload`() {

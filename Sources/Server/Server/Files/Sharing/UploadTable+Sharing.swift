@@ -3,18 +3,18 @@ import Platform
 import Relay
 import Wire
 
-/// Uploads that other relays can go on with: what the table asks of the stage, and what it does with the answers.
+/// Uploads that other relays can go on with: what the table asks of `UploadSharing`, and what it does with the answers.
 ///
-/// No client is told of a byte that is not staged. An upload that is complete with its first request is never staged: its client
+/// No client is told of a byte that is not shared. An upload that is complete with its first request is never shared: its client
 /// does not know of it before.
 extension UploadTable {
-  /// An upload of this table, as far as it is to be staged.
-  struct StagedState: Sendable {
+  /// An upload of this table, as far as it is to be shared.
+  struct SharingState: Sendable {
     var id: String
     var record: UploadRecord
     var generation: Int
     var offset: Int64
-    /// Nothing of it is staged yet.
+    /// Nothing of it is shared yet.
     var isNew: Bool
   }
 
@@ -23,7 +23,7 @@ extension UploadTable {
     var id: String
     var user: String
     /// What this relay has of it.
-    var held: StagedState?
+    var held: SharingState?
     /// Whether this relay is to go on with it, as this generation.
     var claims: Bool
     var generation: Int
@@ -31,7 +31,7 @@ extension UploadTable {
     var asker: Asker
   }
 
-  /// Requests that wait for the stage; more are refused. A bucket that does not answer must not fill the memory.
+  /// Requests that wait for the bucket; more are refused. One that does not answer must not fill the memory.
   static let openingsLimit = 1024
 
   mutating func nextGeneration() -> Int {
@@ -41,7 +41,7 @@ extension UploadTable {
 
   // MARK: - Questions
 
-  /// Asks the stage about the upload of a request.
+  /// Asks the bucket about the upload of a request.
   /// - Returns: `false` if there is nothing to ask.
   mutating func ask(about work: FileWork, for asker: Asker) -> Bool {
     switch work {
@@ -59,7 +59,7 @@ extension UploadTable {
     guard FileContent.isValid(id: id) else { return false }
     let entry = entries[id]
     // An upload in its first request is known to this relay alone, and one that is being placed is complete.
-    if let entry, entry.user != user || entry.staged == nil || !entry.isReceiving { return false }
+    if let entry, entry.user != user || entry.shared == nil || !entry.isReceiving { return false }
     let opening = Opening(
       id: id, user: user, held: entry.map { state(of: $0) }, claims: claims,
       generation: nextGeneration(), work: work, asker: asker)
@@ -70,57 +70,57 @@ extension UploadTable {
   private mutating func terminate(_ id: String, of user: String, _ asker: Asker) -> Bool {
     guard FileContent.isValid(id: id) else { return false }
     if let entry = entries[id] {
-      if case .placing = entry.stage { return false }
-      if entry.user != user || !entry.isKnownToStage { return false }
+      if case .placing = entry.phase { return false }
+      if entry.user != user || !entry.isKnownToOthers { return false }
     }
     drop(id)
     order(.terminate(id, user: user, asker), for: asker)
     return true
   }
 
-  private mutating func order(_ order: StageOrder, for asker: Asker) {
+  private mutating func order(_ order: SharingOrder, for asker: Asker) {
     guard openings < Self.openingsLimit else {
       answers.append((asker, .refused(.failed)))
       return
     }
     openings += 1
-    stageOrders.append(order)
+    sharingOrders.append(order)
   }
 
-  // MARK: - Staging
+  // MARK: - Sharing
 
-  private func state(of entry: Entry) -> StagedState {
-    StagedState(
+  private func state(of entry: Entry) -> SharingState {
+    SharingState(
       id: entry.upload.id, record: entry.record, generation: entry.generation,
-      offset: entry.sureUpload.offset, isNew: entry.staged == nil)
+      offset: entry.sureUpload.offset, isNew: entry.shared == nil)
   }
 
-  /// Stages all of an upload.
+  /// Shares all of an upload.
   /// - Parameter asker: is told how far it is then.
-  mutating func stage(_ id: String, for asker: Asker? = nil) {
+  mutating func share(_ id: String, for asker: Asker? = nil) {
     guard let entry = entries[id] else { return }
-    entries[id]?.isBeingStaged = true
-    stageOrders.append(.stage(state(of: entry), asker))
+    entries[id]?.isBeingShared = true
+    sharingOrders.append(.share(state(of: entry), asker))
   }
 
-  /// Stages what has come of an upload, if that is as much as a part has.
-  mutating func stageIfDue(_ id: String) {
-    guard let entry = entries[id], let staged = entry.staged, !entry.isBeingStaged,
-      entry.isReceiving, entry.sureUpload.offset - staged >= UploadStage.partBytes
+  /// Shares what has come of an upload, if that is as much as a part has.
+  mutating func shareIfDue(_ id: String) {
+    guard let entry = entries[id], let shared = entry.shared, !entry.isBeingShared,
+      entry.isReceiving, entry.sureUpload.offset - shared >= UploadSharing.partBytes
     else { return }
-    stage(id)
+    share(id)
   }
 
-  /// Stages what a request has left that broke off.
-  mutating func stageRest(_ entry: Entry, _ id: String) {
-    if let staged = entry.staged, staged < entry.sureUpload.offset { stage(id) }
+  /// Shares what a request has left that broke off.
+  mutating func shareRest(_ entry: Entry, _ id: String) {
+    if let shared = entry.shared, shared < entry.sureUpload.offset { share(id) }
   }
 
   // MARK: - Answers
 
-  mutating func take(_ answer: StageAnswer, now: Int64) {
+  mutating func take(_ answer: SharingAnswer, now: Int64) {
     switch answer {
-    case .staged(let state, let asker, let result): take(result, of: state, for: asker)
+    case .shared(let state, let asker, let result): take(result, of: state, for: asker)
     case .opened(let opening, let result):
       openings -= 1
       let answer: FileWorkResult?
@@ -144,17 +144,17 @@ extension UploadTable {
   }
 
   private mutating func take(
-    _ result: Result<Int64, FileRefusal>, of state: StagedState, for asker: Asker?
+    _ result: Result<Int64, FileRefusal>, of state: SharingState, for asker: Asker?
   ) {
     var answer = FileWorkResult.refused(.superseded)
     if var entry = entries[state.id], entry.generation == state.generation {
-      entry.isBeingStaged = false
-      if case .success(let offset) = result { entry.staged = offset }
+      entry.isBeingShared = false
+      if case .success(let offset) = result { entry.shared = offset }
       entries[state.id] = entry
       switch result {
       case .success:
         answer = .upload(entry.toldUpload)
-        stageIfDue(state.id)
+        shareIfDue(state.id)
       case .failure(.superseded): if entry.isReceiving { drop(state.id) }
       case .failure(let refusal): answer = .refused(refusal)
       }
@@ -163,11 +163,11 @@ extension UploadTable {
   }
 
   private mutating func take(
-    _ finding: StageFinding, _ opening: Opening, _ now: Int64
+    _ finding: SharedFinding, _ opening: Opening, _ now: Int64
   ) -> FileWorkResult? {
     let id = opening.id
     if case .held(let offset) = finding {
-      if entries[id]?.generation == opening.held?.generation { entries[id]?.staged = offset }
+      if entries[id]?.generation == opening.held?.generation { entries[id]?.shared = offset }
       return performHere(opening.work, for: opening.asker, now: now)
     }
     // What another thread reads of the upload must not change.
@@ -189,7 +189,7 @@ extension UploadTable {
   }
 
   private mutating func release(_ opening: Opening) {
-    stageOrders.append(.release(opening.id, generation: opening.generation))
+    sharingOrders.append(.release(opening.id, generation: opening.generation))
   }
 
   /// The file of the upload begins with a hole: its bytes are only needed once all are there.
@@ -204,13 +204,13 @@ extension UploadTable {
       try folder.disk.truncate(path, to: offset)
     }
     var entry = Entry(user: record.user, upload: record.upload(opening.id, offset: offset))
-    (entry.staged, entry.localFrom) = (offset, offset)
+    (entry.shared, entry.localFrom) = (offset, offset)
     entry.generation = opening.generation
     insert(entry)
   }
 }
 
 extension UploadTable.Entry {
-  /// Whether there may be something of it in the stage.
-  var isKnownToStage: Bool { staged != nil || isBeingStaged }
+  /// Whether there may be something of it in the bucket.
+  var isKnownToOthers: Bool { shared != nil || isBeingShared }
 }

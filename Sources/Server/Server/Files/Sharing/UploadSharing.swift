@@ -5,13 +5,13 @@ import Wire
 
 /// Uploads that are not complete, as objects that all relays reach, so that an upload goes on at another relay.
 ///
-/// What a client was told of its upload is in the stage. A relay that gets a request for an upload of another one claims it: it
-/// puts its claim, and lists the parts after that. A relay tells a client what it has staged only if it finds no greater claim
+/// What a client was told of its upload is in the bucket. A relay that gets a request for an upload of another one claims it: it
+/// puts its claim, and lists the parts after that. A relay tells a client what it has shared only if it finds no greater claim
 /// after its last part was put. So either the one that goes on finds the part, or the one before finds the claim, and tells nothing:
 /// a relay that was frozen in between cannot add to an upload that goes on elsewhere.
 ///
 /// Confined to a thread of its own; every call blocks.
-struct UploadStage {
+struct UploadSharing {
   enum Failure: Error {
     /// Another relay goes on with the upload, or has completed it.
     case superseded
@@ -23,16 +23,16 @@ struct UploadStage {
   }
 
   struct Holding {
-    var place: StagedUpload.Place
+    var place: SharedUpload.Place
     var claim: UploadClaim
     /// That of the table's entry.
     var generation: Int
     /// The parts that others had put before.
-    var base: [StagedPart]
-    var own: [StagedPart] = []
+    var base: [SharedPart]
+    var own: [SharedPart] = []
 
     /// What is to be removed, since a longer part has its bytes.
-    var replaced: [StagedPart] = []
+    var replaced: [SharedPart] = []
 
     var end: Int64 { (own.last ?? base.last)?.range.upperBound ?? 0 }
   }
@@ -50,16 +50,16 @@ struct UploadStage {
   private var sweptTo: String?
   private var sweptAt: Int64 = 0
 
-  /// - Parameter folder: that of the uploads, whose bytes are staged.
+  /// - Parameter folder: that of the uploads, whose bytes are shared.
   init(_ storage: any ObjectStorage, _ folder: FileFolder) {
     (self.storage, self.folder) = (storage, folder)
   }
 
-  // MARK: - Staging
+  // MARK: - Sharing
 
-  /// Stages an upload as far as it is on disk.
-  /// - Returns: how far it is staged.
-  mutating func stage(_ state: UploadTable.StagedState) throws(Failure) -> Int64 {
+  /// Shares an upload as far as it is on disk.
+  /// - Returns: how far it is shared.
+  mutating func share(_ state: UploadTable.SharingState) throws(Failure) -> Int64 {
     var holding: Holding
     if let held = holdings[state.id], held.generation == state.generation {
       holding = held
@@ -98,9 +98,9 @@ struct UploadStage {
       start = last.range.lowerBound
       kept.removeLast()
     }
-    let part = StagedPart(
+    let part = SharedPart(
       claim: holding.claim, range: start..<end,
-      parent: (kept.last ?? holding.base.last)?.claim.writer ?? StagedUpload.noWriter)
+      parent: (kept.last ?? holding.base.last)?.claim.writer ?? SharedUpload.noWriter)
     let bytes: [UInt8]
     do throws(SystemError) {
       let path = folder.upload(holding.place.id)
@@ -131,9 +131,9 @@ struct UploadStage {
   // MARK: - Going on
 
   /// Finds an upload, and claims it if that is wanted.
-  mutating func open(_ opening: UploadTable.Opening, now: Int64) throws(Failure) -> StageFinding {
+  mutating func open(_ opening: UploadTable.Opening, now: Int64) throws(Failure) -> SharedFinding {
     if let held = opening.held, holdings[opening.id]?.generation == held.generation {
-      do throws(Failure) { return .held(try stage(held)) } catch {
+      do throws(Failure) { return .held(try share(held)) } catch {
         guard case .superseded = error else { throw error }
       }
     }
@@ -147,11 +147,11 @@ struct UploadStage {
     }
     let number = (found.claims.map(\.number).max() ?? 0) + 1
     // An upload that goes from relay to relay all the time begins again.
-    guard number < StagedUpload.claimsLimit else { return .nothing }
+    guard number < SharedUpload.claimsLimit else { return .nothing }
     let claim = UploadClaim(
       number: number, writer: RandomName.next(bytes: Self.writerBytes))
     try put([], as: found.place.name(of: claim))
-    guard let base = try staged(opening.id)?.path else { return .nothing }
+    guard let base = try shared(opening.id)?.path else { return .nothing }
     let holding = Holding(
       place: found.place, claim: claim, generation: opening.generation, base: base)
     holdings[opening.id] = holding
@@ -161,9 +161,9 @@ struct UploadStage {
   private func find(
     _ id: String
   ) throws(Failure) -> (
-    place: StagedUpload.Place, record: UploadRecord, claims: Set<UploadClaim>, path: [StagedPart]
+    place: SharedUpload.Place, record: UploadRecord, claims: Set<UploadClaim>, path: [SharedPart]
   )? {
-    guard let upload = try staged(id), let path = upload.path else { return nil }
+    guard let upload = try shared(id), let path = upload.path else { return nil }
     do throws(StorageError) {
       guard let record = UploadRecord(json: try storage.get(upload.place.record, nil)) else {
         return nil
@@ -175,8 +175,8 @@ struct UploadStage {
     }
   }
 
-  private func staged(_ id: String) throws(Failure) -> StagedUpload? {
-    StagedUpload(names: try names(of: id))
+  private func shared(_ id: String) throws(Failure) -> SharedUpload? {
+    SharedUpload(names: try names(of: id))
   }
 
   private func names(of id: String) throws(Failure) -> [String] {
@@ -191,7 +191,7 @@ struct UploadStage {
     }
   }
 
-  /// Writes the bytes that others have staged into the file of an upload, which is complete then.
+  /// Writes the bytes that others have shared into the file of an upload, which is complete then.
   mutating func assemble(_ id: String, generation: Int) throws(Failure) {
     guard let holding = holdings[id], holding.generation == generation else { throw .superseded }
     try check(holding)
@@ -215,11 +215,11 @@ struct UploadStage {
     if holdings[id]?.generation == generation { holdings[id] = nil }
   }
 
-  /// Removes what is staged of an upload. The record goes first: without it there is no upload.
+  /// Removes what is shared of an upload. The record goes first: without it there is no upload.
   mutating func discard(_ id: String) throws(Failure) {
     holdings[id] = nil
     let names = try names(of: id)
-    let record = StagedUpload(names: names)?.place.record
+    let record = SharedUpload(names: names)?.place.record
     for name in [record].compactMap(\.self) + names.filter({ $0 != record }) {
       try attempt { () throws(StorageError) in try storage.delete(name) }
     }
@@ -245,7 +245,7 @@ struct UploadStage {
       try storage.names(startingWith: "", after: place, limit: Self.namesAtOnce)
     }
     for name in names {
-      guard let (upload, _) = StagedUpload.Place.read(name), upload.expiresAt <= now else {
+      guard let (upload, _) = SharedUpload.Place.read(name), upload.expiresAt <= now else {
         continue
       }
       try attempt { () throws(StorageError) in try storage.delete(name) }
@@ -264,11 +264,11 @@ struct UploadStage {
   }
 }
 
-/// What the stage has of an upload.
-enum StageFinding: Sendable {
-  /// This relay still has the upload, and it is staged up to there.
+/// What the bucket has of an upload.
+enum SharedFinding: Sendable {
+  /// This relay still has the upload, and it is shared up to there.
   case held(Int64)
-  /// As other relays have staged it.
+  /// As other relays have shared it.
   case elsewhere(Upload)
   /// This relay goes on with it.
   case claimed(UploadRecord, offset: Int64)

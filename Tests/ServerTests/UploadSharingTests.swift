@@ -9,20 +9,20 @@ import Testing
 
 @testable import Server
 
-/// Several relays with one stage, a folder; each is its table of uploads and what carries out the table's orders.
+/// Several relays with one bucket, a folder; each is its table of uploads and what carries out the table's orders.
 @Suite struct `Uploads that go on at another relay` {
   private let temporary: TemporaryFolder
   private let storage: MeddledStorage
 
   init() throws {
     temporary = try TemporaryFolder()
-    let folder = FolderStorage(temporary["stage"])
+    let folder = FolderStorage(temporary["bucket"])
     try folder.claim()
     storage = MeddledStorage(folder)
   }
 
-  private func relay(_ name: String) -> StagingRelay {
-    StagingRelay(FileFolder(path: temporary[name]), storage)
+  private func relay(_ name: String) -> SharingRelay {
+    SharingRelay(FileFolder(path: temporary[name]), storage)
   }
 
   private var objects: [String] {
@@ -41,7 +41,7 @@ import Testing
     #expect(try objects == [])
   }
 
-  @Test func `are not staged if their first request completes them`() throws {
+  @Test func `are not shared if their first request completes them`() throws {
     let a = relay("a")
     #expect(a.append("hello", to: try a.create(5, ends: false), at: 0) == nil)
     #expect(try objects == [])
@@ -69,7 +69,7 @@ import Testing
     a.write("aaaaa", to: id)
     #expect(b.append("BB", to: id, at: 5) == 7)
     #expect(a.end(id) == .superseded)
-    // What it has staged is there, and counts for nothing.
+    // What it has shared is there, and counts for nothing.
     #expect(try objects.contains { $0.contains(".0.10.") })
     #expect(c.offset(of: id) == 7)
     #expect(c.append("CCCCCCCC", to: id, at: 7) == nil)
@@ -99,7 +99,7 @@ import Testing
     #expect(a.placed[id] == "AAAAABBBBBCCCCC")
   }
 
-  @Test func `are staged a second after a request broke off`() throws {
+  @Test func `are shared a second after a request broke off`() throws {
     let (a, b) = (relay("a"), relay("b"))
     let id = try a.create(10)
     #expect(a.begin(id, at: 0, bytes: 10))
@@ -111,15 +111,15 @@ import Testing
     #expect(b.offset(of: id) == 5)
   }
 
-  @Test func `are staged part by part while a request goes on`() throws {
+  @Test func `are shared part by part while a request goes on`() throws {
     let (a, b) = (relay("a"), relay("b"))
-    let part = String(repeating: "x", count: Int(UploadStage.partBytes))
-    let id = try a.create(UploadStage.partBytes * 2 + 5)
-    #expect(a.begin(id, at: 0, bytes: UploadStage.partBytes * 2 + 5))
+    let part = String(repeating: "x", count: Int(UploadSharing.partBytes))
+    let id = try a.create(UploadSharing.partBytes * 2 + 5)
+    #expect(a.begin(id, at: 0, bytes: UploadSharing.partBytes * 2 + 5))
     a.write(String(part.dropLast()), to: id)
     #expect(b.offset(of: id) == 0)
     a.write("xx", to: id)
-    #expect(b.offset(of: id) == UploadStage.partBytes + 1)
+    #expect(b.offset(of: id) == UploadSharing.partBytes + 1)
   }
 
   @Test func `go on after the relay was killed, from nothing on its disk`() throws {
@@ -147,7 +147,7 @@ import Testing
     while offset < 100, let next = relays[Int(offset + 1) % 2].append("x", to: id, at: offset) {
       offset = next
     }
-    #expect(offset == Int64(StagedUpload.claimsLimit) - 1)
+    #expect(offset == Int64(SharedUpload.claimsLimit) - 1)
   }
 
   @Test func `are gone for all after a day, and their objects within the hour`() throws {
@@ -216,9 +216,9 @@ import Testing
 }
 
 /// A relay, as far as it has uploads.
-private final class StagingRelay {
+private final class SharingRelay {
   private var table: UploadTable
-  private var worker: StageWorker
+  private var worker: SharingWorker
   private let storage: MeddledStorage
   private let folder: FileFolder
   private let asker: UploadTable.Asker
@@ -229,13 +229,13 @@ private final class StagingRelay {
 
   init(_ folder: FileFolder, _ storage: MeddledStorage) {
     var options = UploadTable.Options()
-    options.areStaged = true
+    options.areShared = true
     self.storage = storage
     self.folder = folder
     asker = UploadTable.Asker(worker: .upkeep, loop: 0)
     table = UploadTable(folder, options, FileCounts(), report: { _ in })
-    worker = StageWorker(
-      stage: UploadStage(storage, folder),
+    worker = SharingWorker(
+      uploads: UploadSharing(storage, folder),
       outage: BytesOutage(FolderBytes(folder: folder)) { Issue.record("\($0)") })
   }
 
@@ -251,7 +251,7 @@ private final class StagingRelay {
 
   private func carryOut() {
     while true {
-      let orders = table.takeStageOrders()
+      let orders = table.takeSharingOrders()
       if orders.isEmpty { break }
       for order in orders {
         if let answer = worker.carryOut(order, now: now) { table.take(answer, now: now) }
@@ -313,9 +313,9 @@ private final class StagingRelay {
 
   func sweep() { worker.sweep(now: now) }
 
-  /// Returns what this relay has staged of an upload, and found there.
+  /// Returns what this relay has shared of an upload, and found there.
   func content(of id: String) -> String? {
-    guard let holding = worker.stage.holdings[id] else { return nil }
+    guard let holding = worker.uploads.holdings[id] else { return nil }
     let bytes = try? (holding.base + holding.own).flatMap {
       try storage.get(holding.place.name(of: $0), nil)
     }
