@@ -6,7 +6,7 @@ import { isRoomName, plain } from "./format.js";
 import { ask, choose, show } from "./popups.js";
 import { report } from "./problems.js";
 
-/** @import { Row } from "./list.js" */
+/** @import { Conversations, Row } from "./conversations.js" */
 /** @import { People } from "./people.js" */
 /** @import { Relay } from "./relay-client/relay.js" */
 
@@ -25,7 +25,7 @@ const about = ({ isNew, room, user }) =>
       : `@${user}`;
 
 /**
- * @typedef {{list: {find: (query: string) => Row[]}, people: People, relay: Relay,
+ * @typedef {{list: {conversations: Conversations}, people: People, relay: Relay,
  *   open: (row: Row, options: {isOpened: boolean}) => void}} Messenger
  */
 
@@ -40,7 +40,7 @@ const chooseConversation = (place, label, placeholder, { list, people }) =>
   choose(place, {
     label,
     placeholder,
-    choices: (query) => list.find(query),
+    choices: (query) => list.conversations.find(query),
     view: choice,
     search: async (query, signal) => {
       await people.search(query, signal);

@@ -7,7 +7,7 @@ import { isContent } from "./relay-client/fold.js";
 /** @import { RelayError } from "./relay-client/errors.js" */
 /** @import { Relay } from "./relay-client/relay.js" */
 /** @import { Message } from "./relay-client/types.js" */
-/** @import { Row } from "./list.js" */
+/** @import { Row } from "./conversations.js" */
 
 /** The largest page of the relay. */
 const pageSize = 500;

@@ -2,63 +2,30 @@
 
 import { avatar } from "./avatars.js";
 import { calendar } from "./calendar.js";
+import { Conversations } from "./conversations.js";
 import { el, focused, iconButton, keys, unset } from "./dom.js";
-import {
-  brief,
-  directRoom,
-  isRoomName,
-  isUserName,
-  line,
-  matching,
-  plain,
-  time,
-} from "./format.js";
+import { brief, line, plain, time } from "./format.js";
 import { healthText, isOverdue } from "./health.js";
 import { load } from "./problems.js";
 import { gist } from "./row.js";
 
-const keptRows = 100;
-const keepMs = 500;
 /** How soon the list of a hidden page changes. */
 const hiddenMs = 500;
 
 /** @import { Pictures } from "./avatars.js" */
-/** @import { Kept } from "./kept.js" */
+/** @import { Last, Row } from "./conversations.js" */
 /** @import { Muted } from "./muted.js" */
 /** @import { People } from "./people.js" */
 /** @import { Relay } from "./relay-client/relay.js" */
-/** @import { Message, RoomRow } from "./relay-client/types.js" */
 /** @import { Requests } from "./requests.js" */
 /** @import { Messenger } from "./types.js" */
-
-/**
- * What is kept of a row of relay-client on this device, or all of it.
- * @typedef {Pick<RoomRow, "room" | "title" | "head" | "peer" | "request" | "unread" | "unreadMore"> &
- *   {last?: Last}}
- *   KeptRow
- */
-
-/**
- * @typedef {Pick<Message, "from" | "at" | "seq" | "kind" | "deleted" | "text" | "editedAt">} Last
- */
-
-/**
- * @typedef {object} Row
- * @property {string} room
- * @property {string} title
- * @property {string} [user] of the peer, or undefined for a room
- * @property {number} [head]
- * @property {number} unread
- * @property {boolean} [unreadMore]
- * @property {Last} [last]
- * @property {boolean} [request] a stranger has begun it
- * @property {boolean} [isNew] nobody has written yet, and the directory does not have the person
- */
 
 /** @typedef {HTMLLIElement & {row: Row, button: HTMLButtonElement, signature?: string}} Item */
 
 /** Reports `choose` {row, isOpened}, `menu` {anchor}, `search` {query} and `count`. */
 export class ConversationList extends HTMLElement {
+  /** @type {Conversations} */
+  conversations = unset();
   /** @type {Relay} */
   #relay = unset();
   /** @type {People} */
@@ -72,14 +39,6 @@ export class ConversationList extends HTMLElement {
   #ignored;
   /** Once there are requests. @type {Promise<Requests> | undefined} */
   #requests;
-  /** What was there last: it is shown until there is a connection. @type {KeptRow[]} */
-  #kept = [];
-  /** @type {Kept | undefined} */
-  #store;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #keeping;
-  /** Rooms that were left off the list, and their head then. @type {Map<string, number>} */
-  #left = new Map();
   /** The state of the connection for which the list was drawn. @type {string | undefined} */
   #state;
   #isLoading = false;
@@ -91,8 +50,6 @@ export class ConversationList extends HTMLElement {
   #elements = new Map();
   #query = "";
   #searching = new AbortController();
-  /** @type {string | undefined} */
-  #open;
   /** @type {string | undefined} */
   #current;
   #frame = 0;
@@ -159,7 +116,7 @@ export class ConversationList extends HTMLElement {
 
   /** @param {Messenger} messenger */
   start({ relay, people, pictures, user, muted, ignored, kept }) {
-    this.#store = kept;
+    this.conversations = new Conversations({ relay, people, user, muted, kept });
     this.#muted = muted;
     this.#ignored = ignored;
     for (const one of [muted, ignored]) one?.addEventListener("change", () => this.#later());
@@ -168,10 +125,9 @@ export class ConversationList extends HTMLElement {
     this.#relay = relay;
     this.#people = people;
     this.#pictures = pictures;
-    this.#kept = this.#restore();
     relay.rooms.on("change", () => {
       this.#later();
-      this.#keep();
+      this.conversations.keep();
     });
     relay.on("health", ({ state }) => {
       this.#showHealth();
@@ -196,7 +152,7 @@ export class ConversationList extends HTMLElement {
 
   /** @override */
   focus() {
-    const item = this.#elements.get(this.#current ?? this.#open ?? "");
+    const item = this.#elements.get(this.#current ?? this.conversations.open ?? "");
     (item?.button ?? this.#list.querySelector("button") ?? this.#input).focus();
   }
 
@@ -205,104 +161,9 @@ export class ConversationList extends HTMLElement {
     this.#input.select();
   }
 
-  /**
-   * All conversations that are known, the latest message first, then the people one has not written
-   * with.
-   * @returns {Row[]}
-   */
-  get all() {
-    const { list } = this.#relay.rooms;
-    /** @type {KeptRow[]} */
-    const known = list.length > 0 || this.#relay.health.state === "online" ? list : this.#kept;
-    const there = known.filter(
-      ({ room, head }) => room === this.#open || !(head <= (this.#left.get(room) ?? -1)),
-    );
-    /** @type {Row[]} */
-    const rows = there.map((row) => ({
-      ...row,
-      user: row.peer,
-      title:
-        row.peer === undefined
-          ? (row.title ?? row.room)
-          : (this.#people.name(row.peer) ??
-            (row.title && row.title !== row.room ? row.title : row.peer)),
-    }));
-    const rooms = new Set(rows.map(({ room }) => room));
-    for (const person of this.#people.known.values()) {
-      if (!person.room || rooms.has(person.room) || person.user === this.#user) continue;
-      rows.push({
-        room: person.room,
-        title: person.name || person.user,
-        user: person.user,
-        unread: 0,
-      });
-    }
-    return rows;
-  }
-
-  /**
-   * The conversations that have the words, then a person who is not in the directory. A room that
-   * is not in the list is offered only where one asks for a room by `#`: what is meant for a person
-   * must not be read by all. After `@` there are no rooms.
-   * @param {string} query
-   * @returns {Row[]}
-   */
-  find(query) {
-    const [, sign, words] = /** @type {RegExpExecArray} */ (/^\s*([@#]?)([\s\S]*)$/.exec(query));
-    const all =
-      sign === ""
-        ? this.all
-        : this.all.filter(({ user }) => (user === undefined) === (sign === "#"));
-    const rows = matching(all, words);
-    const name = words.trim().toLowerCase();
-    const add = (/** @type {string} */ room, /** @type {string | undefined} */ user) =>
-      all.some((row) => row.room === room) ||
-      rows.push({ room, user, title: name, unread: 0, isNew: true });
-    if (sign === "#" && isRoomName(name)) add(name, undefined);
-    if (sign !== "#" && isUserName(name) && name !== this.#user)
-      add(directRoom(this.#user, name), name);
-    return rows;
-  }
-
-  #restore() {
-    const rows = this.#store?.value("list");
-    return Array.isArray(rows) ? rows : [];
-  }
-
-  #keep() {
-    if (this.#keeping !== undefined) return;
-    this.#keeping = setTimeout(() => {
-      this.#keeping = undefined;
-      const rows = this.#relay.rooms.list
-        .slice(0, keptRows)
-        .map(({ room, title, head, peer, request, unread, last }) => ({
-          room,
-          title: peer === undefined ? title : (this.#people.name(peer) ?? title),
-          head,
-          peer,
-          request,
-          unread,
-          last: last && {
-            from: last.from,
-            at: last.at,
-            seq: last.seq,
-            kind: last.kind,
-            deleted: last.deleted,
-            text: last.text?.slice(0, 200),
-          },
-        }));
-      if (rows.length > 0) this.#store?.set("list", rows);
-    }, keepMs);
-  }
-
-  /** @param {string} room @returns {Row | undefined} */
-  row(room) {
-    return this.all.find((row) => row.room === room);
-  }
-
   /** Marks the open conversation. @param {string | undefined} room */
   select(room) {
-    this.#open = room;
+    this.conversations.open = room;
     this.#current = room;
     this.#update();
     this.#elements.get(room ?? "")?.scrollIntoView({ block: "nearest" });
@@ -314,24 +175,10 @@ export class ConversationList extends HTMLElement {
    * @param {boolean} isUnread
    */
   neighbor(step, isUnread) {
-    const rows = this.#rows.filter((row) => row.room === this.#open || !isUnread || row.unread > 0);
-    const index = rows.findIndex((row) => row.room === this.#open);
+    const { open } = this.conversations;
+    const rows = this.#rows.filter((row) => row.room === open || !isUnread || row.unread > 0);
+    const index = rows.findIndex((row) => row.room === open);
     return rows.length === 0 ? undefined : rows[(index + step + rows.length) % rows.length];
-  }
-
-  get unread() {
-    const isQuiet = (/** @type {Row} */ { room, request }) => request || this.#muted?.has(room);
-    return this.all.reduce((sum, row) => sum + (isQuiet(row) ? 0 : row.unread), 0);
-  }
-
-  /**
-   * Takes a room that was left off the list, until something happens in it.
-   * @param {string} room
-   */
-  forget(room) {
-    const row = this.#relay.rooms.list.find((one) => one.room === room);
-    if (row && !row.listed) this.#left.set(room, row.head);
-    this.#later();
   }
 
   // MARK: Drawing
@@ -348,7 +195,7 @@ export class ConversationList extends HTMLElement {
     this.#frame = 0;
     this.#hidden = undefined;
     if (!this.#relay) return;
-    const found = this.find(this.#query);
+    const found = this.conversations.find(this.#query);
     this.#rows = this.#query ? found : found.filter(({ request }) => !request);
     this.#showRequests(this.#query ? [] : found.filter(({ request }) => request));
     const rooms = new Set(this.#rows.map((row) => row.room));
@@ -406,7 +253,7 @@ export class ConversationList extends HTMLElement {
   /** @param {Item} element @param {Row} row */
   #draw(element, row) {
     const presence = row.user === undefined ? undefined : this.#people.presence(row.user);
-    const isOpen = row.room === this.#open;
+    const isOpen = row.room === this.conversations.open;
     const picture = row.user !== undefined && this.#people.known.get(row.user)?.avatar;
     const isBlocked = row.last && row.user === undefined && this.#relay.blocks.has(row.last.from);
     /** @type {Last | undefined} */
@@ -488,7 +335,7 @@ export class ConversationList extends HTMLElement {
   #setTabStop() {
     const current =
       this.#elements.get(this.#current ?? "") ??
-      this.#elements.get(this.#open ?? "") ??
+      this.#elements.get(this.conversations.open ?? "") ??
       this.#list.firstElementChild;
     for (const item of this.#elements.values()) {
       const index = item === current ? 0 : -1;

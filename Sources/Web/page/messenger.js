@@ -16,7 +16,7 @@ import { allowed } from "./relay-client/allowed.js";
 import { RoomView } from "./room-view.js";
 import { root } from "./root.js";
 
-/** @import { Row } from "./list.js" */
+/** @import { Row } from "./conversations.js" */
 /** @import { Notifier } from "./notifier.js" */
 /** @import { RelayError } from "./relay-client/errors.js" */
 /** @import { Relay } from "./relay-client/relay.js" */
@@ -152,7 +152,7 @@ export class Messenger {
 
   /** @param {{room: string, title: string}} row @param {{isOpened?: boolean, isSilent?: boolean}} [options] */
   open(row, { isOpened = false, isSilent = false } = {}) {
-    const known = this.list.row(row.room) ?? row;
+    const known = this.list.conversations.row(row.room) ?? row;
     const peer = this.#peer(known.room);
     if (this.view.room !== known.room || this.view.refusal) {
       this.#open = { room: known.room, title: known.title, peer };
@@ -223,7 +223,7 @@ export class Messenger {
 
   /** The name may come after the conversation was opened. */
   #renameOpen() {
-    const known = this.#open && this.list.row(this.#open.room);
+    const known = this.#open && this.list.conversations.row(this.#open.room);
     if (this.#open && known && known.title !== this.#open.title) {
       this.#open.title = known.title;
       this.view.rename(known.title);
@@ -232,7 +232,7 @@ export class Messenger {
   }
 
   #showCount() {
-    const count = this.list.unread;
+    const count = this.list.conversations.unread;
     const title =
       this.#open && place.classList.contains("in-conversation")
         ? `${plain(this.#open.title)} · relay`
@@ -327,7 +327,7 @@ export class Messenger {
     this.view.hidden = true;
     this.nothing.hidden = false;
     this.#open = undefined;
-    this.list.forget(name);
+    this.list.conversations.forget(name);
     this.list.select(undefined);
     this.#back();
   }

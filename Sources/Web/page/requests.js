@@ -8,7 +8,7 @@ import { styled } from "./opening.js";
 import { report } from "./problems.js";
 import { gist } from "./row.js";
 
-/** @import { Row } from "./list.js" */
+/** @import { Row } from "./conversations.js" */
 /** @import { Muted } from "./muted.js" */
 /** @import { Relay } from "./relay-client/relay.js" */
 

@@ -9,7 +9,7 @@ import { messageOf } from "./problems.js";
 import { gist } from "./row.js";
 
 /** @import { Found } from "./find.js" */
-/** @import { Row } from "./list.js" */
+/** @import { Conversations, Row } from "./conversations.js" */
 /** @import { People } from "./people.js" */
 /** @import { Relay } from "./relay-client/relay.js" */
 /** @import { RoomView } from "./room-view.js" */
@@ -21,7 +21,7 @@ const shownLength = 160;
 
 /**
  * @param {HTMLElement} place
- * @param {{relay: Relay, user: string, people: People, list: {all: Row[]}, view: RoomView,
+ * @param {{relay: Relay, user: string, people: People, list: {conversations: Conversations}, view: RoomView,
  *   open: (row: Row) => void}} messenger
  * @param {string} query
  */
@@ -122,7 +122,9 @@ export function searchAll(place, messenger, query) {
       status.textContent = "";
       return;
     }
-    const rows = list.all.filter(({ head = 0, last }) => head > 0 || last !== undefined);
+    const rows = list.conversations.all.filter(
+      ({ head = 0, last }) => head > 0 || last !== undefined,
+    );
     run(new SearchAll(relay, rows, isMatch, isOpen));
   };
 
