@@ -11,6 +11,7 @@ import tempfile
 
 from accounts import Browser, Person, first, play, redirected
 from oidc import ALLOWED, CLIENT, FORGERIES, SECRET, Provider
+from relay import free_port
 
 START = "/sign-in/oidc"
 
@@ -238,12 +239,6 @@ async def device_flow(start, cache):
     assert ada.post(f"/v1/device/{asked['user_code']}", {"allow": True}).status == 204
     rest, _ = client.communicate("go on\n", timeout=60)
     assert (client.returncode, rest) == (0, "ada\n"), rest
-
-
-def free_port():
-    """For providers that have to know the relay's address before it starts."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
 """A relay as a process, for the scripts of the tests and of the load tests."""
 import json
 import pathlib
+import random
 import re
 import secrets
 import signal
+import socket
 import sqlite3
 import subprocess
 import time
@@ -27,6 +29,17 @@ def wait(condition, what, patience_s=PATIENCE_S):
     return value
 
 
+def free_port():
+    """A port that was free a moment ago. It is below those that the system gives to connections, and to tests that ask for any
+    (ip_local_port_range), so that none of them gets it while a relay is not running."""
+    while True:
+        try:
+            with socket.create_server(("127.0.0.1", random.randrange(20_000, 32_768))) as server:
+                return server.getsockname()[1]
+        except OSError:
+            pass
+
+
 class NotStarted(Exception):
     """The relay has ended before it listened; the text is what it has printed."""
 
@@ -36,7 +49,7 @@ class Relay:
 
     def __init__(self, program, folder, configuration="", *flags, port=0):
         self.databases = []
-        self.program, self.folder, self.port = program, pathlib.Path(folder), port
+        self.program, self.folder, self.port = program, pathlib.Path(folder), port or free_port()
         self.data = self.folder / "data"
         self.configuration, self.flags = configuration, flags
         self.start()

@@ -117,8 +117,9 @@ final class FrontProxy {
   }
 }
 
-/// A port that was free a moment ago, for a proxy, which does not tell which one it got. It is below those
-/// that the system gives to connections (ip_local_port_range), so that none of them gets it meanwhile.
+/// A port that was free a moment ago, for a proxy, which does not tell which one it got, and for a relay that is to
+/// start again on it. It is below those that the system gives to connections, and to tests that ask for any
+/// (ip_local_port_range), so that none of them gets it meanwhile.
 func freePort() throws -> UInt16 {
   for _ in 0..<1000 {
     let port = UInt16.random(in: 20_000..<32_768)

@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// A relay that a test has started, on a port that the system chose and keeps over a restart.
+/// A relay that a test has started, on a port that it keeps over a restart.
 final class RelayProcess {
   let folder: TemporaryFolder
   private(set) var port: UInt16 = 0
@@ -28,7 +28,7 @@ final class RelayProcess {
       "listen: 127.0.0.1:0\ndata: \(data)\nmetrics: { token: \(Self.metricsToken) }\n\(configuration)\n",
       to: "relay.yaml")
     self.wrapper = wrapper
-    process = try Self.serve(folder, port: 0, under: wrapper)
+    process = try Self.serve(folder, port: try freePort(), under: wrapper)
     try waitUntilListening()
   }
 
