@@ -71,6 +71,44 @@ import TLS
     #expect(folder.status(of: folder.upload(id))?.size == 0)
   }
 
+  /// The sync that a disk does by itself is late, or comes in another order.
+  @Test func `lose what was not checked, whatever a loss of power undoes of their record`() throws {
+    var table = table()
+    let id = try create(10, &table)
+    let record = try WholeFile.read(folder.record(id))
+    _ = begin(id, 0, &table, isChecked: true)
+    _ = table.perform(.write(id, Array("hel".utf8)), for: Self.asker, now: 1000)
+    try WholeFile.write(record, to: folder.record(id))
+    var restarted = self.table()
+    #expect(
+      upload(restarted.perform(.find(id, user: "ada"), for: Self.asker, now: 1000))?.offset == 0)
+  }
+
+  @Test(arguments: [0, 3])
+  func `have checked bytes where they end, and nothing of others`(offset: Int) throws {
+    var table = table()
+    let placer = FilePlacer(
+      folder, FolderBytes(folder: folder), MediaFiles(pictures: nil), FileCounts())
+    let id = try create(8, &table)
+    if offset > 0 {
+      _ = begin(id, 0, &table)
+      _ = table.perform(.write(id, Array("abc".utf8)), for: Self.asker, now: 1000)
+    }
+    for (text, isRight) in [("hallo", false), ("hello", true)] {
+      _ = begin(id, Int64(offset), &table, isChecked: true)
+      _ = table.perform(.write(id, Array(text.utf8)), for: Self.asker, now: 1000)
+      let checksum = UploadChecksum(
+        algorithm: .sha256, digest: SHA256Digest.of(Array("hello".utf8)))
+      _ = table.perform(.end(id, checksum), for: Self.asker, now: 1000)
+      #expect(try placer.check(id, at: Int64(offset), checksum) == isRight)
+      table.take(checked: .success(isRight), of: id, now: 1000)
+      #expect(folder.disk.names(in: folder.uploads)?.sorted() == [id, "\(id).json"].sorted())
+    }
+    #expect(
+      try WholeFile.read(folder.upload(id)) == Array("abc".utf8.prefix(offset))
+        + Array("hello".utf8))
+  }
+
   @Test func `take bytes of the request that began last`() throws {
     var table = table()
     let id = try create(10, &table)
@@ -180,7 +218,7 @@ import TLS
     _ = table.perform(.write(id, Array("hello".utf8)), for: Self.asker, now: 1000)
     let checksum = UploadChecksum(algorithm: .sha1, digest: [])
     _ = table.perform(.end(id, checksum), for: Self.asker, now: 1000)
-    table.take(checked: .failure(.failed), of: id)
+    table.take(checked: .failure(.failed), of: id, now: 1000)
     #expect(refusal(table.takeAnswers().first?.1) == .failed)
     // None of them counts: they are sent again.
     let found = table.perform(.find(id, user: "ada"), for: Self.asker, now: 1000)
@@ -200,7 +238,7 @@ import TLS
     _ = table.perform(.terminate(id, user: "ada"), for: Self.other, now: 1000)
     let answers = table.takeAnswers()
     #expect(answers.count == 1 && answers.first?.0 == Self.asker)
-    table.take(checked: .success(true), of: id)
+    table.take(checked: .success(true), of: id, now: 1000)
     #expect(table.takeAnswers().isEmpty)
   }
 

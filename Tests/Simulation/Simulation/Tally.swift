@@ -119,6 +119,7 @@ public struct Tally: Sendable {
     case fileUploaded = "uploads that became files"
     case uploadResumed = "uploads that went on after a break"
     case uploadBegun = "uploads that began again"
+    case partDamaged = "parts of uploads without their checksum"
     case fileNamed = "entries that name files"
     case fileForwarded = "files that were sent on"
     case fileRefused = "files that a user may not name"

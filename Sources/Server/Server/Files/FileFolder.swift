@@ -18,6 +18,7 @@ package struct FileFolder: Sendable {
 
   var uploads: String { "\(path)/uploads" }
   func upload(_ id: String) -> String { "\(uploads)/\(id)" }
+  func unchecked(_ id: String) -> String { "\(uploads)/\(id).unchecked" }
   func record(_ id: String) -> String { "\(uploads)/\(id).json" }
   func subfolder(of hash: String) -> String { "\(path)/\(hash.prefix(2))" }
   package func stored(_ hash: String) -> String { "\(subfolder(of: hash))/\(hash)" }
@@ -93,19 +94,41 @@ package struct FileFolder: Sendable {
     }
   }
 
-  /// Returns the digest of a file from an offset on.
+  /// Appends the unchecked bytes of an upload at an offset, its end.
+  func appendUnchecked(_ id: String, at offset: Int64) throws(SystemError) {
+    let (unchecked, upload) = (unchecked(id), upload(id))
+    // Most uploads with a checksum are a single request.
+    if offset == 0 { return try disk.rename(unchecked, to: upload) }
+    do throws(SystemError) {
+      try forEachBlock(of: unchecked) { (block, place) throws(SystemError) in
+        try disk.write(block, to: upload, at: offset + place)
+      }
+    } catch {
+      try? disk.truncate(upload, to: offset)
+      throw error
+    }
+    remove(unchecked)
+  }
+
+  /// Returns the digest of a file.
   func digest(
-    of path: String, from start: Int64 = 0, _ algorithm: UploadChecksum.Algorithm = .sha256
+    of path: String, _ algorithm: UploadChecksum.Algorithm = .sha256
   ) throws(SystemError) -> [UInt8] {
     var digest = DigestStream(algorithm == .sha1 ? .sha1 : .sha256)
-    var offset = start
+    try forEachBlock(of: path) { (block, _) in digest.add(block, count: block.count) }
+    return digest.finish()
+  }
+
+  private func forEachBlock(
+    of path: String, _ body: (_ block: [UInt8], _ offset: Int64) throws(SystemError) -> Void
+  ) throws(SystemError) {
+    var offset: Int64 = 0
     while true {
       let block = try disk.read(path, at: offset, bytes: 1 << 18).bytes
-      if block.isEmpty { break }
-      digest.add(block, count: block.count)
+      if block.isEmpty { return }
+      try body(block, offset)
       offset += Int64(block.count)
     }
-    return digest.finish()
   }
 }
 

@@ -148,7 +148,7 @@ final class FileKeeper: Sendable {
             mailboxes[asker.loop].post(.files(result, asker.worker))
           }
         case .placed(let id, let result): table.take(result, of: id)
-        case .checked(let id, let result): table.take(checked: result, of: id)
+        case .checked(let id, let result): table.take(checked: result, of: id, now: now)
         case .shared(let answer): table.take(answer, now: now)
         }
       }
@@ -198,7 +198,7 @@ final class FileKeeper: Sendable {
         tasks.append(.placed(id, result))
       case .order(.check(let id, _, let offset, let checksum)):
         let result = outage.watch { () throws(FileBytesError) in
-          try placer.check(id, from: offset, checksum)
+          try placer.check(id, at: offset, checksum)
         }
         tasks.append(.checked(id, result))
       case .order(.sync(let id)):

@@ -77,13 +77,16 @@ package struct FilePlacer {
     return name
   }
 
-  /// Whether the bytes of an upload from an offset on have a checksum.
+  /// Appends the unchecked bytes of an upload at an offset, its end, if they have a checksum.
+  /// - Returns: whether they do.
   package func check(
-    _ id: String, from offset: Int64, _ checksum: UploadChecksum
+    _ id: String, at offset: Int64, _ checksum: UploadChecksum
   ) throws(FileBytesError) -> Bool {
     do throws(SystemError) {
-      return try folder.digest(of: folder.upload(id), from: offset, checksum.algorithm)
-        == checksum.digest
+      let digest = try folder.digest(of: folder.unchecked(id), checksum.algorithm)
+      guard digest == checksum.digest else { return false }
+      try folder.appendUnchecked(id, at: offset)
+      return true
     } catch {
       throw FileBytesError(error)
     }

@@ -3,7 +3,7 @@ import TLS
 import WebSocket
 import Wire
 
-/// What is kept of an upload beside its bytes.
+/// What is kept of an upload beside its bytes. It never changes.
 struct UploadRecord: Equatable, Sendable {
   static let limitBytes = 1 << 17
 
@@ -12,14 +12,11 @@ struct UploadRecord: Equatable, Sendable {
   /// Milliseconds since 1970.
   var expiresAt: Int64
   var metadata: String
-  /// The bytes from here on count once they are checked.
-  var uncheckedFrom: Int64?
 
   var json: [UInt8] {
     var json = Array("{\"user\":".utf8)
     json.append(jsonString: user)
     json += Array(",\"bytes\":\(bytes),\"expires_at\":\(expiresAt)".utf8)
-    if let uncheckedFrom { json += Array(",\"unchecked_from\":\(uncheckedFrom)".utf8) }
     json += Array(",\"metadata\":".utf8)
     json.append(jsonString: metadata)
     return json + [UInt8(ascii: "}")]
@@ -37,9 +34,7 @@ extension UploadRecord {
       let bytes = json["bytes"]?.integer, let expiresAt = json["expires_at"]?.integer,
       let metadata = json["metadata"]?.string
     else { return nil }
-    self.init(
-      user: user, bytes: bytes, expiresAt: expiresAt, metadata: metadata,
-      uncheckedFrom: json["unchecked_from"]?.integer)
+    self.init(user: user, bytes: bytes, expiresAt: expiresAt, metadata: metadata)
   }
 }
 

@@ -25,37 +25,33 @@ extension UploadTable {
     var generation = 0
     /// The request that may write.
     var writer: Asker?
-    /// The bytes from here on count once they are checked.
-    var uncheckedFrom: Int64?
+    /// How many bytes the last request has brought that count once they are checked; `nil` = each counts when it comes.
+    var uncheckedBytes: Int64?
     /// Milliseconds since 1970; `nil` = all is synced.
     var writtenAt: Int64?
     /// Who waits for the file.
     var waiting: [Asker] = []
 
-    /// How far the upload is.
-    var sureUpload: Upload {
-      var upload = upload
-      upload.offset = uncheckedFrom ?? upload.offset
-      return upload
-    }
-
     /// What a client is told.
     var toldUpload: Upload {
-      var upload = sureUpload
+      var upload = upload
       upload.offset = shared ?? upload.offset
       return upload
     }
 
-    var isComplete: Bool { uncheckedFrom == nil && upload.offset == upload.bytes }
+    var isComplete: Bool { upload.offset == upload.bytes }
 
     var isReceiving: Bool { if case .receiving = phase { true } else { false } }
 
     var record: UploadRecord {
       UploadRecord(
-        user: user, bytes: upload.bytes, expiresAt: upload.expiresAt, metadata: upload.metadata,
-        uncheckedFrom: uncheckedFrom)
+        user: user, bytes: upload.bytes, expiresAt: upload.expiresAt, metadata: upload.metadata)
     }
 
-    var missingBytes: Int64 { upload.bytes - upload.offset + localFrom }
+    /// What may come yet.
+    var lackingBytes: Int64 { upload.bytes - upload.offset - (uncheckedBytes ?? 0) }
+
+    /// What the disk does not have yet.
+    var missingBytes: Int64 { lackingBytes + localFrom }
   }
 }

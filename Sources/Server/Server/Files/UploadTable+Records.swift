@@ -1,7 +1,7 @@
 import Gateway
 import Platform
 
-/// What is on the disk of an upload: its bytes, and a record beside them.
+/// What is on the disk of an upload: its bytes, those that are not checked yet, and a record beside them.
 extension UploadTable {
   func write(_ entry: Entry) throws(SystemError) {
     try folder.disk.write(entry.record.json, to: folder.record(entry.upload.id))
@@ -13,13 +13,13 @@ extension UploadTable {
     guard let record = json.flatMap({ UploadRecord(json: $0) }),
       let size = folder.status(of: folder.upload(id))?.size, size <= record.bytes
     else { return nil }
-    var entry = Entry(user: record.user, upload: record.upload(id, offset: size))
-    entry.uncheckedFrom = record.uncheckedFrom.map { min($0, size) }
-    return entry
+    return Entry(user: record.user, upload: record.upload(id, offset: size))
   }
 
   func removeFiles(of id: String) {
     folder.remove(folder.record(id))
+    // Another thread may be making them the upload's bytes.
+    folder.remove(folder.unchecked(id))
     folder.remove(folder.upload(id))
   }
 }

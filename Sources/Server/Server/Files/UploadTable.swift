@@ -8,7 +8,7 @@ import Wire
 ///
 /// An upload is its bytes and a record beside them. How far it is, is the size of its bytes: they are only appended, and
 /// file systems with a journal grow a file only after its data is written. So an upload goes on from there even
-/// after a loss of power.
+/// after a loss of power. What counts only once it is checked is in a file of its own until then, and of no use after a restart.
 package struct UploadTable {
   package struct Options: Sendable {
     /// 0 = no limit, for all of them.
@@ -27,7 +27,7 @@ package struct UploadTable {
   /// What other threads do for an upload; answered by `take`.
   package enum Order: Sendable {
     case place(String, user: String)
-    case check(String, user: String, from: Int64, UploadChecksum)
+    case check(String, user: String, at: Int64, UploadChecksum)
     case sync(String)
     case forget(String)
   }
@@ -200,16 +200,16 @@ package struct UploadTable {
       }
       return result(of: entry, id, for: asker)
     }
-    let sure = entry.sureUpload
-    guard offset == sure.offset else { throw .wrongOffset(sure.offset) }
-    guard bytes <= sure.bytes - offset else { throw .tooLong }
-    try writing { () throws(SystemError) in
-      if entry.uncheckedFrom != nil { try folder.disk.truncate(folder.upload(id), to: offset) }
-      let was = entry.uncheckedFrom
-      entry.uncheckedFrom = isChecked ? offset : nil
-      if was != entry.uncheckedFrom { try write(entry) }
+    guard offset == entry.upload.offset else { throw .wrongOffset(entry.upload.offset) }
+    guard bytes <= entry.upload.bytes - offset else { throw .tooLong }
+    if isChecked {
+      try writing { () throws(SystemError) in
+        try folder.disk.write([], to: folder.unchecked(id))
+      }
+    } else if entry.uncheckedBytes != nil {
+      folder.remove(folder.unchecked(id))
     }
-    entry.upload.offset = offset
+    entry.uncheckedBytes = isChecked ? 0 : nil
     entry.writer = asker
     set(id, to: entry)
     return .upload(entry.upload)
@@ -221,19 +221,25 @@ package struct UploadTable {
     guard var entry = entries[id], entry.writer == asker, case .receiving = entry.phase else {
       throw .superseded
     }
-    guard Int64(bytes.count) <= entry.upload.bytes - entry.upload.offset else { throw .tooLong }
-    let offset = entry.upload.offset
+    guard Int64(bytes.count) <= entry.lackingBytes else { throw .tooLong }
+    let (path, offset) =
+      entry.uncheckedBytes.map { (folder.unchecked(id), $0) }
+      ?? (folder.upload(id), entry.upload.offset)
     do throws(FileRefusal) {
       try writing { () throws(SystemError) in
-        try folder.disk.write(bytes, to: folder.upload(id), at: offset)
+        try folder.disk.write(bytes, to: path, at: offset)
       }
     } catch {
       // A part of the block may have been written.
-      try? folder.disk.truncate(folder.upload(id), to: offset)
+      try? folder.disk.truncate(path, to: offset)
       throw error
     }
-    entry.upload.offset += Int64(bytes.count)
-    entry.writtenAt = now
+    if entry.uncheckedBytes == nil {
+      entry.upload.offset += Int64(bytes.count)
+      entry.writtenAt = now
+    } else {
+      entry.uncheckedBytes? += Int64(bytes.count)
+    }
     set(id, to: entry)
     counts.add(received: bytes.count)
     shareIfDue(id)
@@ -248,8 +254,7 @@ package struct UploadTable {
     }
     guard let checksum else { return finishIfComplete(entry, id, for: asker) }
     entries[id]?.phase = .checking(checksum, asker)
-    orders.append(
-      .check(id, user: entry.user, from: entry.uncheckedFrom ?? 0, checksum))
+    orders.append(.check(id, user: entry.user, at: entry.upload.offset, checksum))
     return nil
   }
 
@@ -305,32 +310,26 @@ package struct UploadTable {
     }
   }
 
-  package mutating func take(checked result: Result<Bool, FileRefusal>, of id: String) {
+  package mutating func take(
+    checked result: Result<Bool, FileRefusal>, of id: String, now: Int64
+  ) {
     guard var entry = entries[id], case .checking(_, let asker) = entry.phase else { return }
     entry.phase = .receiving
-    let isRight: Bool
     switch result {
-    case .success(let value): isRight = value
+    case .success(true):
+      entry.upload.offset += entry.uncheckedBytes ?? 0
+      (entry.uncheckedBytes, entry.writtenAt) = (nil, now)
+      set(id, to: entry)
+      if let answer = finishIfComplete(entry, id, for: asker) { answers.append((asker, answer)) }
+    case .success(false):
+      folder.remove(folder.unchecked(id))
+      entry.uncheckedBytes = nil
+      set(id, to: entry)
+      answers.append((asker, .refused(.wrongChecksum)))
     case .failure(let refusal):
       // The bytes do not count, and the client sends them again.
       set(id, to: entry)
       answers.append((asker, .refused(refusal)))
-      return
-    }
-    let start = entry.uncheckedFrom ?? 0
-    entry.uncheckedFrom = nil
-    if !isRight { entry.upload.offset = start }
-    do throws(FileRefusal) {
-      try writing { () throws(SystemError) in
-        if !isRight { try folder.disk.truncate(folder.upload(id), to: start) }
-        try write(entry)
-      }
-      set(id, to: entry)
-      guard isRight else { throw .wrongChecksum }
-      if let answer = finishIfComplete(entry, id, for: asker) { answers.append((asker, answer)) }
-    } catch {
-      set(id, to: entry)
-      answers.append((asker, .refused(error)))
     }
   }
 

@@ -6,7 +6,7 @@ extension FileParticipant {
   func take(_ response: HTTPEnd.Response, to question: Question, _ link: Link) {
     switch question {
     case .create: takeCreated(response)
-    case .append: takeAppended(response)
+    case .append(let isDamaged): takeAppended(response, isDamaged: isDamaged)
     case .progress: takeProgress(response)
     case .terminate:
       // One that an entry names stays.
@@ -34,13 +34,15 @@ extension FileParticipant {
     moveOn(response)
   }
 
-  private func takeAppended(_ response: HTTPEnd.Response) {
+  private func takeAppended(_ response: HTTPEnd.Response, isDamaged: Bool) {
     switch response.status {
-    case 204: moveOn(response)
+    case 204 where !isDamaged: moveOn(response)
     case 404: beginAgain()
     case 409: takeRefused(response)
     // A checksum that cannot be compared is not right.
-    case 460 where world.referee.readsMayFail: upload?.isUnsure = true
+    case 460 where isDamaged || world.referee.readsMayFail:
+      if isDamaged { world.referee.tally.count(.partDamaged) }
+      upload?.isUnsure = true
     default: fault(response, "a part of an upload")
     }
   }

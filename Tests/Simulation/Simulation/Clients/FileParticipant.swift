@@ -6,7 +6,8 @@ internal import Wire
 final class FileParticipant: HTTPParticipant {
   enum Question {
     case create
-    case append
+    /// Bytes of it may have changed on the way, so that it does not have its checksum.
+    case append(isDamaged: Bool)
     case progress
     case terminate
     case post
@@ -222,13 +223,16 @@ final class FileParticipant: HTTPParticipant {
       http.request("HEAD", target, [Self.tus])
       expect(.progress)
     } else {
-      let part = upload.content[upload.offset...].prefix(partBytes(of: upload))
+      var part = Array(upload.content[upload.offset...].prefix(partBytes(of: upload)))
+      var isDamaged = false
       var head = [Self.tus, "Upload-Offset: \(upload.offset)"]
       if world.chance(30) {
-        head.append("Upload-Checksum: sha256 \(Simulation.checksum(of: Array(part)))")
+        head.append("Upload-Checksum: sha256 \(Simulation.checksum(of: part))")
+        isDamaged = !part.isEmpty && world.chance(30)
+        if isDamaged { part[0] ^= 1 }
       }
-      http.request("PATCH", target, head, content: Array(part), type: Self.type)
-      expect(.append)
+      http.request("PATCH", target, head, content: part, type: Self.type)
+      expect(.append(isDamaged: isDamaged))
     }
   }
 

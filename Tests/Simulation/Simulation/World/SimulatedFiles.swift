@@ -122,7 +122,7 @@ final class SimulatedFiles {
     case .work(let work, let asker):
       if let result = table.perform(work, for: asker, now: now) { answers.append((asker, result)) }
     case .placed(let id, let result): table.take(result, of: id)
-    case .checked(let id, let result): table.take(checked: result, of: id)
+    case .checked(let id, let result): table.take(checked: result, of: id, now: now)
     }
   }
 
@@ -147,7 +147,7 @@ final class SimulatedFiles {
           }))
     case .order(.check(let id, _, let offset, let checksum)):
       let result = Self.result { () throws(FileBytesError) in
-        try placer.check(id, from: offset, checksum)
+        try placer.check(id, at: offset, checksum)
       }
       tasks.append(.checked(id, result))
     case .order(.sync(let id)): try? placer.sync(id)

@@ -92,7 +92,7 @@ extension UploadTable {
   private func state(of entry: Entry) -> SharingState {
     SharingState(
       id: entry.upload.id, record: entry.record, generation: entry.generation,
-      offset: entry.sureUpload.offset, isNew: entry.shared == nil)
+      offset: entry.upload.offset, isNew: entry.shared == nil)
   }
 
   /// Shares all of an upload.
@@ -106,14 +106,14 @@ extension UploadTable {
   /// Shares what has come of an upload, if that is as much as a part has.
   mutating func shareIfDue(_ id: String) {
     guard let entry = entries[id], let shared = entry.shared, !entry.isBeingShared,
-      entry.isReceiving, entry.sureUpload.offset - shared >= UploadSharing.partBytes
+      entry.isReceiving, entry.upload.offset - shared >= UploadSharing.partBytes
     else { return }
     share(id)
   }
 
   /// Shares what a request has left that broke off.
   mutating func shareRest(_ entry: Entry, _ id: String) {
-    if let shared = entry.shared, shared < entry.sureUpload.offset { share(id) }
+    if let shared = entry.shared, shared < entry.upload.offset { share(id) }
   }
 
   // MARK: - Answers
