@@ -56,11 +56,11 @@ import Testing
   /// Runs a converter until all requests that `body` makes are answered, and returns the answers.
   private func run(
     _ converter: ThumbnailConverter<Int>, _ body: () throws -> Void
-  ) throws -> [(exists: Bool, requests: [Int])] {
+  ) throws -> [(exists: Bool, request: Int)] {
     let answers = Answers()
     let thread = try WorkerThread(name: "converter") {
-      converter.run { exists, requests in
-        answers.list.withLock { $0.append((exists, requests)) }
+      converter.run { exists, request in
+        answers.list.withLock { $0.append((exists, request)) }
       }
     }
     try body()
@@ -70,7 +70,7 @@ import Testing
   }
 
   private final class Answers: Sendable {
-    let list = Mutex<[(exists: Bool, requests: [Int])]>([])
+    let list = Mutex<[(exists: Bool, request: Int)]>([])
   }
 
   @Test func `two hundred requests at once convert one thumbnail after the other, each once`()
@@ -82,12 +82,12 @@ import Testing
     let answers = try run(converter) {
       processor.state.withLock { $0.isHeld = true }
       for number in 0..<200 {
-        #expect(converter.convert(hashes[number % 10], for: number))
+        #expect(converter.convert(hashes[number % 10], for: number, of: "\(number % 4)"))
       }
       processor.state.withLock { $0.isHeld = false }
       #expect(becomesTrue { hashes.allSatisfy { folder.status(of: folder.png(of: $0)) != nil } })
     }
-    #expect(Set(answers.flatMap(\.requests)) == Set(0..<200))
+    #expect(Set(answers.map(\.request)) == Set(0..<200))
     processor.state.withLock {
       #expect($0.most == 1)
       #expect($0.paths.sorted() == hashes.map { "\(folder.png(of: $0)).webp" }.sorted())
@@ -100,27 +100,53 @@ import Testing
     let hash = try thumbnail(0)
     let answers = try run(converter) {
       for number in 0..<2 {
-        #expect(converter.convert(hash, for: number))
+        #expect(converter.convert(hash, for: number, of: "ada"))
         #expect(becomesTrue { folder.status(of: folder.png(of: hash)) != nil })
       }
     }
-    #expect(Set(answers.flatMap(\.requests)) == [0, 1])
+    #expect(Set(answers.map(\.request)) == [0, 1])
     #expect(processor.state.withLock { $0.paths.count } == 1)
   }
 
-  @Test func `further thumbnails are refused while many wait`() throws {
+  @Test func `further requests of a user are refused while many wait, and those of others are not`()
+    throws
+  {
     let processor = Converter()
     let converter = ThumbnailConverter<Int>(
       folder, FolderBytes(folder: folder), processor, waitingLimit: 3)
     let hashes = try (0..<4).map(thumbnail)
     _ = try run(converter) {
       processor.state.withLock { $0.isHeld = true }
-      for number in 0..<3 { #expect(converter.convert(hashes[number], for: number)) }
-      #expect(!converter.convert(hashes[3], for: 3))
-      #expect(converter.convert(hashes[0], for: 4), "one that waits already")
+      for number in 0..<3 {
+        #expect(converter.convert(hashes[number], for: number, of: "mallory"))
+      }
+      #expect(!converter.convert(hashes[3], for: 3, of: "mallory"))
+      #expect(converter.convert(hashes[3], for: 4, of: "ada"))
       processor.state.withLock { $0.isHeld = false }
-      #expect(becomesTrue { converter.convert(hashes[3], for: 5) })
+      #expect(becomesTrue { converter.convert(hashes[3], for: 5, of: "mallory") })
     }
+  }
+
+  @Test func `users take turns: those of one who requests many hold up nobody else`() throws {
+    let processor = Converter()
+    let converter = ThumbnailConverter<Int>(folder, FolderBytes(folder: folder), processor)
+    let hashes = try (0..<11).map(thumbnail)
+    let answers = try run(converter) {
+      processor.state.withLock { $0.isHeld = true }
+      for number in 0..<10 {
+        #expect(converter.convert(hashes[number], for: number, of: "mallory"))
+      }
+      #expect(becomesTrue { processor.state.withLock { $0.running == 1 } })
+      #expect(converter.convert(hashes[10], for: 10, of: "ada"))
+      // One that the other user waits for, too.
+      #expect(converter.convert(hashes[9], for: 11, of: "ada"))
+      processor.state.withLock { $0.isHeld = false }
+      #expect(becomesTrue { hashes.allSatisfy { folder.status(of: folder.png(of: $0)) != nil } })
+    }
+    let order = answers.map(\.request)
+    let turn = try #require(order.firstIndex(of: 10))
+    #expect(turn <= 2 && order.firstIndex(of: 11) == turn + 2, "\(order)")
+    #expect(processor.state.withLock { $0.paths.count } == 11)
   }
 
   @Test func `the oldest go when they are too many bytes, and those of an earlier relay`() throws {
@@ -132,7 +158,7 @@ import Testing
     let hashes = try (0..<3).map(thumbnail)
     _ = try run(converter) {
       for hash in hashes {
-        #expect(converter.convert(hash, for: 0))
+        #expect(converter.convert(hash, for: 0, of: "ada"))
         #expect(becomesTrue { folder.status(of: folder.png(of: hash)) != nil })
       }
     }
@@ -145,7 +171,7 @@ import Testing
     let hash = try thumbnail(0)
     let answers = try run(converter) {
       processor.state.withLock { $0.isHeld = true }
-      #expect(converter.convert(hash, for: 0))
+      #expect(converter.convert(hash, for: 0, of: "ada"))
       #expect(becomesTrue { processor.state.withLock { $0.running == 1 } })
       folder.remove(folder.stored(hash))
       processor.state.withLock { $0.isHeld = false }
@@ -160,10 +186,10 @@ import Testing
     let converter = ThumbnailConverter<Int>(folder, FolderBytes(folder: folder), processor)
     let hash = try thumbnail(0)
     let answers = try run(converter) {
-      #expect(converter.convert(hash, for: 7))
+      #expect(converter.convert(hash, for: 7, of: "ada"))
       #expect(becomesTrue { processor.state.withLock { $0.paths.count == 1 } })
     }
-    #expect(answers.map(\.exists) == [true] && answers.map(\.requests) == [[7]])
+    #expect(answers.map(\.exists) == [true] && answers.map(\.request) == [7])
     #expect(PrivateFiles.names(in: folder.pngs) == [])
   }
 }

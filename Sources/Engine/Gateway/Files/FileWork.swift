@@ -20,8 +20,8 @@ package enum FileWork: Sendable {
   case terminate(String, user: String)
   /// Reads from the stored bytes with a hash.
   case read(hash: String, offset: Int64, bytes: Int)
-  /// Reads from the PNG that a stored thumbnail is converted to.
-  case readPNG(ofThumbnail: String, offset: Int64, bytes: Int)
+  /// Reads from the PNG that a stored thumbnail is converted to for a user.
+  case readPNG(ofThumbnail: String, user: String, offset: Int64, bytes: Int)
   /// Removes stored bytes, except those that were stored again since the last such request was answered.
   case remove([String])
 }

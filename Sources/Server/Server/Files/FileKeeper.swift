@@ -35,7 +35,8 @@ final class FileKeeper: Sendable {
     var hash: String
     var offset: Int64
     var bytes: Int
-    var isPNG: Bool
+    /// The user for whom a thumbnail is a PNG; `nil` = it is what is stored.
+    var pngUser: String?
     var asker: UploadTable.Asker
   }
 
@@ -77,11 +78,10 @@ final class FileKeeper: Sendable {
     let asker = UploadTable.Asker(worker: worker, loop: loop)
     switch work {
     case .read(let hash, let offset, let bytes):
+      readings.append(Reading(hash: hash, offset: offset, bytes: bytes, asker: asker))
+    case .readPNG(let thumbnail, let user, let offset, let bytes):
       readings.append(
-        Reading(hash: hash, offset: offset, bytes: bytes, isPNG: false, asker: asker))
-    case .readPNG(let thumbnail, let offset, let bytes):
-      readings.append(
-        Reading(hash: thumbnail, offset: offset, bytes: bytes, isPNG: true, asker: asker))
+        Reading(hash: thumbnail, offset: offset, bytes: bytes, pngUser: user, asker: asker))
     case .remove(let hashes): placing.append(.remove(hashes, asker))
     default: tasks.append(.work(work, asker))
     }
@@ -102,11 +102,9 @@ final class FileKeeper: Sendable {
     let read = try WorkerThread(name: "files-read") { self.read(mailboxes) }
     readers.withLock { $0 = [read] }
     let convert = try WorkerThread(name: "files-convert") {
-      self.pngs.run { exists, readings in
-        for reading in readings {
-          let failure: FileWorkResult = exists ? .refused(.notConverted) : .nothing
-          self.answer(reading, self.read(reading) ?? failure, mailboxes)
-        }
+      self.pngs.run { exists, reading in
+        let failure: FileWorkResult = exists ? .refused(.notConverted) : .nothing
+        self.answer(reading, self.read(reading) ?? failure, mailboxes)
       }
     }
     readers.withLock { $0.append(convert) }
@@ -215,10 +213,12 @@ final class FileKeeper: Sendable {
       for reading in batch {
         if let result = read(reading) {
           answer(reading, result, mailboxes)
-        } else if !reading.isPNG {
+        } else if let user = reading.pngUser {
+          if !pngs.convert(reading.hash, for: reading, of: user) {
+            answer(reading, .refused(.notConverted), mailboxes)
+          }
+        } else {
           answer(reading, .nothing, mailboxes)
-        } else if !pngs.convert(reading.hash, for: reading) {
-          answer(reading, .refused(.notConverted), mailboxes)
         }
       }
     }
@@ -233,7 +233,7 @@ final class FileKeeper: Sendable {
   /// - Returns: `nil` if there are no such bytes.
   private func read(_ reading: Reading) -> FileWorkResult? {
     let part: (bytes: [UInt8], size: Int64)?
-    if reading.isPNG {
+    if reading.pngUser != nil {
       part = try? folder.disk.read(
         folder.png(of: reading.hash), at: reading.offset, bytes: reading.bytes)
     } else {

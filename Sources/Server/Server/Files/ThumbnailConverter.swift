@@ -4,11 +4,17 @@ import Synchronization
 
 /// Makes PNGs of thumbnails when they are requested, for clients that cannot show WebP.
 ///
-/// Its thread converts one at a time, since each takes a process; requests for the same thumbnail wait for the same one.
-/// The PNGs are in a folder of limited size: the oldest go, and are made again if they are requested again. Where other relays
+/// Its thread converts one at a time, since each takes a process, and users take turns; a request whose thumbnail was converted
+/// for an earlier one gets that. The PNGs are in a folder of limited size: the oldest go, and are made again if they are requested again. Where other relays
 /// may remove the thumbnail, each goes soon after it was requested, since nothing tells this one.
 final class ThumbnailConverter<Request: Sendable>: Sendable {
-  /// How many thumbnails wait; further ones are refused. A conversion takes some hundredths of a second.
+  private struct Item: Sendable {
+    var hash: String
+    var user: String
+    var request: Request
+  }
+
+  /// How many requests of a user wait; further ones are refused. A conversion takes some hundredths of a second.
   let waitingLimit: Int
   let keptLimitBytes: Int64
   private let folder: FileFolder
@@ -17,8 +23,9 @@ final class ThumbnailConverter<Request: Sendable>: Sendable {
   /// None of 640 by 640 pixels is larger.
   private static var thumbnailLimitBytes: Int { 4 << 20 }
   private static var sharedMilliseconds: Int { 1000 }
-  private let waiting = Mutex<[String: [Request]]>([:])
-  private let hashes = WorkQueue<String>()
+  /// The number of requests by user.
+  private let waiting = Mutex<[String: Int]>([:])
+  private let items = WorkQueue<Item>()
 
   init(
     _ folder: FileFolder, _ bytes: any FileBytes, _ processor: any FileProcessor,
@@ -29,41 +36,39 @@ final class ThumbnailConverter<Request: Sendable>: Sendable {
   }
 
   /// Lets a request wait for the PNG of a thumbnail. Thread-safe.
-  /// - Returns: `false` if too many wait.
-  func convert(_ hash: String, for request: Request) -> Bool {
+  /// - Returns: `false` if too many of the user wait.
+  func convert(_ hash: String, for request: Request, of user: String) -> Bool {
     waiting.withLock { waiting in
-      if waiting[hash] == nil {
-        guard waiting.count < waitingLimit else { return false }
-        waiting[hash] = []
-        hashes.append(hash)
-      }
-      waiting[hash]?.append(request)
+      guard waiting[user, default: 0] < waitingLimit else { return false }
+      waiting[user, default: 0] += 1
+      items.append(Item(hash: hash, user: user, request: request))
       return true
     }
   }
 
   /// Converts until `stop` is called.
-  /// - Parameter answer: called once a PNG is made, or cannot be, with whether the thumbnail exists, and the requests that
-  ///   have waited.
-  func run(_ answer: (_ exists: Bool, [Request]) -> Void) {
+  /// - Parameter answer: called once a PNG is made, or cannot be, with whether the thumbnail exists, and a request for it.
+  func run(_ answer: (_ exists: Bool, Request) -> Void) {
     // Those of an earlier relay: nothing else has to know of them.
     folder.clear(folder.pngs)
     var kept: Deque<(hash: String, bytes: Int64, madeAt: Instant)> = []
     var keptBytes: Int64 = 0
-    while let batch = hashes.takeAll(
-      timeoutMilliseconds: bytes.isShared && !kept.isEmpty ? Self.sharedMilliseconds : nil)
-    {
+    var turns = Turns<Item>()
+    while true {
+      let rest = bytes.isShared && !kept.isEmpty ? Self.sharedMilliseconds : nil
+      let batch = items.takeAll(timeoutMilliseconds: turns.isEmpty ? rest : 0)
+      for item in batch ?? [] { turns.add(item, of: item.user) }
+      if batch == nil, turns.isEmpty { return }
       let now = Instant.now()
-      for hash in batch {
-        // A request may have looked for it just before it was there.
-        let isMade = folder.status(of: folder.png(of: hash)) != nil
-        let madeBytes = isMade || hashes.isEnding ? nil : makePNG(of: hash)
+      if let item = turns.next() {
+        let isMade = folder.status(of: folder.png(of: item.hash)) != nil
+        let madeBytes = isMade || items.isEnding ? nil : makePNG(of: item.hash)
         if let madeBytes {
-          kept.append((hash, madeBytes, now))
+          kept.append((item.hash, madeBytes, now))
           keptBytes += madeBytes
         }
-        answer(
-          madeBytes != nil || exists(hash), waiting.withLock { $0.removeValue(forKey: hash) } ?? [])
+        leave(item.user)
+        answer(isMade || madeBytes != nil || exists(item.hash), item.request)
       }
       while let oldest = kept.first, keptBytes > keptLimitBytes || isOver(oldest.madeAt, now) {
         kept.removeFirst()
@@ -78,7 +83,14 @@ final class ThumbnailConverter<Request: Sendable>: Sendable {
   }
 
   /// Lets `run` return once it has answered. Thread-safe.
-  func stop() { hashes.close() }
+  func stop() { items.close() }
+
+  private func leave(_ user: String) {
+    waiting.withLock {
+      let count = $0[user, default: 1] - 1
+      $0[user] = count > 0 ? count : nil
+    }
+  }
 
   /// Whether the bytes are there, as far as that can be found out.
   private func exists(_ hash: String) -> Bool {

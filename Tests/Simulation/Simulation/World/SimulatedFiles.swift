@@ -60,7 +60,7 @@ final class SimulatedFiles {
   func keep(_ work: FileWork, for worker: FileWorker, loop: Int) {
     let asker = UploadTable.Asker(worker: worker, loop: loop)
     switch work {
-    case .read(let hash, let offset, let bytes), .readPNG(let hash, let offset, let bytes):
+    case .read(let hash, let offset, let bytes), .readPNG(let hash, _, let offset, let bytes):
       readings.append(Reading(hash: hash, offset: offset, bytes: bytes, asker: asker))
     case .remove(let hashes): placings.append(.remove(hashes, asker))
     default: tasks.append(.work(work, asker))
