@@ -45,5 +45,8 @@ extension `End to end` {
     @Test func `a bucket that fails holds up files, and nothing else`() throws {
       try play("down")
     }
+    @Test func `requests that wait for a bucket that does not answer have a limit`() throws {
+      try play("waiting")
+    }
   }
 }

@@ -8,6 +8,7 @@ import hashlib
 import http.server
 import re
 import sys
+import threading
 import time
 import urllib.parse
 from xml.sax.saxutils import escape
@@ -22,6 +23,8 @@ PAGE = 3
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # An answer is two packets, and the second one must not wait for the acknowledgement of the first.
+    disable_nagle_algorithm = True
 
     def log_message(self, *_):
         pass
@@ -58,6 +61,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def serve(self):
         content = self.rfile.read(int(self.headers["Content-Length"] or 0))
+        self.server.answers.wait()
         url = urllib.parse.urlsplit(self.path)
         _, bucket, key = urllib.parse.unquote(url.path).split("/", 2)
         tries = self.server.tries
@@ -153,6 +157,9 @@ class Server(http.server.ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.objects, self.tries, self.is_down = {}, {}, False
+        # Requests wait while it is cleared.
+        self.answers = threading.Event()
+        self.answers.set()
         # When each object was stored; a test may change it.
         self.stored_at = {}
         # Objects in parts, which are not complete.

@@ -7,8 +7,11 @@ import json
 import os
 import pathlib
 import re
+import resource
 import secrets
+import selectors
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -286,8 +289,47 @@ def down(relays, s3):
     wait(lambda: len(kept(s3)) == 1, "what was deleted meanwhile is still there")
 
 
+def waiting(relays, s3):
+    """Requests that wait for a bucket that does not answer have a limit, whoever makes them."""
+    limit, more = 1024, 40
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    relay = relays[0]
+    files = Files(relay)
+    path = status(files.create(10), 201).headers["Location"]
+    head = "\r\n".join([f"PATCH {path}?user=ada HTTP/1.1", "Host: 127.0.0.1", "Content-Length: 0", "Upload-Offset: 0",
+                        *(f"{name}: {value}" for name, value in PART.items()), "", ""]).encode()
+    s3.answers.clear()
+    peers = []
+    with selectors.DefaultSelector() as selector:
+        for number in range(limit + more):
+            # Connections have a limit for each address.
+            source = (f"127.0.0.{1 + number % 2}", 0)
+            peers.append(socket.create_connection(("127.0.0.1", relay.port), PATIENCE_S, source))
+            peers[-1].sendall(head)
+            selector.register(peers[-1], selectors.EVENT_READ)
+        refused = []
+
+        def all_refused():
+            for key, _ in selector.select(0):
+                refused.append(key.fileobj.recv(65_536))
+                selector.unregister(key.fileobj)
+            return len(refused) >= more
+
+        wait(all_refused, lambda: f"{len(refused)} were refused")
+    for answer in refused:
+        assert b" 503 " in answer[:20] and b"cannot store files now" in answer, answer
+    assert len(peers) - len(refused) <= limit
+    # Nothing else waits.
+    assert relay.send("ada", "general", "texts go on") == [1]
+    for peer in peers:
+        peer.close()
+    s3.answers.set()
+    wait(lambda: files.progress(path).status == 200, "the upload does not go on")
+    status(files.append(path, 0, b"0123456789"), 204)
+
+
 # How many relays each case has.
-COUNTS = {"shared": 3, "moved": 3, "frozen": 2, "orphans": 1, "down": 2, "commands": 1, "large": 1, "moto": 3}
+COUNTS = {"shared": 3, "moved": 3, "frozen": 2, "orphans": 1, "down": 2, "commands": 1, "large": 1, "moto": 3, "waiting": 1}
 LARGE = WITHOUT_LIMITS.replace(" }", ", file_bytes: 100000000, file_bytes_per_s: 0 }")
 
 if __name__ == "__main__":
