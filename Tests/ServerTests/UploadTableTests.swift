@@ -1,7 +1,9 @@
 import Platform
+import Relay
 import TestSupport
 import Testing
 import TLS
+import Wire
 
 @testable import Gateway
 @testable import Server
@@ -195,6 +197,24 @@ import TLS
     #expect(try refused(1, &table) == .tooManyUploads(limit: 3))
     _ = table.perform(.terminate(long, user: "ada"), for: Self.asker, now: 1000)
     _ = try create(10_000, &table)
+  }
+
+  @Test func `say when one of them may count as a file, too, until it is confirmed`() throws {
+    var options = UploadTable.Options()
+    options.bytesPerUser = 20_000
+    var table = UploadTable(folder, options, FileCounts(), report: { _ in })
+    let id = try create(10_000, &table)
+    #expect(try refused(15_000, &table) == .userIsFull(usedBytes: 10_000, limit: 20_000))
+    let file = StoredFile(
+      id: id, owner: "ada", hash: "", description: FileDescription(size: 10_000, mediaType: ""),
+      uploadedAt: 0)
+    table.take(.success(file), of: id)
+    #expect(
+      try refused(15_000, &table)
+        == .userIsFull(usedBytes: 10_000, limit: 20_000, mayCountTwice: true))
+    _ = table.perform(.confirm(id), for: Self.asker, now: 1000)
+    _ = try create(15_000, &table)
+    #expect(try refused(15_000, &table) == .userIsFull(usedBytes: 15_000, limit: 20_000))
   }
 
   @Test func `of any length are counted, whatever their sum is`() throws {

@@ -67,7 +67,8 @@ package struct Upload: Equatable, Sendable {
 /// Why bytes are not taken.
 package enum FileRefusal: Error, Equatable, Sendable {
   case tooManyUploads(limit: Int)
-  case userIsFull(usedBytes: Int64, limit: Int64)
+  /// What counts twice may count once soon: an upload that the log knows as a file already.
+  case userIsFull(usedBytes: Int64, limit: Int64, mayCountTwice: Bool = false)
   /// `files.bytes`.
   case relayIsFull
   /// `files.min_free_bytes`, or the disk takes no more.
@@ -89,7 +90,7 @@ package enum FileRefusal: Error, Equatable, Sendable {
         409,
         "You have \(limit) uploads that are not complete, the limit. Complete or delete one first.",
         code: .limitReached, field: "uploads_per_user")
-    case .userIsFull(let used, let limit):
+    case .userIsFull(let used, let limit, _):
       HTTPProblem(
         409,
         "Your files and uploads have \(used) bytes; the limit is \(limit). Delete entries with files, or uploads, first.",

@@ -16,6 +16,8 @@ final class UploadExchange: FileExchange {
   private enum Step {
     /// The upload does not exist yet.
     case creating
+    /// The user may have room at the next sweep.
+    case recounting
     /// Whether the content may come is being asked.
     case beginning
     /// The client has to send.
@@ -37,6 +39,9 @@ final class UploadExchange: FileExchange {
   private var offset: Int64 = 0
   private var expiresAt: Int64?
   private var wasSlowed = false
+  private var recounts = 0
+  /// A second in total: an upload is confirmed within that time of when the log knows its file, unless its client is gone.
+  private static let recountsLimit = 4
 
   init(
     _ purpose: Purpose, _ checksum: UploadChecksum?, _ settings: FileSettings, _ call: HTTPCall,
@@ -135,6 +140,10 @@ final class UploadExchange: FileExchange {
       // Perhaps it is complete, and its client did not get to know.
       ask(.uploaded(upload, by: user))
     case (.adding, .confirmed): succeed()
+    case (.creating, .refused(.userIsFull(_, _, mayCountTwice: true)))
+    where recounts < Self.recountsLimit:
+      recounts += 1
+      step = .recounting
     case (_, .refused(let refusal)): refuse(refusal)
     case (_, .nothing): conclude(HTTPProblem.noFile(upload))
     default: break
@@ -207,6 +216,10 @@ final class UploadExchange: FileExchange {
     if case .slowed(let until, let bytes) = step, response == nil {
       if loop.now.monotonic >= until { pace(bytes) }
       return
+    }
+    if case .recounting = step, response == nil {
+      step = .creating
+      return ask(.size(of: user))
     }
     super.sweep()
   }

@@ -35,7 +35,7 @@ final class FileKeeper: Sendable {
     var hash: String
     var offset: Int64
     var bytes: Int
-    /// The user for whom a thumbnail is a PNG; `nil` = it is what is stored.
+    /// The user who gets a thumbnail as a PNG; `nil` = as it is stored.
     var pngUser: String?
     var asker: UploadTable.Asker
   }

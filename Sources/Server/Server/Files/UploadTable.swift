@@ -178,7 +178,7 @@ package struct UploadTable {
     ) { folder.freeBytes }
   }
 
-  /// Sets an entry whose upload may have another length, or lack another number of bytes, than before.
+  /// Sets an entry whose upload may have another length, lack another number of bytes, or be complete, other than before.
   mutating func set(_ id: String, to entry: Entry?) {
     if let old = entries[id] { totals.remove(old) }
     entries[id] = entry
@@ -296,13 +296,15 @@ package struct UploadTable {
   // MARK: - Results of other threads
 
   package mutating func take(_ result: Result<StoredFile, FileRefusal>, of id: String) {
-    guard let entry = entries[id] else { return }
+    guard var entry = entries[id] else { return }
+    let askers = entry.waiting
+    entry.waiting = []
     switch result {
-    case .success(let file): entries[id]?.phase = .complete(file)
-    case .failure: entries[id]?.phase = .receiving
+    case .success(let file): entry.phase = .complete(file)
+    case .failure: entry.phase = .receiving
     }
-    entries[id]?.waiting = []
-    for asker in entry.waiting {
+    set(id, to: entry)
+    for asker in askers {
       switch result {
       case .success(let file): answers.append((asker, .complete(file)))
       case .failure(let refusal): answers.append((asker, .refused(refusal)))

@@ -5,12 +5,15 @@ import Relay
 struct UploadTotals {
   private struct Share {
     var uploads = 0
+    /// Those that are complete: the log may know them as files.
+    var complete = 0
     /// Each upload has its whole length from the start. The sum of lengths may exceed an `Int64`.
     var bytes: Int128 = 0
 
-    mutating func add(_ sign: Int128, _ upload: Upload) {
+    mutating func add(_ sign: Int128, _ entry: UploadTable.Entry) {
       uploads += Int(sign)
-      bytes += sign * Int128(StoredFile.countedBytes(ofSize: upload.bytes))
+      if case .complete = entry.phase { complete += Int(sign) }
+      bytes += sign * Int128(StoredFile.countedBytes(ofSize: entry.upload.bytes))
     }
   }
 
@@ -23,9 +26,9 @@ struct UploadTotals {
   mutating func remove(_ entry: UploadTable.Entry) { add(-1, entry) }
 
   private mutating func add(_ sign: Int128, _ entry: UploadTable.Entry) {
-    users[entry.user, default: Share()].add(sign, entry.upload)
+    users[entry.user, default: Share()].add(sign, entry)
     if users[entry.user]?.uploads == 0 { users[entry.user] = nil }
-    all.add(sign, entry.upload)
+    all.add(sign, entry)
     missingBytes += sign * Int128(entry.missingBytes)
   }
 
@@ -45,7 +48,9 @@ struct UploadTotals {
     let counted = Int128(StoredFile.countedBytes(ofSize: bytes))
     let used = own.bytes + Int128(usedBytes)
     if options.bytesPerUser > 0, used + counted > Int128(options.bytesPerUser) {
-      throw .userIsFull(usedBytes: Int64(clamping: used), limit: options.bytesPerUser)
+      throw .userIsFull(
+        usedBytes: Int64(clamping: used), limit: options.bytesPerUser,
+        mayCountTwice: own.complete > 0)
     }
     if options.bytes > 0, all.bytes + Int128(storedBytes) + counted > Int128(options.bytes) {
       throw .relayIsFull
