@@ -6,7 +6,7 @@ import Testing
 @Suite struct `Planted bugs` {
   private static let folder = Folder.package.folder("Tests/Simulation/PlantedBugs")
 
-  @Test(arguments: [("Tests/Simulation/PlantedBugs", 42), ("Tests/PlantedFaults", 17)])
+  @Test(arguments: [("Tests/Simulation/PlantedBugs", 87), ("Tests/PlantedFaults", 17)])
   func `each of them can still be planted`(bugs: String, count: Int) throws {
     let copy = try TemporaryFolder()
     try run("\(Self.folder.path)/plant", copy.path, bugs)
