@@ -1,6 +1,7 @@
 import EventLoop
 import Glibc
 import Platform
+import Synchronization
 
 /// A program that a test has started, and that does not outlive the test.
 ///
@@ -127,10 +128,10 @@ public final class ChildProcess {
     self.outcome = outcome
     guardian.dismiss()
     // What it wrote last may still be on its way through the pipes, which end with it, unless a
-    // program of its own holds them open.
-    let drained = Deadline(seconds: 2)
-    outputStream.waitForEnd(drained)
-    errorStream.waitForEnd(drained)
+    // program of its own holds them open: that gets a moment to end, too.
+    let patience = Deadline(seconds: 2)
+    outputStream.waitForEnd(patience)
+    errorStream.waitForEnd(patience)
     return outcome
   }
 
@@ -166,22 +167,28 @@ public final class ChildProcess {
 
 /// The bytes that arrive in a pipe: a thread reads them, the test's thread keeps them.
 private final class OutputStream {
+  private let descriptor: Int32
   private let chunks: Mailbox<[UInt8]>
+  /// Whether its thread has bytes that are in no chunk yet.
+  private let isReading: ReadingFlag
   private var bytes: [UInt8] = []
   private var isOver = false
 
   init(_ descriptor: Int32) throws {
-    let chunks = try Mailbox<[UInt8]>()
-    self.chunks = chunks
+    let (chunks, isReading) = (try Mailbox<[UInt8]>(), ReadingFlag())
+    (self.descriptor, self.chunks, self.isReading) = (descriptor, chunks, isReading)
     _ = try WorkerThread(name: "read \(descriptor)") {
       var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-      while true {
-        let count = unsafe buffer.withUnsafeMutableBytes {
+      var count = 1
+      while count > 0 {
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard unsafe poll(&request, 1, -1) > 0 else { continue }
+        isReading.value.store(true, ordering: .sequentiallyConsistent)
+        count = unsafe buffer.withUnsafeMutableBytes {
           unsafe read(descriptor, $0.baseAddress, $0.count)
         }
-        if count < 0, errno == EINTR { continue }
         chunks.post(Array(buffer[..<max(0, count)]))
-        if count <= 0 { break }
+        isReading.value.store(false, ordering: .sequentiallyConsistent)
       }
       close(descriptor)
     }
@@ -228,12 +235,23 @@ private final class OutputStream {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Waits for the end of the output, or the deadline; after that for what is in the pipe, however late its thread runs.
   func waitForEnd(_ deadline: Deadline) {
+    let end = Deadline()
     take()
-    while !isOver, !deadline.hasPassed {
-      _ = chunks.wait(timeoutMilliseconds: deadline.milliseconds)
+    while !isOver, !(deadline.hasPassed && isEmpty), !end.hasPassed {
+      _ = chunks.wait(timeoutMilliseconds: max(20, deadline.milliseconds))
       take()
     }
+    take()
+  }
+
+  /// Whether everything that was written is in chunks.
+  private var isEmpty: Bool {
+    var count: Int32 = 0
+    // In this order: what is not in the pipe any more was read by a thread that says so until it is in a chunk.
+    return unsafe ioctl(descriptor, UInt(FIONREAD), &count) != 0
+      || count == 0 && !isReading.value.load(ordering: .sequentiallyConsistent)
   }
 
   private func take() {
@@ -244,6 +262,10 @@ private final class OutputStream {
       bytes += chunk
     }
   }
+}
+
+private final class ReadingFlag: Sendable {
+  let value = Atomic(false)
 }
 
 /// A shell that kills a child process as soon as the test process is gone.
