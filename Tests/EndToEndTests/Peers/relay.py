@@ -29,15 +29,23 @@ def wait(condition, what, patience_s=PATIENCE_S):
     return value
 
 
+reserved = []
+
+
 def free_port():
-    """A port that was free a moment ago. It is below those that the system gives to connections, and to tests that ask for any
-    (ip_local_port_range), so that none of them gets it while a relay is not running."""
+    """A port that a relay keeps over a restart. It is below those that the system gives to connections, and to tests that ask for
+    any (ip_local_port_range), and no other script gets it as long as this one runs. The tests in Swift have those below."""
     while True:
+        port = random.randrange(26_384, 32_768)
+        reservation = socket.socket(socket.AF_UNIX)
         try:
-            with socket.create_server(("127.0.0.1", random.randrange(20_000, 32_768))) as server:
-                return server.getsockname()[1]
+            reservation.bind(f"\0relay-test-port-{port}")
+            socket.create_server(("127.0.0.1", port)).close()
         except OSError:
-            pass
+            reservation.close()
+        else:
+            reserved.append(reservation)
+            return port
 
 
 class NotStarted(Exception):

@@ -1,4 +1,5 @@
 import Platform
+import Synchronization
 import TestSupport
 
 /// A proxy in front of relays, whose configuration is that of a document.
@@ -117,14 +118,28 @@ final class FrontProxy {
   }
 }
 
-/// A port that was free a moment ago, for a proxy, which does not tell which one it got, and for a relay that is to
-/// start again on it. It is below those that the system gives to connections, and to tests that ask for any
-/// (ip_local_port_range), so that none of them gets it meanwhile.
+/// A port for a proxy, which does not tell which one it got, and for a relay that is to start again on it. It is below those
+/// that the system gives to connections, and to tests that ask for any (ip_local_port_range), and no other test gets it as
+/// long as this process runs. The scripts of tests have ports from 26,384 on (relay.py).
 func freePort() throws -> UInt16 {
   for _ in 0..<1000 {
-    let port = UInt16.random(in: 20_000..<32_768)
-    guard let address = try Address.resolve("127.0.0.1:\(port)").first else { continue }
-    if (try? Listener.claim(address)) != nil { return port }
+    let port = UInt16.random(in: 20_000..<26_384)
+    guard let address = try Address.resolve("127.0.0.1:\(port)").first,
+      let reservation = try? Listener.claim(forFolder: "/", name: "test-port-\(port)")
+    else { continue }
+    if (try? Listener.claim(address)) != nil {
+      let kept = PortReservation(reservation)
+      reservedPorts.withLock { $0.append(kept) }
+      return port
+    }
   }
   throw Unexpected("no port is free")
+}
+
+private let reservedPorts = Mutex<[PortReservation]>([])
+
+private final class PortReservation: Sendable {
+  private let listener: Listener
+
+  init(_ listener: consuming Listener) { self.listener = listener }
 }
