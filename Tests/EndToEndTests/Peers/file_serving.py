@@ -94,6 +94,12 @@ def links(relay):
             f"{path}?by=ada&until=1&sig="):
         problem(files.ask("GET", forged, user=""), 404, code="no_such_entry")
     status(files.ask("GET", f"{path}?sig=x", user=""), 401)
+    # It is no way past other checks: of the page that asks, and of who has uploaded.
+    evil, forged = {**TUS, "Origin": "https://evil.example"}, f"{path}?by=ada&until=1&sig=x"
+    for method in ("DELETE", "PATCH", "OPTIONS"):
+        status(files.ask(method, forged, evil), 403)
+    for address in (forged, url):
+        status(files.ask("HEAD", address, TUS, user=""), 401)
     # The right is checked when the link is used.
     relay.send("ada", "dm:ada:bo", {"kind": "delete", "target": seq})
     problem(files.ask("GET", url, user=""), 404)

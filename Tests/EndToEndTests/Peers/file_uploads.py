@@ -3,6 +3,7 @@ import base64
 import concurrent.futures
 import email.utils
 import hashlib
+import http.client
 import os
 import pathlib
 import socket
@@ -85,6 +86,18 @@ def conformance(relay):
         override = files.ask(method, path, {
             **TUS, "X-HTTP-Method-Override": "HEAD", "Content-Length": "0"})
         assert status(override, 200).headers["Upload-Offset"] == "5"
+    # Whatever it stands for, the method of the request decides whether the answer has content: what follows on the connection is
+    # the next answer.
+    text = files.upload(b"HTTP/1.1 200 OK\r\n\r\n")
+    files.show(text, "general")
+    for method, meant in (("HEAD", "GET"), ("GET", "HEAD"), ("HEAD", "HEAD")):
+        connection = http.client.HTTPConnection("127.0.0.1", relay.port, timeout=PATIENCE_S)
+        connection.request(method, f"{text}?user=ada", headers={"X-HTTP-Method-Override": meant})
+        answer = status(connection.getresponse(), 200)
+        assert answer.read() == (b"" if method == "HEAD" else b"HTTP/1.1 200 OK\r\n\r\n"), (method, meant)
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().read() == b"ok\n", (method, meant)
+        connection.close()
     # Checksum: what does not have it is discarded.
     problem(files.append(path, 5, b"world", Upload_Checksum=WRONG), 460, field="Upload-Checksum")
     assert files.progress(path).headers["Upload-Offset"] == "5"

@@ -119,17 +119,18 @@ extension RequestRouter {
         resource.names(in: segments).map { (resource: resource, names: $0) }
       }
     }
-    let isLink = found.first?.resource.access == .usersOrLinks && FileLink(request) != nil
-    if isAPI, !isLink {
-      try checkOrigin(of: request, changesState: found.first?.resource.changesState == true)
-    }
-    if isAPI { try checkHost(of: request) }
     let isFiles = isAPI && segments.dropFirst().first == "files"
     let method = isFiles ? Tus.method(of: request) : request.method
-    guard
-      let (resource, names) = found.first(where: { $0.resource.methods.contains(method) })
-        ?? found.first
-    else { throw nothingHere }
+    let requested = found.first { $0.resource.methods.contains(method) } ?? found.first
+    // A link is for what a file is, not for how far its upload is.
+    let isLink =
+      ["GET", "HEAD"].contains(method) && !(method == "HEAD" && Tus.isSpoken(in: request))
+      && requested?.resource.access == .usersOrLinks && FileLink(request) != nil
+    if isAPI, !isLink {
+      try checkOrigin(of: request, changesState: requested?.resource.changesState == true)
+    }
+    if isAPI { try checkHost(of: request) }
+    guard let (resource, names) = requested else { throw nothingHere }
     let methods = found.flatMap(\.resource.methods) + (isAPI ? ["OPTIONS"] : [])
     guard methods.contains(method) else {
       throw .wrongMethod(allowed: methods.joined(separator: ", "))
@@ -162,7 +163,8 @@ extension RequestRouter {
     }
     if isFiles, fileLimitBytes == nil { throw .noFiles }
     call.target = try resource.target(request, names)
-    call.headOnly = method == "HEAD"
+    // Clients and proxies know the request by this method: an answer to HEAD has no content, to any other one all of it.
+    call.headOnly = request.method == "HEAD"
     call.speaksTus = isFiles && Tus.isSpoken(in: request)
     call.keepsAlive = (isAPI || call.isFile) && !request.closes
     if isAPI { call.origin = foreignOrigin(of: request) }
