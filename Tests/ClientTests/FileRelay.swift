@@ -9,7 +9,7 @@ final class FileRelay {
   /// - Parameters:
   ///   - faults: One for each request that fails, in order: `METHOD STATUS`, which may be followed by
   ///     `detail=TEXT`; or `METHOD cut=BYTES`, after which the connection ends; or `METHOD hold`, of which
-  ///     no answer comes; for a thumbnail also `GET not-png`, `GET huge-png` or `GET endless`.
+  ///     no answer comes; or `GET nothing`, a part without bytes; for a thumbnail also `GET not-png`, `GET huge-png` or `GET endless`.
   ///   - content: What a download has.
   init(faults: [String] = [], content: Int = 0) throws {
     process = try ChildProcess(
@@ -85,6 +85,7 @@ final class FileRelay {
         response.end(body);
       };
       if (fails && fault === 'hold') return;
+      if (fails && fault === 'nothing') return answer(206, { 'Content-Range': 'bytes 0-0/0' });
       if (fails && /^[0-9]/.test(fault)) {
         if (rest[0] === 'forgets') uploads.clear();
         if (rest[0] === 'changes') version += 1;

@@ -269,6 +269,8 @@ import Testing
     (["GET 404"], Int64(100_000), "the relay has no such file"),
     (["GET 302"], 100_000, "it answers with HTTP status 302"),
     ([], 99_999, "its answer has more than 99999 bytes"),
+    // Asked for again, it would be answered so again, and without a pause.
+    (["GET nothing"], 100_000, "its answer cannot be understood"),
   ])
   func `nothing is left of a file that is refused`(
     faults: [String], limitBytes: Int64, reason: String

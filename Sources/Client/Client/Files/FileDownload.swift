@@ -62,8 +62,9 @@ struct FileDownload: ~Copyable {
   private mutating func begin(_ head: AnswerHead) throws(SystemError) {
     guard let length = head.number("content-length") else { throw SystemError("", code: EPROTO) }
     if head.status == 206 {
-      guard head.fields["content-range"]?.hasPrefix("bytes \(offset)-") == true,
-        length == (sizeBytes ?? 0) - offset
+      // Only what is missing was requested: an answer with nothing would be asked for again at once.
+      guard let sizeBytes, head.fields["content-range"]?.hasPrefix("bytes \(offset)-") == true,
+        length == sizeBytes - offset
       else { throw SystemError("", code: EPROTO) }
       return
     }
