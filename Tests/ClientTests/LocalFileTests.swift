@@ -25,6 +25,28 @@ import Testing
     #expect(try folder.read("a.tar-2.gz.part") == "half")
   }
 
+  /// 255 bytes are the most that Linux takes, and the relay.
+  @Test(arguments: [
+    ("plan.txt", "plan.txt"),
+    (String(repeating: "x", count: 255), String(repeating: "x", count: 246)),
+    (
+      "\(String(repeating: "\u{1F600}", count: 62)).tar.gz",
+      "\(String(repeating: "\u{1F600}", count: 60)).gz"
+    ),
+    ("x.\(String(repeating: "y", count: 253))", "x.\(String(repeating: "y", count: 244))"),
+    ("x\(String(repeating: "\u{301}", count: 127))", "file"), ("a/../b", "b"), ("..", "file"),
+  ])
+  func `of messages are kept under names that leave room for those of copies`(
+    name: String, kept: String
+  ) throws {
+    #expect(LocalFile.keptName(name) == kept)
+    let folder = try TemporaryFolder()
+    for _ in 1...2 {
+      let place = try LocalFile.reserve(kept, at: folder.path)
+      try folder.write("", to: "\(place.dropFirst(folder.path.count + 1)).part")
+    }
+  }
+
   @Test func `are offered by their beginning, without hidden ones and those that cannot be typed`()
     throws
   {

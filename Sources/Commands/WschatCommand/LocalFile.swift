@@ -21,6 +21,7 @@ enum LocalFile {
   static let offeredLimit = 8
   /// How many names are tried for a file whose name is taken.
   private static let copiesLimit = 100
+  private static let endingLimitBytes = 32
 
   /// Returns the path with the home folder in place of a `~` at its start.
   static func expanded(_ path: String) -> String {
@@ -102,6 +103,25 @@ enum LocalFile {
 
   // MARK: Saving
 
+  /// Returns the name under which a file of a message is kept: its own, or a shorter one with the same ending, so that
+  /// what a copy or an unfinished download adds is no more than a file system takes.
+  static func keptName(_ name: String) -> String {
+    let name = Self.name(of: name)
+    let limitBytes = FileContent.nameLimitBytes - "-\(copiesLimit).part".utf8.count
+    if name.utf8.count <= limitBytes { return name }
+    let dot = ending(of: name)
+    let end = name[dot...].utf8.count <= endingLimitBytes ? dot : name.endIndex
+    let ending = name[end...]
+    var stem = name[..<end]
+    while stem.utf8.count + ending.utf8.count > limitBytes { stem.removeLast() }
+    return Self.name(of: "\(stem)\(ending)")
+  }
+
+  /// Where the ending of a name begins, with its dot; its end if it has none.
+  private static func ending(of name: String) -> String.Index {
+    name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
+  }
+
   /// Creates an empty file where one is saved, which the download replaces: no other file is.
   /// - Parameter path: A file that does not exist, or a folder; `nil` for the folder of downloads, or
   ///   the current one if there is none. In a folder the file gets a free name.
@@ -112,7 +132,7 @@ enum LocalFile {
       throw .exists(path)
     }
     let folder = path.hasSuffix("/") ? path : "\(path)/"
-    let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
+    let dot = ending(of: name)
     for number in 1...copiesLimit {
       let free = number == 1 ? name : "\(name[..<dot])-\(number)\(name[dot...])"
       if try create("\(folder)\(free)") { return "\(folder)\(free)" }

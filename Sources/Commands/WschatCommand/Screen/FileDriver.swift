@@ -167,7 +167,7 @@ final class FileDriver {
   // MARK: Files of messages
 
   func open(_ file: FileContent) {
-    let name = LocalFile.name(of: file.name)
+    let name = LocalFile.keptName(file.name)
     do throws(SystemError) {
       if folder == nil { folder = try PrivateFolder() }
       opened += 1
@@ -180,7 +180,7 @@ final class FileDriver {
   }
 
   func save(_ file: FileContent, to path: String?) {
-    let name = LocalFile.name(of: file.name)
+    let name = LocalFile.keptName(file.name)
     do throws(LocalFile.NotSaved) {
       download(file, to: try LocalFile.reserve(name, at: path), as: name, .save)
     } catch {
