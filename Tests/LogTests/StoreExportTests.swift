@@ -319,6 +319,20 @@ import Wire
     (#""hi","#, #""hi""#, "not a JSON object"),
     (#""hi""#, #""\ud83d""#, "half of a surrogate pair"),
     (#""kind":"text","text":"hi""#, #""kind":"data","data":1,"raw":"2""#, "differ"),
+    (
+      #""kind":"text","text":"hi""#, #""kind":"file","file":"../../etc/passwd","name":"a""#,
+      "\"file\" is not the id of a file"
+    ),
+    (
+      #""kind":"text","text":"hi""#,
+      #""kind":"file","file":"Yk3xV0aAb7QmK2xV0aAb7Q","name":"../a""#,
+      "\"name\" is not a name of a file"
+    ),
+    (
+      #""seq":1,"id":"1","from":"ada","at":5,"kind":"text","text":"hi""#,
+      #""seq":2,"id":"2","from":"ada","at":5,"kind":"delete","target":2"#,
+      "\"target\" 2 is not an earlier entry"
+    ),
   ])
   func `refuses a line that is wrong, and with it the whole import`(
     _ part: String, _ replacement: String, _ reason: String

@@ -98,6 +98,19 @@ package struct ExportLine: Equatable {
       throw Malformed(reason: "a string has half of a surrogate pair")
     }
     guard entry.seq > 0 else { throw Malformed(reason: "\"seq\" must be at least 1") }
+    if let file = entry.file {
+      guard FileContent.isValid(id: file.id) else {
+        throw Malformed(reason: "\"file\" is not the id of a file")
+      }
+      guard FileContent.isValid(name: file.name) else {
+        throw Malformed(reason: "\"name\" is not a name of a file")
+      }
+    }
+    if !entry.kind.isContent, !entry.kind.isNotice, let target = entry.target,
+      target >= entry.seq
+    {
+      throw Malformed(reason: "\"target\" \(target) is not an earlier entry")
+    }
   }
 
   private static func flattened(_ body: [UInt8]) -> [UInt8] {

@@ -94,6 +94,14 @@ def export(relay):
     run(relay, "verify", "--data", copy, status=3)
     shutil.copytree(relay.data / "files", copy / "files", dirs_exist_ok=True)
     assert "1 contents that no file has" in run(relay, "verify", "--data", copy).stderr, "what was not sent is not exported"
+    # What no client can send is not imported either.
+    whole = run(relay, "export", "--data", relay.data).stdout
+    for right, wrong in (
+            ('"name":"', '"name":"../'), ('"file":"', '"file":"../'), (f'"target":{seq}', '"target":99')):
+        assert right in whole, whole
+        said = run(
+            relay, "import", "--data", relay.folder / "hostile", status=1, input=whole.replace(right, wrong)).stderr
+        assert "Nothing was imported" in said, said
     # Bytes that are missing keep nothing else back.
     hash = hashlib.sha256(b"bo's").hexdigest()
     (relay.data / "files" / hash[:2] / hash).unlink()

@@ -8,13 +8,15 @@ import Wire
 /// uploaded and not sent.
 struct PersonFiles {
   private static let unsentName = "not-sent"
+  /// For a name that is none, which earlier versions have imported.
+  private static let unusableName = "unnamed"
 
   /// The names under which the person has sent them, by their ids.
   private var names: [String: String] = [:]
 
   mutating func record(_ record: PersonRecord) {
     guard case .entry(let entry) = record, let file = entry.file else { return }
-    names[file.id] = file.name
+    names[file.id] = FileContent.isValid(name: file.name) ? file.name : Self.unusableName
   }
 
   /// Copies each file to `ID/NAME` in a folder.
