@@ -107,6 +107,24 @@ extension `End to end` {
       #expect(try relay.stop() == .exit(0))
     }
 
+    @Test func `a backup into the data folder is refused, by whatever path`() throws {
+      let relay = try RelayProcess(RelayProcess.withoutLimits)
+      try run("ln", "-s", relay.dataFolder, relay.folder["link"])
+      for place in [
+        relay.dataFolder, "\(relay.dataFolder)/", "\(relay.dataFolder)/files/..",
+        "\(relay.dataFolder)/new/folder", relay.folder["link/new"],
+      ] {
+        let backup = try RelayProcess.command("backup", "--data", relay.dataFolder, "--to", place)
+        #expect(try backup.wait() == .exit(1), "\(place)")
+        #expect(backup.errors.contains("is in the data folder"), "\(backup.errors)")
+      }
+      #expect(try !fileNames(in: relay.dataFolder).contains("new"))
+      let beside = try RelayProcess.command(
+        "backup", "--data", relay.dataFolder, "--to", "\(relay.dataFolder)-backup/new")
+      #expect(try beside.wait() == .exit(0), "\(beside.errors)")
+      #expect(try relay.stop() == .exit(0))
+    }
+
     @Test func `a backup that follows ends if the store is replaced`() throws {
       let relay = try RelayProcess(RelayProcess.withoutLimits)
       let backup = try ChildProcess(

@@ -48,6 +48,7 @@ struct Backup: ParsableCommand {
             + "pgBackRest, and copy the bucket of the files (files.s3) after it. relay export writes the log as JSON."
         )
       }
+      try to.checkIsOutside(folder)
       var options = BackupRun.Options()
       options.bytesPerSecond = rate?.bytes
       options.keepSeconds = keep.seconds

@@ -1,6 +1,8 @@
 import ArgumentParser
+import Glibc
 internal import ObjectStorage
 import Platform
+import SQLiteLog
 
 /// Where a backup is: a folder, or a bucket of S3 and what the names of its objects begin with.
 struct StoragePlace: ExpressibleByArgument {
@@ -26,6 +28,43 @@ struct StoragePlace: ExpressibleByArgument {
     }
     guard isName else { return nil }
     kind = .bucket(String(bucket), prefix: parts.dropFirst().map { "\($0)/" }.joined())
+  }
+
+  /// Refuses a folder that is a data folder or in it: a backup there would copy itself, and be lost with it.
+  func checkIsOutside(_ dataFolder: String) throws {
+    guard case .folder(let path) = kind, Self.isInside(path, dataFolder) else { return }
+    throw StoreError(
+      .configuration,
+      "\(path) is in the data folder \(dataFolder), and would be lost with it. Use a folder elsewhere, best on "
+        + "another disk.")
+  }
+
+  private static func isInside(_ path: String, _ folder: String) -> Bool {
+    guard let wanted = identity(of: folder) else { return false }
+    var place = path
+    // A folder that does not exist yet is created in one that does.
+    while identity(of: place) == nil {
+      while place.count > 1, place.hasSuffix("/") { place.removeLast() }
+      guard let slash = place.lastIndex(of: "/") else {
+        place = "."
+        break
+      }
+      place = slash == place.startIndex ? "/" : String(place[..<slash])
+      if place == "/" { break }
+    }
+    while let found = identity(of: place) {
+      if found == wanted { return true }
+      place += "/.."
+      if identity(of: place) == found { return false }
+    }
+    return false
+  }
+
+  /// The device and the number of a folder.
+  private static func identity(of path: String) -> [UInt64]? {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    return [UInt64(status.st_dev), UInt64(status.st_ino)]
   }
 
   func open(_ options: StorageOptions) throws -> any ObjectStorage {

@@ -45,6 +45,8 @@ final class DataFiles {
   static let limitBytes = 64 << 20
 
   static let store = "relay.db"
+  /// Databases, which may be empty while a relay creates them.
+  private static let databases: Set<String> = [store, "accounts.db"]
   private static let derived: Set<String> = ["index.db", "lock", "reserve"]
   private static let derivedEnds = ["-wal", "-shm", "-journal", "-times", ".new"]
 
@@ -79,7 +81,14 @@ final class DataFiles {
     files = try names.map { name in
       let path = "\(folder)/\(name)"
       if let file = files.first(where: { $0.name == name }), try isStill(file) { return file }
-      return try File(name: name, path: path, isDatabase: try Self.isDatabase(path))
+      let isDatabase = try Self.isDatabase(path)
+      guard isDatabase || !Self.databases.contains(name) || Self.isEmpty(path) else {
+        throw BackupError(
+          .damaged,
+          "\(path) is not a database any more: its beginning is damaged. Nothing damaged was stored. Restore what "
+            + "was stored before.")
+      }
+      return try File(name: name, path: path, isDatabase: isDatabase)
     }
   }
 
@@ -112,6 +121,11 @@ final class DataFiles {
     var start = [UInt8](repeating: 0, count: 16)
     _ = unsafe read(descriptor, &start, start.count)
     return start.elementsEqual("SQLite format 3\0".utf8)
+  }
+
+  private static func isEmpty(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) != 0 || status.st_size == 0
   }
 
   /// The hashes that the files of the store have.

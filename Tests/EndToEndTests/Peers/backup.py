@@ -270,6 +270,17 @@ def damaged_store(case):
     assert "relay verify" in case.backup(status=3).stderr
     assert len(case.entries(case.restore())) == 2 * 18 * 7
 
+    # What does not even begin as a database is not taken for a file of another kind.
+    content[len(content) // 2] ^= 1
+    database.write_bytes(b"?" + content[1:])
+    assert "its beginning is damaged" in case.backup(status=3).stderr
+    database.write_bytes(content)
+    accounts = case.relay.data / "accounts.db"
+    accounts.write_bytes(b"damaged")
+    assert "accounts.db is not a database" in case.backup(status=3).stderr
+    accounts.unlink()
+    case.backup()
+    assert len(case.entries(case.restore())) == 2 * 18 * 7
 
 def rate(case):
     """A rate is held."""
