@@ -33,6 +33,9 @@ extension `End to end` {
     @Test func `the files of a person are exported`() throws {
       try Self.play("export", of: "file_commands.py")
     }
+    @Test func `without a relay, an erasure removes a person's files as well`() throws {
+      try play("erasure", of: "file_commands.py")
+    }
     @Test func `two hundred mutated pictures end no relay, and none is shown as it came`() throws {
       try Self.play("mutations", of: "hostile_pictures.py")
     }

@@ -12,7 +12,7 @@ struct Erase: ParsableCommand {
     abstract: "Remove all that the relay has of a person, and search its files for what is left.",
     discussion: """
       Texts, data, edits and reactions lose their content, as if they were deleted, and so do forwards of \
-      them and copies in reports; memberships, roles, marks, blocks and the account go. The user is banned \
+      them and copies in reports; memberships, roles, marks, blocks, files and the account go. The user is banned \
       first, and stays so. The running relay does it between the messages of others; without one it is done \
       here. What was interrupted is continued by running it again. Prints what was removed, by room. It cannot \
       be undone: see relay export --user.
@@ -43,6 +43,9 @@ struct Erase: ParsableCommand {
       throw ExitCode.configuration
     }
     try StoreOptions.explaining {
+      if case .sqlite(let folder) = place, !isRunning, !Store.exists(folder: folder) {
+        throw StoreError.absent(in: folder)
+      }
       let stopped =
         isRunning ? nil : try StoppedRelay(configuration) { StandardError.write("\($0)\n") }
       var erasure = PersonErasure(of: user, in: place) { messages in
@@ -56,6 +59,7 @@ struct Erase: ParsableCommand {
       do {
         defer { stopped?.stop() }
         try erasure.run()
+        try stopped?.removeFiles(of: user)
       }
       for line in erasure.report.lines { StandardOutput.write("\(line)\n") }
       try search(erasure, place)

@@ -408,10 +408,7 @@ enum Schema {
   ) throws(StoreError) -> Database {
     let path = folder.databasePath
     guard vfs != nil || folder.hasDatabase else {
-      throw StoreError(
-        .configuration,
-        "There is no store in \(folder.path): \(path) is missing or cannot be read. Use the "
-          + "folder that the relay was started with.")
+      throw StoreError.absent(in: folder.path)
     }
     do {
       let database = try Database(path: path, mode: .readOnly, vfs: vfs)

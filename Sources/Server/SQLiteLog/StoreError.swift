@@ -39,6 +39,14 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     self.description = description
   }
 
+  /// A folder without a store.
+  public static func absent(in folder: String) -> StoreError {
+    StoreError(
+      .configuration,
+      "There is no store in \(folder): \(folder)/\(DataFolder.databaseName) is missing or cannot be read. Use the "
+        + "folder that the relay was started with.")
+  }
+
   /// Explains an error of SQLite to the operator.
   init(_ error: SQLiteError, _ action: String, path: String) {
     defer { isFull = error.isFull }

@@ -111,5 +111,32 @@ def export(relay):
     assert len([path for path in target.rglob("*") if path.is_file()]) == 2
 
 
+def erasure(relay):
+    """Without a relay, an erasure removes a person's files as well, and nobody else's."""
+    files, others = Files(relay), Files(relay, "bo")
+    files.show(files.upload(b"sent by ada"), "general")
+    files.show(files.upload(png(90, 60)), "general")
+    files.upload(b"not sent by ada")
+    others.show(others.upload(b"sent by bo"), "general")
+    kept = []
+    for uploads in files, others:
+        path = uploads.create(1000).headers["Location"]
+        status = uploads.append(path, 0, b"a part of it").status
+        assert status == 204, status
+        kept.append(path.rsplit("/", 1)[1])
+    relay.stop()
+    assert len(stored(relay)) == 5
+    run(relay, "erase", "--data", relay.data, "--user", "ada")
+    assert stored(relay) == {hashlib.sha256(b"sent by bo").hexdigest()}
+    uploads = {path.name for path in (relay.data / "files/uploads").iterdir()}
+    assert uploads == {kept[1], f"{kept[1]}.json"}, uploads
+    assert run(relay, "verify", "--data", relay.data).stderr == ""
+    # A folder without a store is not taken for one without the person.
+    wrong = relay.folder / "wrong"
+    assert "There is no store in" in run(relay, "erase", "--data", wrong, "--user", "ada", status=1).stderr
+    assert not wrong.exists()
+    relay.start()
+
+
 if __name__ == "__main__":
     main(globals()[sys.argv[1]], WITHOUT_LIMITS)

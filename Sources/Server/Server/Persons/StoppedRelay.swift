@@ -9,14 +9,15 @@ public import Wire
 /// used by one thread.
 public final class StoppedRelay {
   private let log: SQLiteLog
+  private let folder: String
   private let deliveries = WorkQueue<LogDelivery>()
 
   /// - Parameter report: receives messages for the operator.
   public init(
     _ configuration: Configuration, report: @escaping @Sendable (String) -> Void
   ) throws(StoreError) {
-    log = try SQLiteLog(
-      folder: configuration.dataFolder, options: .init(configuration), report: report)
+    folder = configuration.dataFolder
+    log = try SQLiteLog(folder: folder, options: .init(configuration), report: report)
     do throws(StoreFailure) {
       try log.start(loops: 1, framing: .webSocket) { [deliveries] _, delivery in
         deliveries.append(delivery)
@@ -51,6 +52,31 @@ public final class StoppedRelay {
     case .erase(let user, let room, let seq):
       .erase(LogRequest.Erasure(user: user, room: room, seq: seq), order)
     default: nil
+    }
+  }
+
+  /// Removes the bytes that no file has any more, and the user's uploads that are not complete: a relay removes the
+  /// former when it starts, and the latter within a day.
+  public func removeFiles(of user: String) throws {
+    let folder = FileFolder(inDataFolder: folder)
+    var files = try StoredFiles(folder: self.folder)
+    for subfolder in folder.folders {
+      let hashes = folder.hashes(in: subfolder)
+      let used = Set(try files.used(among: hashes))
+      for hash in hashes where !used.contains(hash) {
+        folder.remove(folder.stored(hash))
+        folder.remove(folder.png(of: hash))
+      }
+    }
+    for name in folder.disk.names(in: folder.uploads) ?? [] where name.hasSuffix(".json") {
+      let id = String(name.dropLast(5))
+      let path = folder.record(id)
+      guard
+        let json = try? folder.disk.read(path, at: 0, bytes: UploadRecord.limitBytes).bytes,
+        UploadRecord(json: json)?.user == user
+      else { continue }
+      folder.remove(folder.upload(id))
+      folder.remove(path)
     }
   }
 
