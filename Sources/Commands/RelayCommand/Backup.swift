@@ -80,14 +80,14 @@ struct Backup: ParsableCommand {
   }
 }
 
-/// A number of bytes, such as `4096`, `500KB`, `50MB` or `2GB`.
+/// A number of bytes, such as `4096`, `500kB`, `50MB` or `2GB`.
 struct ByteCount: ExpressibleByArgument {
   static let limit = 1 << 50
 
   var bytes: Int
 
   init?(argument: String) {
-    let units = [("KB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("", 1)]
+    let units = [("kB", 1000), ("KB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("", 1)]
     for (unit, size) in units where argument.hasSuffix(unit) {
       guard let count = Int(argument.dropLast(unit.count)), count > 0, count <= Self.limit / size
       else { return nil }

@@ -80,7 +80,7 @@ struct RestoreCommand: ParsableCommand {
   }
 }
 
-/// A point to restore: a time in UTC, or a number.
+/// A point to restore: a time, or a number.
 struct PointSelection: ExpressibleByArgument {
   var selection: Restore.Selection
 
@@ -91,17 +91,32 @@ struct PointSelection: ExpressibleByArgument {
       selection = .number(number)
       return
     }
-    let fields = argument.split { "-T:Z".contains($0) }.compactMap { Int32($0) }
-    guard fields.count == 6 else { return nil }
+    // The log has its times in the zone of the machine, with milliseconds: 2026-11-27T23:30:00.123+01:00.
+    let clock = argument.prefix(19)
+    var zone = argument.dropFirst(19)
+    if zone.first == "." { zone = zone.dropFirst().drop { $0.isASCII && $0.isNumber } }
+    let fields = clock.split { "-T:".contains($0) }.compactMap { Int32($0) }
+    guard fields.count == 6, let offset = Self.offsetSeconds(zone) else { return nil }
     var parts = unsafe tm()
     unsafe (parts.tm_year, parts.tm_mon, parts.tm_mday) = (
       fields[0] - 1900, fields[1] - 1, fields[2]
     )
     unsafe (parts.tm_hour, parts.tm_min, parts.tm_sec) = (fields[3], fields[4], fields[5])
     let milliseconds = Int64(unsafe timegm(&parts)) * 1000
-    guard Self.text(milliseconds) == argument else { return nil }
+    guard Self.text(milliseconds) == clock + "Z" else { return nil }
     // Points of that second count.
-    selection = .time(milliseconds + 999)
+    selection = .time(milliseconds - offset * 1000 + 999)
+  }
+
+  /// Reads `Z`, `+01:00` or `-01:00`.
+  private static func offsetSeconds(_ zone: Substring) -> Int64? {
+    if zone == "Z" { return 0 }
+    let parts = zone.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
+    guard let sign = zone.first, "+-".contains(sign), parts.count == 2,
+      parts.allSatisfy({ $0.count == 2 && $0.allSatisfy { $0.isASCII && $0.isNumber } }),
+      let hours = Int64(parts[0]), let minutes = Int64(parts[1]), hours < 24, minutes < 60
+    else { return nil }
+    return (sign == "-" ? -1 : 1) * (hours * 3600 + minutes * 60)
   }
 
   /// Returns a time in the form in which it is read.

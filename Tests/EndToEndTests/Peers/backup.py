@@ -1,4 +1,5 @@
 """The backup of a relay that works, and what is restored from it: `python3 -B backup.py CASE RELAY`."""
+import datetime
 import hashlib
 import json
 import os
@@ -269,7 +270,6 @@ def damaged_store(case):
     database.write_bytes(content)
     assert "relay verify" in case.backup(status=3).stderr
     assert len(case.entries(case.restore())) == 2 * 18 * 7
-
     # What does not even begin as a database is not taken for a file of another kind.
     content[len(content) // 2] ^= 1
     database.write_bytes(b"?" + content[1:])
@@ -281,6 +281,7 @@ def damaged_store(case):
     accounts.unlink()
     case.backup()
     assert len(case.entries(case.restore())) == 2 * 18 * 7
+
 
 def rate(case):
     """A rate is held."""
@@ -305,7 +306,13 @@ def at(case):
     for count, (number, moment) in enumerate(points, 1):
         assert len(case.entries(case.restore("--at", number))) == count
         assert len(case.entries(case.restore("--at", moment))) == count
-    for wrong in ("0", "yesterday", "2026-11-27", "2026-13-27T00:00:00Z"):
+        # As the log has it.
+        zone = datetime.timezone(datetime.timedelta(hours=-3, minutes=-30))
+        logged = datetime.datetime.fromisoformat(moment.replace("Z", ".123+00:00")).astimezone(zone)
+        assert len(case.entries(case.restore("--at", logged.isoformat(timespec="milliseconds")))) == count
+    for wrong in (
+            "0", "yesterday", "2026-11-27", "2026-13-27T00:00:00Z", "2026-11-27T00:00:00", "2026-11-27T00:00:00+1:00",
+            "2026-11-27T00:00:00+24:00", "2026-11-27T00:00:00Z+01:00"):
         case.restore("--at", wrong, status=2)
 
 
