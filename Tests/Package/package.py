@@ -12,7 +12,6 @@ import tempfile
 import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "EndToEndTests/Peers"))
-from relay import wait
 from service_manager import ServiceManager, settings
 
 old, new = sys.argv[1:]

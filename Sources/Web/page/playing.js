@@ -1,7 +1,7 @@
 // Sound and video in the conversation. Of sound, a button, and its waveform, which is also the place where one
 // listens. Loaded with the first one.
 
-import { el, icon, iconButton, whenNear } from "./dom.js";
+import { el, icon, iconButton } from "./dom.js";
 import { plain } from "./format.js";
 import { report } from "./problems.js";
 import { toldBy } from "./relay-client/errors.js";
@@ -68,16 +68,22 @@ export function source(media, file) {
   return { ready: async () => media.src || (await give()) };
 }
 
-/** @param {SharedFile} file */
-async function heights({ size, durationMs = Number.POSITIVE_INFINITY }, /** @type {string} */ url) {
-  const flat = /** @type {number[]} */ (new Array(barCount).fill(0));
+const flat = /** @type {number[]} */ (new Array(barCount).fill(0));
+
+/**
+ * Only for one who plays the sound: what a file says of how long it lasts may be wrong, and decoded, 60 KB can be an hour, of more
+ * than 1 GB.
+ * @param {SharedFile} file
+ */
+async function heights(file) {
+  const { size, durationMs = Number.POSITIVE_INFINITY } = file;
   if (size > decodedBytes || durationMs > decodedMs) return flat;
   try {
-    const bytes = await (await fetch(url)).arrayBuffer();
+    const bytes = await (await fetch(await file.url())).arrayBuffer();
     const sound = await new OfflineAudioContext(1, 1, decodedRate).decodeAudioData(bytes);
     return peaks(sound.getChannelData(0));
   } catch {
-    return flat; // a format that this browser cannot decode: the player says so when it is played
+    return flat; // a format that this browser cannot decode: the player says so
   }
 }
 
@@ -129,6 +135,7 @@ export function voice(place, file) {
   const button = iconButton("play", `Play ${name}`, () => toggle());
   place.append(audio, button, wave, time);
 
+  let isDrawn = false;
   const show = () => {
     const isPlaying = !audio.paused;
     button.replaceChildren(icon(isPlaying ? "pause" : "play"));
@@ -154,14 +161,11 @@ export function voice(place, file) {
     heard = audio;
     await ready();
     toldBy("error", audio.play());
+    if (isDrawn) return;
+    isDrawn = true;
+    wave.firstElementChild?.replaceWith(waveform(await heights(file)));
   }
 
   show();
-  whenNear(place, async () => {
-    const bars = await file.url().then(
-      (url) => heights(file, url),
-      () => [],
-    );
-    if (bars.length > 0) wave.prepend(waveform(bars));
-  });
+  wave.prepend(waveform(flat));
 }

@@ -1,6 +1,5 @@
 """Signing in at providers of OpenID Connect: `accounts_oidc.py CASE RELAY [CACHE]` plays one case, and prints
 "good"."""
-import asyncio
 import json
 import re
 import shutil

@@ -221,13 +221,13 @@ class Proxy:
     def close(self, code=None, saying=None):
         """Closes all connections of clients, after a last message; without a code, breaks them."""
         async def close():
-            for socket in list(self.sockets):
+            for client in list(self.sockets):
                 if saying:
-                    await socket.send(json.dumps(saying))
+                    await client.send(json.dumps(saying))
                 if code:
-                    await socket.close(code)
+                    await client.close(code)
                 else:
-                    socket.transport.abort()
+                    client.transport.abort()
 
         asyncio.run_coroutine_threadsafe(close(), self.loop).result(PATIENCE_S)
 

@@ -30,6 +30,10 @@ def serving(relay):
     problem(others.ask("GET", path), 404, code="no_such_entry")
     problem(others.ask("POST", path + "/link"), 404)
     problem(files.ask("GET", path, user=""), 401)
+    # Sent again by one whom its owner has blocked, it is hidden from the owner there, and still the owner's.
+    relay.request("ada", [{"type": "block", "user": "bo", "on": True}])
+    Files(relay, "bo").show(path, "dm:ada:bo")
+    status(files.ask("GET", path), 200)
     tag = f'"{hashlib.sha256(content).hexdigest()}"'
     assert whole.headers["ETag"] == tag and whole.headers["Accept-Ranges"] == "bytes"
     assert whole.headers["Content-Type"] == "application/octet-stream"

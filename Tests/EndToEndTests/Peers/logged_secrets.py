@@ -1,6 +1,5 @@
 """logged_secrets.py RELAY FORMAT: presents every secret that a client can have, in every place where it
 can be, to a relay that logs at the level trace, and looks for each of them in the log."""
-import asyncio
 import json
 import sys
 import urllib.parse

@@ -173,8 +173,8 @@ async def played(case):
         await case()
     finally:
         # The library would wait ten seconds for the relay to close what is left open.
-        for socket in SOCKETS:
-            socket.transport.abort()
+        for opened in SOCKETS:
+            opened.transport.abort()
 
 
 if __name__ == "__main__":

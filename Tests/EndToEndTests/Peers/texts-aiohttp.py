@@ -1,7 +1,6 @@
 """Three texts by aiohttp, which sends no fragments: texts-aiohttp.py URL CA|- deflate|none. Prints
 what was agreed."""
 import asyncio
-import json
 import ssl
 import sys
 

@@ -6,9 +6,11 @@ import subprocess
 import sys
 import tempfile
 
+import relay
 from chromium import Browser, Failure
-from relay import WITHOUT_LIMITS, Relay, wait  # noqa: F401
+from relay import wait
 
+Relay, WITHOUT_LIMITS = relay.Relay, relay.WITHOUT_LIMITS
 RELAY = sys.argv[2]
 ECHO = "bots: [{ user: echo, name: Echo, behaviour: echo, reply_delay_s: [0.05, 0.1] }]"
 ONLINE = "document.querySelector('.health')?.dataset.state === 'online'"

@@ -133,9 +133,11 @@ extension ReadRequest {
     for place in try reader.places(ofFile: file.id) {
       guard rights.mayRead(place.room), RoomName.isOpen(place.room, to: asker.user),
         let room = try readable(place.room, by: asker, &reader), place.seq >= room.first,
-        !room.direct.hidden.contains(where: {
-          $0.sender == place.sender && place.sender != asker.user && $0.contains(place.seq)
-        })
+        // Sent again by somebody whom its owner has blocked, it is still the owner's.
+        file.owner == asker.user
+          || !room.direct.hidden.contains(where: {
+            $0.sender == place.sender && place.sender != asker.user && $0.contains(place.seq)
+          })
       else { continue }
       return true
     }

@@ -76,6 +76,7 @@ public final class StoppedRelay {
         UploadRecord(json: json)?.user == user
       else { continue }
       folder.remove(folder.upload(id))
+      folder.remove(folder.unchecked(id))
       folder.remove(path)
     }
   }
