@@ -111,9 +111,7 @@ import Testing
   }
 
   @Test func `that nothing listens for is unavailable`() throws {
-    let server = try S3Server()
-    server.stop()
-    let storage = server.storage(bucket: "pages", prefix: "")
+    let storage = S3Server.storage(at: "http://127.0.0.1:1", bucket: "pages", prefix: "")
     let error = #expect(throws: StorageError.self) { try storage.list() }
     #expect(error?.kind == .unavailable)
   }
@@ -136,8 +134,14 @@ final class S3Server {
     _ = try? process.wait()
   }
 
-  /// - Parameter secret: `nil` = the right one.
   func storage(bucket: String, prefix: String, secret: String? = nil) -> S3Storage {
+    Self.storage(at: url, bucket: bucket, prefix: prefix, secret: secret)
+  }
+
+  /// - Parameter secret: `nil` = the right one.
+  static func storage(
+    at url: String, bucket: String, prefix: String, secret: String? = nil
+  ) -> S3Storage {
     let environment = [
       "AWS_ACCESS_KEY_ID": "AKIDOFTESTS", "AWS_SECRET_ACCESS_KEY": secret ?? "the/secret+of=tests",
       "AWS_SESSION_TOKEN": "a/token+of=tests",

@@ -76,9 +76,12 @@ public struct ImportReport: Sendable {
     return elements.prefix(limit).map { "  \(line($0))" } + more
   }
 
-  /// Names come from an export: they must not move the cursor of a terminal.
+  /// Names come from an export: they must not move the cursor of a terminal, or change the direction of the text.
   private static func shown(_ line: String) -> String {
     String(
-      String.UnicodeScalarView(line.unicodeScalars.filter { $0.value >= 32 && $0.value != 127 }))
+      String.UnicodeScalarView(
+        line.unicodeScalars.filter {
+          $0.properties.generalCategory != .control && !$0.properties.isBidiControl
+        }))
   }
 }

@@ -35,8 +35,12 @@ public enum WholeFile {
   }
 
   /// Replaces a file atomically, also in case of power loss; the file is accessible to its owner
-  /// only.
+  /// only. Throws `EINVAL` if there is something else, such as a device, which would become a file.
   public static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
+    var status = stat()
+    guard unsafe stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+      throw SystemError("replace \(path)", code: EINVAL)
+    }
     let draft = "\(path).new"
     _ = unsafe unlink(draft)
     let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -47,18 +47,24 @@ export function view(near, messages, seq) {
     box.setAttribute("aria-label", `Picture ${index + 1} of ${pictures.length}: ${image.alt}`);
     back.disabled = index === 0;
     next.disabled = index === pictures.length - 1;
-    // What is here already stands for it.
-    image.src = await file.thumbnailUrl();
-    const whole = el("img", { src: await file.url() });
-    await whole.decode();
-    if (pictures[index] === message) image.src = whole.src;
+    const isShown = () => pictures[index] === message;
+    try {
+      // What is here already stands for it.
+      const small = await file.thumbnailUrl();
+      if (!isShown()) return;
+      image.src = small;
+      const whole = el("img", { src: await file.url() });
+      await whole.decode();
+      if (isShown()) image.src = whole.src;
+    } catch {
+      if (isShown()) box.classList.add("missing");
+    }
   };
-  const told = () => box.classList.add("missing");
   const go = (/** @type {number} */ step) => {
     if (!pictures[index + step]) return;
     index += step;
     box.classList.remove("missing");
-    show().catch(told);
+    show();
   };
   /** @type {Record<string, () => void>} */
   const acts = {
@@ -136,5 +142,5 @@ export function view(near, messages, seq) {
   };
   stage.addEventListener("pointerup", end);
   stage.addEventListener("pointercancel", (event) => pointers.delete(event.pointerId));
-  show().catch(told);
+  show();
 }

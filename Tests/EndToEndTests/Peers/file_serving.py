@@ -30,7 +30,7 @@ def serving(relay):
     problem(others.ask("GET", path), 404, code="no_such_entry")
     problem(others.ask("POST", path + "/link"), 404)
     problem(files.ask("GET", path, user=""), 401)
-    # Sent again by one whom its owner has blocked, it is hidden from the owner there, and still the owner's.
+    # Sent again by a user that its owner has blocked, it is hidden from the owner there, and still the owner's.
     relay.request("ada", [{"type": "block", "user": "bo", "on": True}])
     Files(relay, "bo").show(path, "dm:ada:bo")
     status(files.ask("GET", path), 200)
@@ -139,7 +139,7 @@ def host(relay):
     known = {"Cookie": "relay-80=x", "Authorization": "Bearer x", "Origin": relay.url}
     socket_fields = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
                      "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
-    for name in (f"localhost:{relay.port}", "localhost", "LocalHost:1"):
+    for name in (f"localhost:{relay.port}", "localhost", "LocalHost:1", "localhost."):
         for path in ("/", "/healthz", "/metrics", "/v1/sign-in", "/v1/rooms", "/v1/files", "/v1/avatars/ada", "/nowhere",
                      text, text + "/link", text + "/thumbnail", text + "/thumbnail/", "/ws"):
             refused = problem(files.ask("GET", path, {**known, "Host": name}), 404) if path != "/ws" else status(

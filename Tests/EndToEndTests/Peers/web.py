@@ -233,6 +233,7 @@ def changes(browser, folder):
         page.evaluate("document.activeElement.select()")
         write(page, text)
 
+    page.wait(IS_KEPT)
     relay.stop(signal.SIGKILL)
     page.wait("!document.querySelector('.notice').hidden")
     edit("edited")
@@ -543,6 +544,7 @@ def search_all(browser, folder):
     write(page, "nothing")
     page.press("Escape")
     page.wait("document.querySelector('dialog') === null")
+    page.wait(IS_KEPT)
     relay.stop()
     page.wait("!document.querySelector('.notice').hidden")
     page.press("f", ctrl=True, shift=True)
@@ -646,6 +648,7 @@ def returning(browser, folder):
     page.wait(f"{ONLINE} && document.querySelectorAll('.row').length >= 30")
     page.press("End", ctrl=True)
     page.wait("document.querySelector('relay-timeline').isAtEnd")
+    page.wait(IS_KEPT)
     for number in range(5):
         relay.stop(signal.SIGKILL)
         page.wait("!document.querySelector('.notice').hidden && document.querySelector('relay-timeline').isAtEnd")
@@ -674,6 +677,7 @@ def restart(browser, folder):
     page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
     write(page, "before")
     page.wait("document.querySelector('.row.own .mark.stored')")
+    page.wait(IS_KEPT)
     relay.stop(signal.SIGKILL)
     page.wait("!document.querySelector('.notice').hidden")
     for number in range(5):

@@ -466,6 +466,7 @@ def other_account(browser, folder):
     ada, = page.call("Network.getCookies")["cookies"]
     write(page, "sent by ada")
     page.wait("document.querySelector('.row.own .mark.stored')")
+    page.wait(IS_KEPT)
     relay.stop()
     page.wait("!document.querySelector('.notice').hidden")
     write(page, "unsent by ada")

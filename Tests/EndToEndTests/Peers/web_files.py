@@ -124,7 +124,7 @@ def heard(browser, folder):
         file = answer.headers["Location"].rsplit("/", 1)[1]
     relay.send("bo", "general", {"kind": "file", "file": file, "name": "Voice message.webm"})
     ada = opened(browser, relay, "ada", "general")
-    # Nothing is decoded before somebody wants to hear it: a small file can be hours long.
+    # Nothing is decoded before a person plays it: a small file can be hours long.
     heights = "document.querySelector('.voice .played')?.getAttribute('d').match(/(?<=v)[0-9]+/g).map(Number)"
     ada.wait(f"{heights}?.every(height => height === 2)")
     time = "document.querySelector('.voice .time').textContent"

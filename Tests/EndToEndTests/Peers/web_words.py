@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 
-from web_support import ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, in_whole_browser, play, quiet, until, wait_for_text, write
+from web_support import IS_KEPT, ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, in_whole_browser, play, quiet, until, wait_for_text, write
 
 NOTE = "document.querySelector('relay-composer .note:not([hidden])')?.textContent"
 COMPOSER = "document.querySelector('relay-composer textarea').value"
@@ -456,6 +456,7 @@ def conditions(browser, folder):
     # Also in a tab that is opened later.
     second = browser.page(address)
     second.wait(f"{READY} && {condition}.startsWith({json.dumps(text)})")
+    page.wait(IS_KEPT)
     relay.stop(signal.SIGKILL)
     page.wait("document.querySelector('.health').dataset.state === 'waiting'")
     write(page, "two")

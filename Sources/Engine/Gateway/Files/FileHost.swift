@@ -17,7 +17,8 @@ package struct FileHost: Sendable {
 
   /// Whether a request is to this host.
   func isHost(of request: HTTPRequest) -> Bool {
-    RequestOrigin.name(request.host.lowercased()) == name
+    let host = RequestOrigin.name(request.host.lowercased())
+    return host == name || host == "\(name)."  // the same name, as DNS may have it
   }
 
   /// Whether a browser makes a request by itself, such as for an image: of a script or another program it has the token

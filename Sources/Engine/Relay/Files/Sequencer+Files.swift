@@ -133,7 +133,7 @@ extension ReadRequest {
     for place in try reader.places(ofFile: file.id) {
       guard rights.mayRead(place.room), RoomName.isOpen(place.room, to: asker.user),
         let room = try readable(place.room, by: asker, &reader), place.seq >= room.first,
-        // Sent again by somebody whom its owner has blocked, it is still the owner's.
+        // Sent again by a user that its owner has blocked, it is still the owner's.
         file.owner == asker.user
           || !room.direct.hidden.contains(where: {
             $0.sender == place.sender && place.sender != asker.user && $0.contains(place.seq)

@@ -103,11 +103,15 @@ export function listing(place, signal, read) {
   const content = el("div", { class: "listed" });
   place.append(el("div", { class: "actions" }, refresh), note, content);
 
+  /** What has begun: what was before says nothing more once another change is tried. */
+  let begun = 0;
   async function update() {
+    begun += 1;
+    const number = begun;
     try {
       const found = await read();
       if (signal.aborted) return;
-      note.textContent = "";
+      if (number === begun) note.textContent = "";
       content.replaceChildren(...found);
     } catch (error) {
       note.textContent = messageOf(error);
@@ -123,6 +127,7 @@ export function listing(place, signal, read) {
      */
     async act(change, question) {
       if (question && !(await opened(place, popups, ({ ask }) => ask(place, question)))) return;
+      begun += 1;
       try {
         await change();
       } catch (error) {
