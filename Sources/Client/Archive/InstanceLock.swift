@@ -28,7 +28,14 @@ struct InstanceLock: ~Copyable {
     }
   }
 
-  deinit { if descriptor >= 0 { close(descriptor) } }
+  /// Unlocks explicitly: see `LocationLock`.
+  deinit {
+    guard descriptor >= 0 else { return }
+    var none = Self.lock(of: number)
+    none.l_type = Int16(F_UNLCK)
+    _ = unsafe fcntl(descriptor, Self.setLock, &none)
+    close(descriptor)
+  }
 
   /// Whether another process with this number is running; false for this one.
   func isHeldByAnother(_ number: Int64) -> Bool {

@@ -16,7 +16,14 @@ public final class FolderStorage: ObjectStorage {
     description = path
   }
 
-  deinit { lock.withLock { if $0 >= 0 { close($0) } } }
+  /// Unlocks explicitly: a child that is being spawned may hold a copy of the descriptor for a moment.
+  deinit {
+    lock.withLock { descriptor in
+      guard descriptor >= 0 else { return }
+      _ = flock(descriptor, LOCK_UN)
+      close(descriptor)
+    }
+  }
 
   public func folder(_ name: String) -> any ObjectStorage { FolderStorage("\(path)/\(name)") }
 
