@@ -9,7 +9,6 @@ which is more than two heartbeats of the relay; then each asks for an answer. A 
 """
 import asyncio
 import base64
-import contextlib
 import pathlib
 import re
 import resource
@@ -22,7 +21,7 @@ import time
 
 PROJECT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(PROJECT / "Tests" / "EndToEndTests" / "Peers"))
-from relay import MORTAL, Relay, wait  # noqa: E402
+from relay import MORTAL, Relay, free_port, wait  # noqa: E402
 
 IDLE_S = 60
 AT_ONCE = 64
@@ -44,15 +43,6 @@ CADDY = "{{\n  admin off\n  auto_https off\n}}\n{block}"
 def block(language):
     text = (PROJECT / "docs" / "proxies.md").read_text()
     return re.search(rf"```{language}\n(.*?)```", text, re.DOTALL)[1]
-
-
-def free_port():
-    """A port that no connection of an earlier run may still have as its own."""
-    for port in range(20_000, 32_000):
-        with socket.socket() as one, contextlib.suppress(OSError):
-            one.bind(("127.0.0.1", port))
-            return port
-    raise OSError("no port is free")
 
 
 def memory(process):

@@ -135,7 +135,6 @@ export function voice(place, file) {
   const button = iconButton("play", `Play ${name}`, () => toggle());
   place.append(audio, button, wave, time);
 
-  let isDrawn = false;
   const show = () => {
     const isPlaying = !audio.paused;
     button.replaceChildren(icon(isPlaying ? "pause" : "play"));
@@ -151,6 +150,11 @@ export function voice(place, file) {
   };
   for (const event of ["play", "pause", "timeupdate", "durationchange", "seeked"])
     audio.addEventListener(event, show);
+  audio.addEventListener(
+    "play",
+    async () => wave.firstElementChild?.replaceWith(waveform(await heights(file))),
+    { once: true },
+  );
   audio.addEventListener("ended", () => {
     audio.currentTime = 0;
   });
@@ -161,9 +165,6 @@ export function voice(place, file) {
     heard = audio;
     await ready();
     toldBy("error", audio.play());
-    if (isDrawn) return;
-    isDrawn = true;
-    wave.firstElementChild?.replaceWith(waveform(await heights(file)));
   }
 
   show();

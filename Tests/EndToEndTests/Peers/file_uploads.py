@@ -229,21 +229,21 @@ def killed(relay):
 def silent(relay):
     """An upload whose client falls silent is answered after the idle timeout, and goes on."""
     files = Files(relay)
+
+    def half_sent(path):
+        connection = socket.create_connection(("127.0.0.1", relay.port), timeout=PATIENCE_S)
+        connection.sendall((
+            f"PATCH {path}?user=ada HTTP/1.1\r\nHost: 127.0.0.1\r\nTus-Resumable: 1.0.0\r\n"
+            "Content-Type: application/offset+octet-stream\r\nUpload-Offset: 0\r\n"
+            "Content-Length: 10\r\n\r\nhello").encode())
+        return connection
+
     path = status(files.create(10), 201).headers["Location"]
-    connection = socket.create_connection(("127.0.0.1", relay.port), timeout=PATIENCE_S)
-    connection.sendall((
-        f"PATCH {path}?user=ada HTTP/1.1\r\nHost: 127.0.0.1\r\nTus-Resumable: 1.0.0\r\n"
-        "Content-Type: application/offset+octet-stream\r\nUpload-Offset: 0\r\n"
-        "Content-Length: 10\r\n\r\nhello").encode())
-    assert connection.recv(65_536).startswith(b"HTTP/1.1 408 ")
+    assert half_sent(path).recv(65_536).startswith(b"HTTP/1.1 408 ")
     status(files.append(path, 5, b"world"), 204)
     # The one who comes last goes on, the other one is told.
     path = status(files.create(10), 201).headers["Location"]
-    first = socket.create_connection(("127.0.0.1", relay.port), timeout=PATIENCE_S)
-    first.sendall((
-        f"PATCH {path}?user=ada HTTP/1.1\r\nHost: 127.0.0.1\r\nTus-Resumable: 1.0.0\r\n"
-        "Content-Type: application/offset+octet-stream\r\nUpload-Offset: 0\r\n"
-        "Content-Length: 10\r\n\r\nhello").encode())
+    first = half_sent(path)
     wait(lambda: files.progress(path).headers["Upload-Offset"] == "5", "nothing has arrived")
     status(files.append(path, 5, b"wo"), 204)
     first.sendall(b"world")

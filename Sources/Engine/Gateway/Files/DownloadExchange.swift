@@ -16,8 +16,6 @@ final class DownloadExchange: FileExchange {
   private let request: HTTPRequest
   /// The thumbnail is converted for this client.
   private let isPNG: Bool
-  /// The user who has made the request, or its link.
-  private var reader = ""
   /// The link that makes the request; `nil` if it is a user's.
   private var link: FileLink?
   private var found: StoredFile?
@@ -49,8 +47,7 @@ final class DownloadExchange: FileExchange {
       self.link = link
       identity = Identity(user: link.user)
     }
-    reader = identity.user
-    if let problem = loop.charge(requests: 1, to: reader) {
+    if let problem = loop.charge(requests: 1, to: identity.user) {
       return finish(problem.response)
     }
     askForReadable(file, as: identity)
@@ -89,7 +86,7 @@ final class DownloadExchange: FileExchange {
     let hash = served(found)
     keep(
       isPNG
-        ? .readPNG(ofThumbnail: hash, user: reader, offset: offset, bytes: bytes)
+        ? .readPNG(ofThumbnail: hash, user: link?.user ?? user, offset: offset, bytes: bytes)
         : .read(hash: hash, offset: offset, bytes: bytes))
   }
 

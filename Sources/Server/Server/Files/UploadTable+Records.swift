@@ -9,17 +9,24 @@ extension UploadTable {
 
   /// Reads an upload; `nil` if its record or its bytes are missing or damaged: the client begins again.
   func read(_ id: String) -> Entry? {
-    let json = try? folder.disk.read(folder.record(id), at: 0, bytes: UploadRecord.limitBytes).bytes
-    guard let record = json.flatMap({ UploadRecord(json: $0) }),
+    guard let record = folder.readRecord(id),
       let size = folder.status(of: folder.upload(id))?.size, size <= record.bytes
     else { return nil }
     return Entry(user: record.user, upload: record.upload(id, offset: size))
   }
+}
 
-  func removeFiles(of id: String) {
-    folder.remove(folder.record(id))
+extension FileFolder {
+  /// Returns the record of an upload; `nil` if it is missing or damaged.
+  func readRecord(_ id: String) -> UploadRecord? {
+    let json = try? disk.read(record(id), at: 0, bytes: UploadRecord.limitBytes).bytes
+    return json.flatMap { UploadRecord(json: $0) }
+  }
+
+  func removeUpload(_ id: String) {
+    remove(record(id))
     // Another thread may be making them the upload's bytes.
-    folder.remove(folder.unchecked(id))
-    folder.remove(folder.upload(id))
+    remove(unchecked(id))
+    remove(upload(id))
   }
 }

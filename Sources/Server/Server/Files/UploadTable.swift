@@ -164,7 +164,7 @@ package struct UploadTable {
         try write(entry)
       }
     } catch {
-      removeFiles(of: id)
+      folder.removeUpload(id)
       throw error
     }
     insert(entry)
@@ -369,7 +369,7 @@ package struct UploadTable {
     set(id, to: nil)
     counts.set(uploads: entries.count)
     orders.append(.forget(id))
-    removeFiles(of: id)
+    folder.removeUpload(id)
   }
 
   func writing(_ body: () throws(SystemError) -> Void) throws(FileRefusal) {

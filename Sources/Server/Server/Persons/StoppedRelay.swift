@@ -69,15 +69,8 @@ public final class StoppedRelay {
       }
     }
     for name in folder.disk.names(in: folder.uploads) ?? [] where name.hasSuffix(".json") {
-      let id = String(name.dropLast(5))
-      let path = folder.record(id)
-      guard
-        let json = try? folder.disk.read(path, at: 0, bytes: UploadRecord.limitBytes).bytes,
-        UploadRecord(json: json)?.user == user
-      else { continue }
-      folder.remove(folder.upload(id))
-      folder.remove(folder.unchecked(id))
-      folder.remove(path)
+      let id = String(name.dropLast(".json".count))
+      if folder.readRecord(id)?.user == user { folder.removeUpload(id) }
     }
   }
 
