@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import Wire
 
 extension `End to end` {
   /// The pages for man(1), compared with the commands.
@@ -76,6 +77,30 @@ extension `End to end` {
         #expect(known.subtracting(common) == explained, "\(subcommand)")
       }
       #expect(told.isEmpty)
+    }
+
+    /// Names and tokens come from others, who may have chosen a hyphen as the first character.
+    @Test(arguments: ["relay", "wschat"]) func `an option takes a name that begins with a hyphen`(
+      command: String
+    ) throws {
+      let names: Set = ["u", "user", "r", "room", "name", "id", "k", "t", "token"]
+      let program = try ChildProcess(
+        ["\(Programs.folder)/\(command)", "--experimental-dump-help"], input: "")
+      #expect(try program.wait() == .exit(0))
+      var commands = [try #require(JSONNode(Array(program.output.utf8))?["command"])]
+      var count = 0
+      while let next = commands.popLast() {
+        commands += next["subcommands"]?.elements ?? []
+        for option in next["arguments"]?.elements ?? [] {
+          guard option["kind"]?.string == "option", option["isRepeating"]?.boolean != true,
+            let value = option["valueName"]?.string, names.contains(value)
+          else { continue }
+          count += 1
+          let name = option["preferredName"]?["name"]?.string ?? ""
+          #expect(option["parsingStrategy"]?.string == "unconditional", "--\(name)")
+        }
+      }
+      #expect(count > 5)
     }
 
     @Test(arguments: pages) func `a manual names every subcommand, and no other`(page: Page)

@@ -116,6 +116,9 @@ extension `End to end` {
       #expect(
         try run(relay, "connections", "--end", names.0).errors.hasPrefix(
           "There is no such connection"))
+      #expect(
+        try run(relay, "connections", "--end", "-x.1.1").errors.hasPrefix(
+          "There is no such connection"))
       let acts = try run(relay, "export", "--room", "sys:audit").output
       #expect(acts.contains(#"{"by":"sys","verb":"end_connection","user":"ada"}"#))
       #expect(acts.contains(#"{"by":"sys","verb":"end_connection","user":"bo"}"#))

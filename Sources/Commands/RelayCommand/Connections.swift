@@ -14,10 +14,12 @@ struct Connections: ParsableCommand {
       comes back only when its user signs in again; relay ban keeps the user out.
       """)
 
-  @Option(help: ArgumentHelp("Only those of a user.", valueName: "u"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Only those of a user.", valueName: "u"))
   var user: String?
 
-  @Option(help: ArgumentHelp("End a connection, by the name that the list has.", valueName: "name"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("End a connection, by the name that the list has.", valueName: "name"))
   var end: String?
 
   @OptionGroup var relay: RelayQuery

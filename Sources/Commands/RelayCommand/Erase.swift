@@ -18,7 +18,7 @@ struct Erase: ParsableCommand {
       be undone: see relay export --user.
       """)
 
-  @Option(help: ArgumentHelp("The person's user name.", valueName: "u"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("The person's user name.", valueName: "u"))
   var user: String
 
   @OptionGroup var relay: RunningRelay

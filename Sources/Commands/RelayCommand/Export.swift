@@ -14,10 +14,11 @@ struct Export: ParsableCommand {
 
   @OptionGroup var store: StoreOptions
 
-  @Option(help: "Only this room.")
+  @Option(parsing: .unconditional, help: "Only this room.")
   var room: String?
 
-  @Option(help: ArgumentHelp("Only what there is of this user.", valueName: "u"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Only what there is of this user.", valueName: "u"))
   var user: String?
 
   @Option(

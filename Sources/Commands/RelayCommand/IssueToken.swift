@@ -16,13 +16,13 @@ struct IssueToken: ParsableCommand {
       without --join, or without --send, every room is allowed.
       """)
 
-  @Option(help: ArgumentHelp("The user.", valueName: "u"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("The user.", valueName: "u"))
   var user: String
 
   @Option(help: ArgumentHelp("Its lifetime: a number and s, m, h or d.", valueName: "time"))
   var ttl = Lifetime(seconds: 24 * 60 * 60)
 
-  @Option(help: ArgumentHelp("The user's display name.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("The user's display name.", valueName: "n"))
   var name: String?
 
   @Option(
@@ -34,7 +34,9 @@ struct IssueToken: ParsableCommand {
     parsing: .upToNextOption, help: ArgumentHelp("Rooms that may be sent to.", valueName: "glob"))
   var send: [String] = []
 
-  @Option(help: ArgumentHelp("The secret of auth.keys that signs the token.", valueName: "k"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The secret of auth.keys that signs the token.", valueName: "k"))
   var kid: String?
 
   @OptionGroup var options: ConfigurationOptions

@@ -16,20 +16,26 @@ struct ListRooms: ParsableCommand {
       is not free.
       """)
 
-  @Option(help: ArgumentHelp("Only this room.", valueName: "r"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Only this room.", valueName: "r"))
   var room: String?
 
-  @Option(help: ArgumentHelp("Make a user an owner of --room.", valueName: "u"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Make a user an owner of --room.", valueName: "u"))
   var owner: String?
 
-  @Option(help: ArgumentHelp("Delete the entries and the members of a room.", valueName: "r"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Delete the entries and the members of a room.", valueName: "r"))
   var delete: String?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("Let only owners and moderators write to a room.", valueName: "r"))
   var readOnly: String?
 
-  @Option(help: ArgumentHelp("Let all members write to a room again.", valueName: "r"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Let all members write to a room again.", valueName: "r"))
   var writable: String?
 
   @Option(help: ArgumentHelp("Delete the entry with this number of --room.", valueName: "seq"))

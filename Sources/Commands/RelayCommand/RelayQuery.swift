@@ -17,6 +17,7 @@ struct RelayQuery: ParsableArguments {
   var data: String?
 
   @Option(
+    parsing: .unconditional,
     help: "A token; other users of this machine can see it in the list of processes.")
   var token: String?
 

@@ -100,6 +100,7 @@ struct StorageOptions: ParsableArguments {
   var endpoint: Endpoint?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "The region of the bucket (default: AWS_REGION, or us-east-1).", valueName: "name"))
   var region: String?

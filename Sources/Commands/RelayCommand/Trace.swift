@@ -13,10 +13,12 @@ struct Trace: ParsableCommand {
       auth.operators. Times are in milliseconds since the entry was received.
       """)
 
-  @Option(help: "The room.")
+  @Option(parsing: .unconditional, help: "The room.")
   var room: String?
 
-  @Option(help: "The id of the entry; the last one, if several users have sent it.")
+  @Option(
+    parsing: .unconditional,
+    help: "The id of the entry; the last one, if several users have sent it.")
   var id: String?
 
   @Option(help: ArgumentHelp("The number of the entry.", valueName: "n"))

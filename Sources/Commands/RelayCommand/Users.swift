@@ -16,29 +16,37 @@ struct Users: ParsableCommand {
 
   @OptionGroup var store: AccountOptions
 
-  @Option(help: ArgumentHelp("End the sessions of a user, and let none in.", valueName: "u"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("End the sessions of a user, and let none in.", valueName: "u"))
   var disable: String?
 
-  @Option(help: ArgumentHelp("Let a user in again.", valueName: "u"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Let a user in again.", valueName: "u"))
   var enable: String?
 
-  @Option(help: ArgumentHelp("Make a user an operator.", valueName: "u"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Make a user an operator.", valueName: "u"))
   var `operator`: String?
 
-  @Option(help: ArgumentHelp("Make a user no operator any more.", valueName: "u"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Make a user no operator any more.", valueName: "u")
+  )
   var noOperator: String?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "Sign a user out of all devices, and withdraw their invitations.", valueName: "u"))
   var endSessions: String?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "List the devices of a user, with the names of their sessions.", valueName: "u"))
   var sessions: String?
 
-  @Option(help: ArgumentHelp("Sign a device out, by the name of its session.", valueName: "name"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Sign a device out, by the name of its session.", valueName: "name"))
   var endSession: String?
 
   func validate() throws {
@@ -108,10 +116,13 @@ struct Invite: ParsableCommand {
 
   @OptionGroup var store: AccountOptions
 
-  @Option(help: ArgumentHelp("The name that the link gives.", valueName: "u"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("The name that the link gives.", valueName: "u"))
   var user: String?
 
-  @Option(help: ArgumentHelp("The display name that is proposed.", valueName: "n"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The display name that is proposed.", valueName: "n"))
   var name: String?
 
   @Option(

@@ -9,6 +9,7 @@ import Terminal
 /// The options of the commands that are about logins.
 struct LoginOptions: ParsableArguments {
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "The profile (default: the host of the relay, or that of the last login).",
       valueName: "name"),

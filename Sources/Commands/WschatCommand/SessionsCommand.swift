@@ -12,6 +12,7 @@ struct SessionsCommand: ParsableCommand {
     abstract: "List the devices that are signed in to your account, or end their sessions.")
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("End the session of a device, as it is listed.", valueName: "id"))
   var end: String?
 

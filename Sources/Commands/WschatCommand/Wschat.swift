@@ -51,10 +51,12 @@ struct Wschat: ParsableCommand {
   var url: String?
 
   @Option(
+    parsing: .unconditional,
     help: "Your name, if the relay accepts names without a token (default: $USER in lower case).")
   var user: String?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "Your token; other users of this machine can see it in the list of processes.",
       valueName: "t"))
@@ -67,15 +69,19 @@ struct Wschat: ParsableCommand {
   var tokenCommand: String?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "An account: one of the profiles of the configuration, or of a login.", valueName: "name"),
     completion: .custom { words, _, _ in ConfigurationFile.profiles(typed: words) })
   var profile: String?
 
-  @Option(help: "The room (default: general in line mode, the list in full-screen mode).")
+  @Option(
+    parsing: .unconditional,
+    help: "The room (default: general in line mode, the list in full-screen mode).")
   var room: String?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "The user to chat with, instead of a room: a user name, or in lines also a display name.",
       valueName: "user"))

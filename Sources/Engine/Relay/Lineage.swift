@@ -58,11 +58,14 @@ public struct Lineage: Sendable {
     return nil
   }
 
-  /// Returns 66 random bits as 11 characters that need no escaping anywhere.
+  /// Returns 65 random bits as 11 characters that need no escaping anywhere. The first is a letter, so
+  /// that no program takes the name for an option.
   public static func randomName(using generator: inout some RandomNumberGenerator) -> String {
     let alphabet = Array(
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-    let characters = (0..<11).map { _ in alphabet[Int.random(in: 0..<64, using: &generator)] }
+    let characters = (0..<11).map { index in
+      alphabet[Int.random(in: 0..<(index == 0 ? 52 : 64), using: &generator)]
+    }
     return String(decoding: characters, as: UTF8.self)
   }
 }

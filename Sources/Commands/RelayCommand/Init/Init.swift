@@ -24,7 +24,9 @@ struct Init: ParsableCommand {
     transform: Self.named)
   var place: Place?
 
-  @Option(help: ArgumentHelp("The name by which browsers find the relay.", valueName: "name"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The name by which browsers find the relay.", valueName: "name"))
   var host: String?
 
   @Option(help: ArgumentHelp("The address for clients.", valueName: "host:port"))
@@ -51,7 +53,7 @@ struct Init: ParsableCommand {
   var key: String?
 
   @Option(
-    name: .customLong("client-id"),
+    name: .customLong("client-id"), parsing: .unconditional,
     help: ArgumentHelp("What GitHub or the provider calls the relay.", valueName: "id"))
   var clientID: String?
 
@@ -61,7 +63,9 @@ struct Init: ParsableCommand {
     completion: .file())
   var clientSecretFile: String?
 
-  @Option(help: ArgumentHelp("Whose members at GitHub enter.", valueName: "name"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Whose members at GitHub enter.", valueName: "name")
+  )
   var organization: String?
 
   @Option(help: ArgumentHelp("The address of the OpenID provider.", valueName: "url"))

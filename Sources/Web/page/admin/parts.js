@@ -87,6 +87,9 @@ export function field(label, acts) {
   );
 }
 
+/** @param {Element | null} element */
+const nameOf = (element) => element?.getAttribute("aria-label") ?? element?.textContent;
+
 /**
  * A list that is read when it is shown, after each change, and when one wants.
  * @param {HTMLElement} place
@@ -112,7 +115,13 @@ export function listing(place, signal, read) {
       const found = await read();
       if (signal.aborted) return;
       if (number === begun) note.textContent = "";
+      const focused = content.contains(document.activeElement) && nameOf(document.activeElement);
       content.replaceChildren(...found);
+      // Who works with the keyboard goes on in the same place.
+      if (focused)
+        [...content.querySelectorAll("button, [tabindex]")]
+          .find((one) => nameOf(one) === focused)
+          ?.focus();
     } catch (error) {
       note.textContent = messageOf(error);
     }
