@@ -39,7 +39,7 @@ struct JavaScriptTest: CustomTestStringConvertible {
     "account", "backlog", "blocks", "changes", "closing", "documents", "files", "ladder", "library",
     "lint",
     "members",
-    "outbox", "page", "pauses", "react", "resume", "rooms",
+    "outbox", "page", "pauses", "react", "resume", "rooms", "sound-samples",
   ].map { JavaScriptTest(file: "\($0).test.js") }
   static let inChromium = ["browser", "chaos", "page-files", "reload"].map {
     JavaScriptTest(file: "\($0).test.js")

@@ -154,6 +154,29 @@ import Wire
     #expect(PrivateFiles.names(in: folder.uploads) == [])
   }
 
+  @Test func `go with a user who does not come back, and one whose file is being made after that`()
+    throws
+  {
+    var table = table()
+    let id = try create(5, &table)
+    _ = begin(id, 0, &table)
+    _ = table.perform(.write(id, Array("hello".utf8)), for: Self.asker, now: 1000)
+    _ = table.perform(.end(id, nil), for: Self.asker, now: 1000)
+    _ = try create(10, &table)
+    let other = upload(
+      table.perform(
+        .create(user: "bo", bytes: 1, metadata: "", usedBytes: 0), for: Self.asker, now: 1000))
+    let (kept, rest) = (try #require(other).id, [id, "\(id).json"])
+    #expect(table.perform(.giveUp(["ada", "cy"]), for: Self.asker, now: 1000) == nil)
+    let names = ([kept, "\(kept).json"] + rest).sorted()
+    #expect(PrivateFiles.names(in: folder.uploads)?.sorted() == names)
+    table.tidy(now: 1000)
+    #expect(PrivateFiles.names(in: folder.uploads)?.sorted() == names)
+    table.take(.failure(.failed), of: id)
+    table.tidy(now: 1000)
+    #expect(PrivateFiles.names(in: folder.uploads)?.sorted() == [kept, "\(kept).json"].sorted())
+  }
+
   @Test func `are removed after a day, and damaged ones at the start`() throws {
     var table = table()
     let id = try create(5, &table)

@@ -12,7 +12,8 @@ const barCount = 48;
 const barHeight = 28;
 /** To draw a waveform, sound is loaded and decoded as a whole: what is larger has a line instead. */
 const decodedBytes = 1 << 20;
-const decodedMs = 5 * 60_000;
+/** Of all channels: 128 MiB. */
+const decodedSamples = 1 << 25;
 /** The samples per second that are enough to see. */
 const decodedRate = 8000;
 /** A link lasts for a minute: what fails after half of it gets a new one. */
@@ -71,15 +72,18 @@ export function source(media, file) {
 const flat = /** @type {number[]} */ (new Array(barCount).fill(0));
 
 /**
- * Only for one who plays the sound: what a file says of how long it lasts may be wrong, and decoded, 60 KB can be an hour, of more
- * than 1 GB.
+ * Only for one who plays the sound.
  * @param {SharedFile} file
  */
 async function heights(file) {
-  const { size, durationMs = Number.POSITIVE_INFINITY } = file;
-  if (size > decodedBytes || durationMs > decodedMs) return flat;
+  if (file.size > decodedBytes) return flat;
   try {
-    const bytes = await (await fetch(await file.url())).arrayBuffer();
+    const [{ samplesLimit }, answer] = await Promise.all([
+      import("./sound-samples.js"),
+      fetch(await file.url()),
+    ]);
+    const bytes = await answer.arrayBuffer();
+    if (!(samplesLimit(bytes) <= decodedSamples)) return flat;
     const sound = await new OfflineAudioContext(1, 1, decodedRate).decodeAudioData(bytes);
     return peaks(sound.getChannelData(0));
   } catch {

@@ -112,7 +112,7 @@ def export(relay):
 
 
 def erasure(relay):
-    """Without a relay, an erasure removes a person's files as well, and nobody else's."""
+    """An erasure removes a person's files and uploads as well, and nobody else's: with a relay, and without one."""
     files, others = Files(relay), Files(relay, "bo")
     files.show(files.upload(b"sent by ada"), "general")
     files.show(files.upload(png(90, 60)), "general")
@@ -131,6 +131,10 @@ def erasure(relay):
     uploads = {path.name for path in (relay.data / "files/uploads").iterdir()}
     assert uploads == {kept[1], f"{kept[1]}.json"}, uploads
     assert run(relay, "verify", "--data", relay.data).stderr == ""
+    relay.start()
+    run(relay, "erase", "--data", relay.data, "--user", "bo")
+    wait(lambda: not stored(relay) and not any((relay.data / "files/uploads").iterdir()), "bo has files or uploads")
+    relay.stop()
     # A folder without a store is not taken for one without the person.
     wrong = relay.folder / "wrong"
     assert "There is no store in" in run(relay, "erase", "--data", wrong, "--user", "ada", status=1).stderr

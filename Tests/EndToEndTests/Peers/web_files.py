@@ -114,15 +114,24 @@ def killed(browser, folder):
     relay.stop()
 
 
+def ogg_page(packets, flags=0):
+    """A page of Ogg with packets of fewer than 255 bytes."""
+    return (b"OggS\0" + bytes([flags, *range(8), *b"1234", *range(8), len(packets), *map(len, packets)])
+            + b"".join(packets))
+
+
 def heard(browser, folder):
     """Sound shows its waveform and how long it lasts, and is played by a pointer and by keys."""
     relay = Relay(RELAY, folder, WITHOUT_LIMITS)
-    sound = (pathlib.Path(__file__).parents[2] / "MediaTests/Samples/recorded.webm").read_bytes()
-    request = urllib.request.Request(f"{relay.url}/v1/files?user=bo", sound, {
-        "Tus-Resumable": "1.0.0", "Content-Type": "application/offset+octet-stream", "Upload-Length": str(len(sound))})
-    with urllib.request.urlopen(request) as answer:
-        file = answer.headers["Location"].rsplit("/", 1)[1]
-    relay.send("bo", "general", {"kind": "file", "file": file, "name": "Voice message.webm"})
+
+    def say(name, sound):
+        request = urllib.request.Request(f"{relay.url}/v1/files?user=bo", sound, {
+            "Tus-Resumable": "1.0.0", "Content-Type": "application/offset+octet-stream", "Upload-Length": str(len(sound))})
+        with urllib.request.urlopen(request) as answer:
+            file = answer.headers["Location"].rsplit("/", 1)[1]
+        relay.send("bo", "general", {"kind": "file", "file": file, "name": name})
+
+    say("Voice message.webm", (pathlib.Path(__file__).parents[2] / "MediaTests/Samples/recorded.webm").read_bytes())
     ada = opened(browser, relay, "ada", "general")
     # Nothing is decoded before a person plays it: a small file can be hours long.
     heights = "document.querySelector('.voice .played')?.getAttribute('d').match(/(?<=v)[0-9]+/g).map(Number)"
@@ -146,6 +155,17 @@ def heard(browser, folder):
     ada.wait("document.querySelector('.voice audio').currentTime > 1")
     text = ada.evaluate("document.querySelector('.voice input').getAttribute('aria-valuetext')")
     check(text.endswith(" of 0:01"), text)
+    # 60 KB that take more than 1 GB when they are decoded are not.
+    say("Long.ogg", ogg_page([b"OpusHead\1\1" + bytes(9)], 2) + ogg_page([b"\x19"] * 255) * 110)
+    ada.wait("document.querySelectorAll('.voice').length === 2")
+    ada.evaluate("""
+      const { prototype } = OfflineAudioContext, { decodeAudioData } = prototype;
+      window.decoded = 0;
+      prototype.decodeAudioData = function (...bytes) { window.decoded += 1; return decodeAudioData.apply(this, bytes); };
+      document.querySelectorAll('.voice svg').forEach(svg => svg.classList.add('old'));
+      [...document.querySelectorAll('.voice')].at(-1).querySelector('audio').dispatchEvent(new Event('play'))""")
+    ada.wait("![...document.querySelectorAll('.voice')].at(-1).querySelector('.wave .old')")
+    check(ada.evaluate("window.decoded") == 0, "it was decoded")
     quiet(ada)
     relay.stop()
 

@@ -18,6 +18,8 @@ package enum FileWork: Sendable {
   /// killed in between, no client would ask for the upload again, and its bytes would outlive the last entry of the file.
   case confirm(String)
   case terminate(String, user: String)
+  /// Ends the uploads of users who do not come back. Not answered.
+  case giveUp(Set<String>)
   /// Reads from the stored bytes with a hash.
   case read(hash: String, offset: Int64, bytes: Int)
   /// Reads from the PNG that a stored thumbnail is converted to for a user.

@@ -131,6 +131,9 @@ package struct UploadTable {
         if case .placing = entry.phase { throw .superseded }
         remove(id)
         return .terminated
+      case .giveUp(let users):
+        giveUp(users)
+        return nil
       case .read, .readPNG, .remove: preconditionFailure("other threads do that")
       }
     } catch {
@@ -348,6 +351,17 @@ package struct UploadTable {
       {
         entries[id]?.writtenAt = nil
         if options.areShared { shareRest(entry, id) } else { orders.append(.sync(id)) }
+      }
+    }
+  }
+
+  private mutating func giveUp(_ users: Set<String>) {
+    for (id, entry) in entries where users.contains(entry.user) {
+      if case .placing = entry.phase {
+        // Another thread reads it. It goes with the next `tidy` after that.
+        entries[id]?.upload.expiresAt = 0
+      } else {
+        remove(id)
       }
     }
   }
