@@ -2,8 +2,8 @@ import TestSupport
 import Testing
 
 extension `End to end` {
-  /// The web page in Firefox and WebKit, as a person uses it: `web_browsers.py` plays cases of `web.py`
-  /// with other drivers. A browser that is not installed is reported, and is no failure.
+  /// The web page in Firefox and WebKit, as a person uses it: `web_browsers.py` plays cases of the
+  /// scripts for Chromium with other drivers. A browser that is not installed is reported, and is no failure.
   @Suite(.serialized) struct `The web page in other browsers` {
     private static let browsers = ["firefox", "webkit"]
     private static let missing: Int32 = 2

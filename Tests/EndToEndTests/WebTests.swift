@@ -23,52 +23,14 @@ extension `End to end` {
 
     @Test func `is used by keys, and keeps the focus`() throws { try play("regions") }
 
-    @Test func `sends neither a composition nor a paste by itself, and cuts off no text`() throws {
-      try play("composing")
-    }
-
-    @Test func `completes names and emoji, and finds reactions by their names`() throws {
-      try play("completion")
-    }
-
-    @Test func `shows own changes at once, and takes back what is refused`() throws {
-      try play("changes")
-    }
-
-    @Test func `cuts long messages until they are wanted as a whole`() throws {
-      try play("clipping")
-    }
-
     @Test func `stays at the newest message when the connection is back`() throws {
       try play("returning")
     }
-
-    @Test func `tells people of the same name apart, and leads to them`() throws {
-      try play("people")
-    }
-
-    @Test func `shows users each other without a directory`() throws { try play("meeting") }
-
-    @Test func `lists rooms above people without messages`() throws { try play("order") }
-
-    @Test func `leaves a room after a question`() throws { try play("leaving") }
-
-    @Test func `notifies once for all tabs, and not where it is muted`() throws {
-      try play("notifications")
-    }
-
-    @Test func `goes to a date`() throws { try play("dates") }
-
-    @Test func `forwards a message by keys`() throws { try play("forwarding") }
-
-    @Test func `searches all conversations`() throws { try play("search_all") }
 
     @Test func `is used at 200 %, on 320 pixels, in forced colors and with reduced motion`() throws
     {
       try play("magnified")
     }
-
-    @Test func `opens at the first unread message`() throws { try play("unread") }
 
     @Test func `sends each message once over a kill of the relay`() throws { try play("restart") }
 
@@ -83,14 +45,6 @@ extension `End to end` {
     }
 
     @Test func `says until when the directory is rate-limited`() throws { try play("directory") }
-
-    @Test func `has at most 200 rows of 5,000 messages, and finds each`() throws {
-      try play("long_room")
-    }
-
-    @Test func `does not move what one reads, whatever changes around it`() throws {
-      try play("drift")
-    }
 
     @Test func `shows what others write as text`() throws { try play("attacks") }
 

@@ -4,6 +4,7 @@ import sys
 import tempfile
 
 import web
+import web_conversations
 import webdriver
 from web_support import ECHO, ONLINE, RELAY, Failure, Relay, check, quiet, until, wait_for_text, write
 
@@ -33,8 +34,8 @@ def composing(browser, folder):
     relay.stop()
 
 
-CASES = {"composing": composing, **{name: getattr(web, name) for name in (
-    "first_chat", "restart", "offline", "two_tabs", "drift", "attacks")}}
+CASES = {"composing": composing, "drift": web_conversations.drift, **{name: getattr(web, name) for name in (
+    "first_chat", "restart", "offline", "two_tabs", "attacks")}}
 
 if __name__ == "__main__":
     case, browser = sys.argv[1], sys.argv[3]
