@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 extension `End to end` {
-  /// People who sign in: `accounts.py` plays the cases.
+  /// People who sign in: `accounts.py`, `accounts_github.py` and `accounts_oidc.py` play the cases.
   @Suite struct `Accounts` {
     private func play(_ name: String, of program: String = "accounts.py", _ more: String...) throws
     {
@@ -51,15 +51,15 @@ extension `End to end` {
     }
 
     @Test func `people sign in at GitHub, whatever goes wrong there`() throws {
-      try play("github")
+      try play("github", of: "accounts_github.py")
     }
 
     @Test func `only members of the organization at GitHub enter`() throws {
-      try play("github_organization")
+      try play("github_organization", of: "accounts_github.py")
     }
 
     @Test func `who leaves the organization or revokes the application is signed out`() throws {
-      try play("github_gone")
+      try play("github_gone", of: "accounts_github.py")
     }
 
     @Test(arguments: ["people", "forged", "rotated", "mixed_up", "groups"])
@@ -68,7 +68,7 @@ extension `End to end` {
     }
 
     @Test func `a person of the directory who signs in at GitHub is known by the number`() throws {
-      try play("github_directory")
+      try play("github_directory", of: "accounts_github.py")
     }
 
     @Test func `owners and moderators invite to their rooms, and to no others`() throws {

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from accounts import Browser, Person, first, play, redirected
+from accounts_support import Browser, Person, first, play, redirected
 from oidc import ALLOWED, CLIENT, FORGERIES, SECRET, Provider
 from relay import free_port
 

@@ -18,7 +18,7 @@ import urllib.parse
 
 import websockets
 
-from accounts import Person
+from accounts_support import Person
 from terminal import Terminal
 from web_accounts import WRITES, choose, elsewhere, press
 from web_rooms import actions, members, pick, title_is, wait_for_notice

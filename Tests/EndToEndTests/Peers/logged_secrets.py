@@ -6,7 +6,7 @@ import urllib.parse
 
 import websockets
 
-from accounts import ACCOUNTS, Person, first_code, play, welcomed
+from accounts_support import ACCOUNTS, Person, first_code, play, welcomed
 
 WRONG = "W" * 43
 TEXT = "words-that-must-not-be-logged"

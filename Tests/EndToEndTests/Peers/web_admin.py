@@ -2,7 +2,7 @@
 import json
 import urllib.request
 
-from accounts import ACCOUNTS, Person, first
+from accounts_support import ACCOUNTS, Person, first
 from web_support import RELAY, WITHOUT_LIMITS, Relay, check, check_accessible, check_reachable, looks, play, quiet, until
 
 TOKEN = "t" * 32

@@ -9,7 +9,7 @@ import sys
 import urllib.request
 import zlib
 
-from accounts import ACCOUNTS, Person, first
+from accounts_support import ACCOUNTS, Person, first
 from files import Files, chunk, png
 from web_rooms import opened
 from web_support import (IS_KEPT, ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, check_accessible, in_whole_browser, play, quiet, until,

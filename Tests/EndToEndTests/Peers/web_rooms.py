@@ -2,7 +2,7 @@
 import itertools
 import json
 
-from accounts import ACCOUNTS, first_code
+from accounts_support import ACCOUNTS, first_code
 from web_accounts import WRITES, choose, elsewhere, press, shown
 from web_support import (ONLINE, RELAY, WITHOUT_LIMITS, Relay, check, check_accessible, looks, play, quiet, until, wait_for_text,
                          write)
