@@ -71,6 +71,9 @@ extension `End to end` {
     @Test func `a user who uploads too fast is slowed`() throws {
       try Self.play("paced", of: "file_uploads.py")
     }
+    @Test func `users whose uploads are too many together are slowed`() throws {
+      try Self.play("paced_together", of: "file_uploads.py")
+    }
     @Test func `uploads beyond a limit are refused`() throws {
       try Self.play("limits", of: "file_uploads.py")
     }

@@ -161,7 +161,8 @@ extension Violations.Rule {
       "Uploads were refused: the relay has as many bytes of files as files.bytes allows."
     case .filesMinimumFreeBytes:
       "Uploads were refused: too little of the disk is free. Free some space, or lower files.min_free_bytes."
-    case .fileBytesPerSecond: "Uploads were slowed: their users send too much."
+    case .fileBytesPerSecond:
+      "Uploads were slowed: their users send too much, or together too much for files.bytes_per_s."
     case .origins:
       "Requests were refused: a page of another site made them. To allow it, add its origin to auth.origins."
     case .proxyProtocol:

@@ -276,6 +276,8 @@ extension Configuration {
     public var bytes = 0
     /// How many bytes of the disk stay free.
     public var minimumFreeBytes = 0
+    /// Those of all uploads.
+    public var bytesPerSecond = 33_554_432
     /// The name at which browsers get files, perhaps with a port; empty = where they get the page.
     public var host = ""
     public var s3 = S3()

@@ -198,6 +198,7 @@ extension ConfigurationKey {
 
     .integer("files.bytes", \.files.bytes, 0...1_125_899_906_842_624),
     .integer("files.min_free_bytes", \.files.minimumFreeBytes, 0...1_125_899_906_842_624),
+    .integer("files.bytes_per_s", \.files.bytesPerSecond, 0...1_000_000_000),
     .optionalText(
       "files.host", \.files.host,
       "a name in lower case such as files.example.org, with a port if need be",

@@ -263,6 +263,17 @@ def paced(relay):
     assert violations(relay, "limits.file_bytes_per_s") > 0
 
 
+def paced_together(relay):
+    """Users whose uploads are too much together are slowed, each in the same way."""
+    began = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda user: Files(relay, user).upload(os.urandom(8_000_000)), ["ada", "bo"]))
+    took = time.monotonic() - began
+    # A second's worth of each at once, half a second without a price, and then 4 MB per second.
+    assert took > 1, took
+    assert violations(relay, "limits.file_bytes_per_s") > 0
+
+
 def limits(relay):
     """Uploads beyond a limit are refused, and count as such."""
     files = Files(relay)
@@ -307,6 +318,7 @@ CONFIGURATIONS = {
     "pages": "auth: { origins: [https://chat.example.org] }",
     "killed": WITHOUT_LIMITS.replace(" }", ", file_bytes_per_s: 0 }"),
     "silent": WITHOUT_LIMITS.replace(" }", ", heartbeat_s: 1, idle_timeout_s: 2 }"),
+    "paced_together": WITHOUT_LIMITS.replace(" }", ", file_bytes_per_s: 0 }") + "\nfiles: { bytes_per_s: 4000000 }",
     "paced": WITHOUT_LIMITS.replace(" }", ", file_bytes_per_s: 1000000 }"),
     "limits": WITHOUT_LIMITS.replace(
         " }", ", file_bytes: 100000, uploads_per_user: 3, files_bytes_per_user: 150000 }")

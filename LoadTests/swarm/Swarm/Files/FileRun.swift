@@ -12,6 +12,7 @@ public final class FileRun {
   private static let configuration = """
     limits: { connections_per_user: 0, sends_per_s: 0, burst: 0, requests_per_s: 0, bytes_per_s: 0,
       file_bytes_per_s: 0, files_bytes_per_user: 0, unauthenticated_per_address: 0 }
+    files: { bytes_per_s: 0 }
     """
 
   private struct Client {

@@ -24,7 +24,7 @@ final class UploadExchange: FileExchange {
     case receiving
     case writing(bytes: Int)
     /// The user sends too much: nothing is read until then, in milliseconds of the loop's clock.
-    case slowed(until: Int64, bytes: Int)
+    case slowed(until: Int64, cost: Int)
     /// All content has arrived, and is being written and perhaps checked.
     case ending
     /// The upload is complete, the log gets to know the file, and then the upload ends.
@@ -109,13 +109,12 @@ final class UploadExchange: FileExchange {
     receiveRest()
   }
 
-  /// Reads on, unless the user has to wait for what was read.
-  private func pace(_ bytes: Int) {
+  /// Reads on, or ends, unless the user has to wait for what was read.
+  private func pace(_ cost: Int) {
     let now = loop.now.monotonic
-    let wait = settings.budgets.take(sends: 0, requests: 0, bytes: bytes, from: user, now: now)
-    if !isReading { return end() }
-    guard let wait else { return receive() }
-    step = .slowed(until: now + wait, bytes: bytes)
+    let wait = settings.budgets.take(sends: 0, requests: 0, bytes: cost, from: user, now: now)
+    guard let wait else { return isReading ? receive() : end() }
+    step = .slowed(until: now + wait, cost: cost)
     loop.pacedUploads.insert(id, at: now + wait)
     connection.deadline = 0
     if !wasSlowed { loop.countViolation(.fileBytesPerSecond, by: connection) }
@@ -153,7 +152,7 @@ final class UploadExchange: FileExchange {
   private func continueUpload() {
     switch step {
     case .beginning: receive()
-    case .writing(let bytes): pace(bytes)
+    case .writing(let bytes): pace(settings.price.cost(of: bytes, now: loop.now.monotonic))
     default: succeed()
     }
   }
@@ -213,8 +212,8 @@ final class UploadExchange: FileExchange {
   // MARK: - Ends
 
   override func sweep() {
-    if case .slowed(let until, let bytes) = step, response == nil {
-      if loop.now.monotonic >= until { pace(bytes) }
+    if case .slowed(let until, let cost) = step, response == nil {
+      if loop.now.monotonic >= until { pace(cost) }
       return
     }
     if case .recounting = step, response == nil {

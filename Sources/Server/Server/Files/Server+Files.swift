@@ -46,7 +46,8 @@ extension Server {
       throw ServerError("The folder of files cannot be used: \(error).", .environment)
     }
     let settings = FileSettings(
-      limitBytes: limits.fileBytes, bytesPerSecond: limits.fileBytesPerSecond
+      limitBytes: limits.fileBytes, bytesPerSecond: limits.fileBytesPerSecond,
+      totalBytesPerSecond: configuration.files.bytesPerSecond
     ) { SHA256Digest.code(of: $0, key: key) }
     let files = FileKeeper(
       folder: folder, bytes: bucket.map { BucketBytes($0, folder) } ?? FolderBytes(folder: folder),
