@@ -74,7 +74,7 @@ extension `End to end` {
         $0.contains("latency") && $0.contains("clients")
       }
       #expect(screen.isAlternate)
-      #expect(screen.contains("ada, websocket from 127.0.0.1: 1 rooms, 0 bytes queued"))
+      #expect(screen.contains("ada, websocket from 127.0.0.1: 1 room, 0 bytes queued"))
       withExtendedLifetime(ada) {}
       try relay.kill()
       try terminal.wait(for: "the problem") { $0.contains("Cannot ask the relay at") }

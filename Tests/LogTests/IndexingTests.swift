@@ -239,12 +239,14 @@ import Wire
   }
 
   @Test(arguments: [
-    ("UPDATE runs SET room = 3 WHERE room = 2", "#3: the index has 20 entries that do not match"),
+    (
+      "UPDATE runs SET room = 3 WHERE room = 2", "#3: the 20 entries in the index and the 0 entries"
+    ),
     (
       "DELETE FROM runs WHERE room = 1",
-      "room general: the index has 0 entries that do not match the 20"
+      "room general: the 0 entries in the index and the 20 entries in the journal do not match"
     ),
-    ("UPDATE runs SET first_seq = first_seq + 1", "do not match the 20 entries in the journal"),
+    ("UPDATE runs SET first_seq = first_seq + 1", "the 20 entries in the journal do not match"),
     ("DELETE FROM identities", "entry 1 cannot be found by its id in the index"),
     ("DELETE FROM senders WHERE room = 1", "room general: the index lacks some senders"),
     ("UPDATE senders SET seq = 7 WHERE room = 1", ", but 7 in the index"),

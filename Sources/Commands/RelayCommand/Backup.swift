@@ -1,6 +1,7 @@
 import ArgumentParser
 internal import Backups
 import Platform
+import Relay
 import SQLiteLog
 import Server
 
@@ -61,7 +62,9 @@ struct Backup: ParsableCommand {
           StandardError.write("\($0)\n")
         }
         try backup.run()
-        StandardOutput.write("Point \(backup.number) is stored: \(backup.bytes) bytes were new.\n")
+        StandardOutput.write(
+          "Point \(backup.number) is stored: \(backup.bytes.counted("byte was", "bytes were")) new.\n"
+        )
         if !backup.lostFiles.isEmpty { throw ExitCode.brokenData }
       }
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Directories
 import Platform
+import Relay
 internal import Wire
 
 /// The subcommand `connections`: lists who is connected, or ends a connection.
@@ -45,11 +46,10 @@ struct Connections: ParsableCommand {
 
   /// `q3Xe81_2abc.4.1  ada  websocket  192.0.2.7  3 rooms  0 bytes queued`
   private static func line(_ one: JSONNode) -> String {
-    let rooms = one["rooms"]?.integer ?? 0
-    return [
+    [
       one["connection"]?.string ?? "–", one["user"]?.string ?? "?", one["transport"]?.string ?? "?",
-      one["address"]?.string ?? "this machine", "\(rooms) \(rooms == 1 ? "room" : "rooms")",
-      "\(one["queued_bytes"]?.integer ?? 0) bytes queued",
+      one["address"]?.string ?? "this machine", (one["rooms"]?.integer ?? 0).counted("room"),
+      "\((one["queued_bytes"]?.integer ?? 0).counted("byte")) queued",
     ].joined(separator: "\t")
   }
 }

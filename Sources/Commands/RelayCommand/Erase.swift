@@ -1,6 +1,7 @@
 import ArgumentParser
 import Directories
 import Platform
+import Relay
 internal import RelayConfiguration
 import SQLiteLog
 import Server
@@ -88,7 +89,8 @@ struct Erase: ParsableCommand {
       StandardError.write("\(finding.path) still has a piece of it at byte \(finding.offset).\n")
     }
     StandardOutput.write(
-      "searched\t\(result.bytes) bytes of \(result.files) files for \(erasure.sampleCount) pieces: "
+      "searched\t\(result.bytes.counted("byte")) of \(result.files.counted("file")) for "
+        + "\(erasure.sampleCount.counted("piece")): "
         + "\(result.findings.count) found\n")
     guard result.findings.isEmpty else {
       StandardError.write(

@@ -60,9 +60,9 @@ struct ListRooms: ParsableCommand {
     for listed in rooms where room == nil || room == listed.name {
       let last = listed.lastAt.map { Ban.date($0) } ?? "none"
       StandardOutput.write(
-        "\(listed.name)\t\(listed.members) \(listed.members == 1 ? "member" : "members")\t"
-          + "\(listed.entries) \(listed.entries == 1 ? "entry" : "entries")\t"
-          + "\(listed.bytes) bytes\tlast \(last)\n")
+        "\(listed.name)\t\(listed.members.counted("member"))\t"
+          + "\(listed.entries.counted("entry", "entries"))\t"
+          + "\(listed.bytes.counted("byte"))\tlast \(last)\n")
     }
   }
 

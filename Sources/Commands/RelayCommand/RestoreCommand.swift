@@ -72,8 +72,9 @@ struct RestoreCommand: ParsableCommand {
           StandardError.write("\(restore.place)/files/\(hash) is missing or damaged\n")
         }
         StandardError.write(
-          "The backup lacks the bytes of \(outcome.lostFiles.count) files and thumbnails, or has them damaged. "
-            + "relay verify --data \(data) names them; everything else is restored.\n")
+          "The backup lacks the bytes of \(outcome.lostFiles.count.counted("file or thumbnail", "files and thumbnails")), "
+            + "or has them damaged. relay verify --data \(data) says which; everything else is restored.\n"
+        )
         throw ExitCode.brokenData
       }
     }

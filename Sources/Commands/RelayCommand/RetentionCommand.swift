@@ -43,7 +43,7 @@ struct RetentionCommand: ParsableCommand {
 
   private static func line(_ row: RetentionPlan.Row) -> String {
     func amount(_ entries: Int, _ bytes: Int64) -> String {
-      "\(entries) \(entries == 1 ? "entry" : "entries") (\(bytes) bytes)"
+      "\(entries.counted("entry", "entries")) (\(bytes.counted("byte")))"
     }
     let oldest = row.oldest.map { "oldest \($0.seq) of \(Ban.date($0.at))" } ?? "empty"
     return "\(row.room)\trule \(row.rule)\tgo \(amount(row.entries, row.bytes))\t"

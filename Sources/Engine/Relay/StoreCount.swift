@@ -9,6 +9,6 @@ public struct StoreCount: Equatable, Sendable, CustomStringConvertible {
   }
 
   public var description: String {
-    "\(rooms) \(rooms == 1 ? "room" : "rooms"), \(entries) \(entries == 1 ? "entry" : "entries")"
+    "\(rooms.counted("room")), \(entries.counted("entry", "entries"))"
   }
 }

@@ -84,8 +84,8 @@ struct IndexVerifier: ~Copyable {
       if found != expected ?? PlaceSum() {
         problems.append(
           (
-            "the index has \(found.count) entries that do not match the \(expected?.count ?? 0) "
-              + "entries in the journal",
+            "the \(found.count.counted("entry", "entries")) in the index and the "
+              + "\((expected?.count ?? 0).counted("entry", "entries")) in the journal do not match",
             journal.rooms[number]?.name ?? "#\(number)"
           ))
       }

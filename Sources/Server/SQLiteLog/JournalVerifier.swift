@@ -265,8 +265,9 @@ struct JournalVerifier: ~Copyable {
     }
     for (number, room) in rooms where sums[number] ?? PlaceSum() != room.changes {
       findings.add(
-        "the list of edits, deletions and reactions has \((sums[number] ?? PlaceSum()).count) entries "
-          + "that do not match the \(room.changes.count) in the journal", room: room.name)
+        "the list of edits, deletions and reactions, which has "
+          + "\((sums[number] ?? PlaceSum()).count.counted("entry", "entries")), does not match the journal, which has "
+          + "\(room.changes.count)", room: room.name)
     }
   }
 

@@ -64,7 +64,7 @@ enum PeopleDirectory {
 
   private static func sentence(_ update: DirectoryUpdate) -> String {
     let list = update.people
-    let people = list.people.count == 1 ? "1 person" : "\(list.people.count) people"
+    let people = list.people.count.counted("person", "people")
     let leftOut = list.leftOut == 0 ? "" : ", \(list.leftOut) left out"
     let known =
       list.asOf == 0

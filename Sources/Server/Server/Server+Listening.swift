@@ -1,5 +1,6 @@
 import Logging
 public import Platform
+import Relay
 import RelayConfiguration
 
 /// The sockets of a server that listen.
@@ -58,7 +59,7 @@ extension Server {
     }
     guard listener.spareCount < loops else {
       throw ServerError(
-        "The running relay has \(listener.spareCount + 1) sockets, one for each loop, and this one would have \(loops) loops. A relay that takes over has at least as many: raise loops, or restart the relay."
+        "The running relay has \((listener.spareCount + 1).counted("socket")), one for each loop, and this one would have \(loops.counted("loop")). A relay that takes over has at least as many: raise loops, or restart the relay."
       )
     }
     return listener

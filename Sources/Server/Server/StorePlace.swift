@@ -167,7 +167,7 @@ public enum StorePlace: Sendable {
       let missing = try Self.missingFileCount(dataFolder: folder)
       if missing > 0 {
         report(
-          "The store has \(missing) contents of files that are not in \(folder)/files: an export has no bytes of files. "
+          "\(folder)/files lacks \(missing.counted("content")) of files: an export has no bytes of files. "
             + "Copy the folder files of the relay that was exported there; what is there already can stay."
         )
       }

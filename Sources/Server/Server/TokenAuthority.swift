@@ -200,7 +200,7 @@ final class TokenAuthority: Sendable {
         let before = state.rule
         let verifier = apply(&state)
         if state.rule != before { state.said = "" }
-        let count = set.keys.count == 1 ? "1 key" : "\(set.keys.count) keys"
+        let count = set.keys.count.counted("key")
         let text = Self.joined(
           ["\(count) from \(Self.shown(document.url))."] + set.notes + verifier.keys.notes)
         say(text, at: .info, &state)

@@ -41,7 +41,7 @@ def verification(relay):
         path.write_bytes(b"x")
     os.utime(stray[1], (1, 1))
     said = verify(0).stderr
-    assert "1 contents that no file has" in said and "1 contents older than a day" in said, said
+    assert "1 content that no file has" in said and "1 content older than a day" in said, said
     relay.start()
     thumbnail = hashlib.sha256(files.ask("GET", picture + "/thumbnail").content).hexdigest()
     whole = blob(contents[0]).read_bytes()
@@ -90,10 +90,10 @@ def export(relay):
     # A whole store: the bytes are copied beside it.
     copy = relay.folder / "copy"
     said = run(relay, "import", "--data", copy, input=run(relay, "export", "--data", relay.data).stdout).stderr
-    assert "2 contents of files that are not in" in said, said
+    assert "lacks 2 contents of files" in said, said
     run(relay, "verify", "--data", copy, status=3)
     shutil.copytree(relay.data / "files", copy / "files", dirs_exist_ok=True)
-    assert "1 contents that no file has" in run(relay, "verify", "--data", copy).stderr, "what was not sent is not exported"
+    assert "1 content that no file has" in run(relay, "verify", "--data", copy).stderr, "what was not sent is not exported"
     # What no client can send is not imported either.
     whole = run(relay, "export", "--data", relay.data).stdout
     for right, wrong in (
@@ -107,7 +107,7 @@ def export(relay):
     (relay.data / "files" / hash[:2] / hash).unlink()
     shutil.rmtree(target)
     done = run(relay, "export", "--data", relay.data, "--user", "ada", "--files", target, status=3)
-    assert "bytes of 1 files of ada are missing" in done.stderr and ids[1] in done.stdout
+    assert "bytes of 1 file of ada are missing" in done.stderr and ids[1] in done.stdout
     assert len([path for path in target.rglob("*") if path.is_file()]) == 2
 
 

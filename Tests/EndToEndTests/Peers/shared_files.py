@@ -232,7 +232,7 @@ def commands(relays, s3):
     assert "room general, seq 1: the bytes of the file" in said and "are damaged: s3://pages/files/" in said, said
     assert "room general, seq 2: the bytes of the file" in said and "are missing: there is no s3://pages/files/" in said, said
     done = run("export", "--user", "ada", "--files", target, status=3)
-    assert "bytes of 1 files of ada are missing" in done.stderr, done.stderr
+    assert "bytes of 1 file of ada are missing" in done.stderr, done.stderr
     # Without credentials, and while the bucket fails.
     for arguments in (["verify"], ["export", "--user", "ada", "--files", target]):
         said = run(*arguments, status=1, without_key=True).stderr

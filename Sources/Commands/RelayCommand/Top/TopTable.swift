@@ -1,3 +1,4 @@
+import Relay
 internal import Wire
 
 /// The lines of `relay top`.
@@ -35,7 +36,7 @@ struct TopTable {
       let lagging = one["lagging"]?.integer ?? 0
       let text = """
         \(one["user"]?.string ?? "?"), \(one["transport"]?.string ?? "?")\
-        \(one["address"]?.string.map { " from \($0)" } ?? ""): \(one["rooms"]?.integer ?? 0) rooms\
+        \(one["address"]?.string.map { " from \($0)" } ?? ""): \((one["rooms"]?.integer ?? 0).counted("room"))\
         \(lagging > 0 ? ", \(lagging) lag" : ""), \
         \(Self.bytes(Double(one["queued_bytes"]?.integer ?? 0))) queued
         """
@@ -53,8 +54,8 @@ struct TopTable {
       .map { "\(Int($0.value)) \($0.label)" }
     let details = states.isEmpty ? "" : " (\(states.joined(separator: ", ")))"
     return """
-      \(count("relay_connections"))\(details), \(count("relay_bots_connected")) bots; \
-      \(count("relay_users")) users; \(Self.rate(figures.rate("relay_accepted_total"))) accepted
+      \(count("relay_connections"))\(details), \(count("relay_bots_connected").counted("bot")); \
+      \(count("relay_users").counted("user")); \(Self.rate(figures.rate("relay_accepted_total"))) accepted
       """
   }
 
@@ -79,7 +80,7 @@ struct TopTable {
 
   private var waiting: String {
     """
-    \(count("relay_lagging_subscriptions")) of \(count("relay_subscriptions")) subscriptions lag, \
+    \(count("relay_lagging_subscriptions")) of \(count("relay_subscriptions").counted("subscription")) lag, \
     \(Self.bytes(figures.sample.total("relay_queued_bytes") ?? 0)) queued for connections
     """
   }

@@ -73,12 +73,12 @@ struct FileVerifier<Files: KnownFiles & ~Copyable>: ~Copyable {
     let old = try countUnnamed(storedBefore: now - StoredFile.unsentMilliseconds)
     if all > old {
       verification.notes.append(
-        "\(bytes.description) has \(all - old) contents that no file has, of uploads under way or files that were just removed."
+        "\(bytes.description) has \((all - old).counted("content")) that no file has, of uploads under way or files that were just removed."
       )
     }
     if old > 0 {
       verification.notes.append(
-        "\(bytes.description) has \(old) contents older than a day that no file has. A relay removes them within a day."
+        "\(bytes.description) has \(old.counted("content")) older than a day that no file has. A relay removes such contents within a day."
       )
     }
   }

@@ -47,6 +47,6 @@ public struct ErasureReport {
   }
 
   private static func count(_ name: String, _ number: Int) -> String {
-    "\(number) \(name)\(number == 1 || name == "data" ? "" : "s")"
+    number.counted(name, name == "data" ? name : nil)
   }
 }

@@ -44,7 +44,8 @@ struct PersonFiles {
     if missing > 0 {
       throw StoreError(
         .broken,
-        "The bytes of \(missing) files of \(user) are missing: relay verify names them. Everything else was exported."
+        "The bytes of \(missing.counted("file")) of \(user) are missing: relay verify says of which. Everything else was "
+          + "exported."
       )
     }
     return count

@@ -57,9 +57,9 @@ extension StorePlace {
     for line in lines { try write(line) }
     count += lines.count
     if count == 0 { throw Self.unknown(user) }
-    guard let folder else { return "\(count) lines" }
+    guard let folder else { return count.counted("line") }
     let copied = try Self.explaining { try copy(files, of: user, into: folder) }
-    return "\(count) lines, \(copied) files"
+    return "\(count.counted("line")), \(copied.counted("file"))"
   }
 
   private func copy(_ files: PersonFiles, of user: String, into folder: String) throws -> Int {
