@@ -41,16 +41,11 @@ struct StoragePlace: ExpressibleByArgument {
 
   private static func isInside(_ path: String, _ folder: String) -> Bool {
     guard let wanted = identity(of: folder) else { return false }
-    var place = path
+    var place = path.hasPrefix("/") ? "/" : "."
     // A folder that does not exist yet is created in one that does.
-    while identity(of: place) == nil {
-      while place.count > 1, place.hasSuffix("/") { place.removeLast() }
-      guard let slash = place.lastIndex(of: "/") else {
-        place = "."
-        break
-      }
-      place = slash == place.startIndex ? "/" : String(place[..<slash])
-      if place == "/" { break }
+    for name in path.split(separator: "/") {
+      guard identity(of: "\(place)/\(name)") != nil else { break }
+      place += "/\(name)"
     }
     while let found = identity(of: place) {
       if found == wanted { return true }

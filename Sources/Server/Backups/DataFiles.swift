@@ -81,8 +81,9 @@ final class DataFiles {
     files = try names.map { name in
       let path = "\(folder)/\(name)"
       if let file = files.first(where: { $0.name == name }), try isStill(file) { return file }
-      let isDatabase = try Self.isDatabase(path)
-      guard isDatabase || !Self.databases.contains(name) || Self.isEmpty(path) else {
+      let start = try Self.start(of: path)
+      let isDatabase = start == Self.databaseStart
+      guard isDatabase || start.isEmpty || !Self.databases.contains(name) else {
         throw BackupError(
           .damaged,
           "\(path) is not a database any more: its beginning is damaged. Nothing damaged was stored. Restore what "
@@ -104,7 +105,9 @@ final class DataFiles {
   }
 
   private func isStill(_ file: File) throws -> Bool {
-    guard let database = file.database else { return try !Self.isDatabase(file.path) }
+    guard let database = file.database else {
+      return try Self.start(of: file.path) != Self.databaseStart
+    }
     guard !database.hasMoved else {
       throw BackupError(
         .unavailable,
@@ -113,19 +116,17 @@ final class DataFiles {
     return true
   }
 
-  /// Must not be called for a database that is open: closing the descriptor releases its locks.
-  private static func isDatabase(_ path: String) throws -> Bool {
+  private static let databaseStart = Array("SQLite format 3\0".utf8)
+
+  /// Returns the first bytes of a file. Must not be called for a database that is open: closing the descriptor
+  /// releases its locks.
+  private static func start(of path: String) throws -> [UInt8] {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemError.last("open \(path)") }
     defer { close(descriptor) }
-    var start = [UInt8](repeating: 0, count: 16)
-    _ = unsafe read(descriptor, &start, start.count)
-    return start.elementsEqual("SQLite format 3\0".utf8)
-  }
-
-  private static func isEmpty(_ path: String) -> Bool {
-    var status = stat()
-    return unsafe stat(path, &status) != 0 || status.st_size == 0
+    var start = [UInt8](repeating: 0, count: databaseStart.count)
+    let count = unsafe read(descriptor, &start, start.count)
+    return Array(start.prefix(max(0, count)))
   }
 
   /// The hashes that the files of the store have.
