@@ -48,7 +48,7 @@ struct RestoreCommand: ParsableCommand {
         let restore = try Restore(from: try from.open(storage))
         guard let data else {
           for point in restore.points {
-            StandardOutput.write("\(point.number)\t\(PointSelection.text(point.time))\n")
+            StandardOutput.write("\(point.number)\t\(point.timeText)\n")
           }
           return
         }
@@ -65,7 +65,7 @@ struct RestoreCommand: ParsableCommand {
           summary = "\(verification.count)"
         }
         StandardOutput.write(
-          "Point \(outcome.point.number) of \(PointSelection.text(outcome.point.time)) is restored: \(summary)\n"
+          "Point \(outcome.point.number) of \(outcome.point.timeText) is restored: \(summary)\n"
         )
         guard !outcome.lostFiles.isEmpty else { return }
         for hash in outcome.lostFiles.prefix(StoreVerification.breakLimit) {
@@ -85,8 +85,6 @@ struct RestoreCommand: ParsableCommand {
 struct PointSelection: ExpressibleByArgument {
   var selection: Restore.Selection
 
-  private static let format = "%Y-%m-%dT%H:%M:%SZ"
-
   init?(argument: String) {
     if let number = Int(argument), number > 0 {
       selection = .number(number)
@@ -104,7 +102,7 @@ struct PointSelection: ExpressibleByArgument {
     )
     unsafe (parts.tm_hour, parts.tm_min, parts.tm_sec) = (fields[3], fields[4], fields[5])
     let milliseconds = Int64(unsafe timegm(&parts)) * 1000
-    guard Self.text(milliseconds) == clock + "Z" else { return nil }
+    guard Restore.Point.text(milliseconds) == clock + "Z" else { return nil }
     // Points of that second count.
     selection = .time(milliseconds - offset * 1000 + 999)
   }
@@ -119,7 +117,4 @@ struct PointSelection: ExpressibleByArgument {
     else { return nil }
     return (sign == "-" ? -1 : 1) * (hours * 3600 + minutes * 60)
   }
-
-  /// Returns a time in the form in which it is read.
-  static func text(_ milliseconds: Int64) -> String { UTC.text(milliseconds, format) }
 }

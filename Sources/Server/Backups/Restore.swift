@@ -10,6 +10,12 @@ public struct Restore {
     public var number: Int
     /// Milliseconds since 1970.
     public var time: Int64
+
+    /// The time as `relay restore` prints and takes it.
+    public var timeText: String { Self.text(time) }
+
+    /// - Parameter time: milliseconds since 1970.
+    public static func text(_ time: Int64) -> String { UTC.text(time, "%Y-%m-%dT%H:%M:%SZ") }
   }
 
   /// Selects a point.
@@ -106,8 +112,8 @@ public struct Restore {
     guard let found else {
       throw BackupError(
         .refused,
-        "\(storage.description) has no such point: the first is \(first.number), the last \(last.number). "
-          + "relay restore --list shows all.")
+        "\(storage.description) has no such point: the first is \(first.number), of \(Point.text(first.time)), the "
+          + "last \(last.number), of \(Point.text(last.time)). relay restore --list shows all.")
     }
     return found
   }

@@ -255,7 +255,9 @@ def damaged(case):
     assert "empty" in case.said.stderr
     assert "Check the path" in case.command("restore", "--from", other / "none", "--list", status=1).stderr
     case.restore("--at", "2001-01-01T00:00:00Z", status=1)
-    assert "no such point" in case.said.stderr
+    (first, time_of_first), *_, (last, time_of_last) = case.points()
+    assert f"no such point: the first is {first}, of {time_of_first}, the last {last}, of {time_of_last}." \
+        in case.said.stderr, case.said.stderr
     case.command("backup", "--data", other / "none", "--to", case.place, status=1)
 
 
