@@ -66,6 +66,17 @@ extension `End to end` {
       #expect(!relay.process.errors.contains("are not in effect"))
       #expect(
         try plan(relay, "--plan").output.hasPrefix("tea\trule t?a\tgo 0 entries (0 bytes)\tstay 5"))
+
+      try relay.folder.write(
+        yaml + "retention: [{ rooms: \"t*\", entries: 5 }, { rooms: tea, days: 1 }]\n",
+        to: "relay.yaml")
+      let hidden = "The rule of retention for \"tea\" never applies"
+      relay.process.signal(SIGHUP)
+      try relay.process.waitForErrors { $0.contains(hidden) }
+      #expect(try plan(relay, "--plan").errors.hasPrefix(hidden))
+      let check = try RelayProcess.command("check-config", "--config", file)
+      #expect(try check.wait() == .exit(0))
+      #expect(check.errors.contains(hidden))
       let usage = try plan(relay)
       #expect(usage.errors.contains("Use --plan to print what it would remove."))
     }

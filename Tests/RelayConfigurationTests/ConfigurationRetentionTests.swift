@@ -27,6 +27,21 @@ import Testing
     #expect(changed == ["log.keep_entries_per_room", "retention"])
   }
 
+  @Test func `rules that never apply are named, with the one that hides them`() throws {
+    let loaded = try ConfigurationFixture(
+      """
+      log: { keep_entries_per_room: 500 }
+      retention: [{ rooms: a, days: 1 }, { rooms: "*", days: 30 }, { rooms: "logs:*", days: 1 }]
+      """
+    ).load().get()
+    let reason = "never applies, because the earlier rule for \"*\" matches all of its rooms."
+    #expect(
+      loaded.hiddenRetentionRules == [
+        "The rule of retention for \"logs:*\" \(reason) Move it before that rule, or remove it.",
+        "log.keep_entries_per_room \(reason) Remove one of the two.",
+      ])
+  }
+
   @Test(arguments: [
     ("all", "retention is \"all\"; expected a list of rules"),
     ("[{ days: 3 }]", "retention[0].rooms is missing; expected a room, or a pattern"),

@@ -32,6 +32,20 @@ import Testing
     #expect(Retention().rule(for: "general") == nil)
   }
 
+  @Test(arguments: [
+    ("*", "logs:*", true), ("logs:*", "logs:web", true), ("logs:*", "logs:*:a", true),
+    ("logs:*", "*", false), ("logs:*", "log*", false), ("a?", "a*", false), ("a?*", "a*", false),
+    ("a*", "a?", true), ("a?", "a?", true), ("a?", "ab", true), ("ab", "a?", false),
+    ("*", "sys:*", false), ("sys:*", "sys:audit", true),
+  ])
+  func `a rule is hidden by one whose pattern matches all of its rooms`(
+    _ earlier: String, _ later: String, _ isHidden: Bool
+  ) {
+    let retention = Retention(
+      [earlier, later].map { .init(rooms: RoomPattern($0), entries: 1) })
+    #expect(retention.hiddenRules.map { [$0.rule, $0.by] } == (isHidden ? [[1, 0]] : []))
+  }
+
   @Test func `only a pattern that begins with sys matches a room of the relay`() {
     let all = Retention([.init(rooms: .all, milliseconds: 1)], keepEntriesPerRoom: 7)
     #expect(all.rule(for: "sys:audit") == nil)

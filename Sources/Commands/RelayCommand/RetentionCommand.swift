@@ -35,6 +35,7 @@ struct RetentionCommand: ParsableCommand {
         "Every entry is kept: neither retention nor log.keep_entries_per_room is set.\n")
       return
     }
+    for sentence in configuration.hiddenRetentionRules { StandardError.write("\(sentence)\n") }
     let plan = try StoreOptions.explaining {
       try StorePlace(configuration).retentionPlan(configuration.retained)
     }

@@ -48,6 +48,18 @@ public struct Retention: Equatable, Sendable {
   /// Whether entries go because of their age.
   public var removesByAge: Bool { rules.contains { $0.milliseconds != nil } }
 
+  /// The rules that can decide for no room, because an earlier one matches all of theirs, each with the first such
+  /// one: indices of `rules`.
+  public var hiddenRules: [(rule: Int, by: Int)] {
+    rules.indices.compactMap { place in
+      let rooms = rules[place].rooms
+      let earlier = rules[..<place].firstIndex {
+        $0.rooms.covers(rooms) && (!rooms.namesReserved || $0.rooms.namesReserved)
+      }
+      return earlier.map { (place, $0) }
+    }
+  }
+
   /// Returns the rule of a room; `nil` if it keeps everything. The rooms of the relay have limits of
   /// their own as well, and are matched only by a pattern that names them.
   public func rule(for room: String) -> Rule? {

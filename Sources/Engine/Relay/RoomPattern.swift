@@ -20,6 +20,14 @@ public struct RoomPattern: Equatable, Sendable {
       }
   }
 
+  /// Whether it matches every room that another pattern matches, as far as both show that as texts.
+  func covers(_ other: RoomPattern) -> Bool {
+    // `*` takes what stands for other characters as well; `?` would take a `*` for one of them.
+    let isUnsure =
+      text.utf8.contains(UInt8(ascii: "?")) && other.text.utf8.contains(UInt8(ascii: "*"))
+    return !isUnsure && matches(other.text)
+  }
+
   /// Matches in time bounded by the product of the lengths: of several `*` only the last is
   /// retried, because the part before it has already matched as early as possible.
   public func matches(_ room: String) -> Bool {

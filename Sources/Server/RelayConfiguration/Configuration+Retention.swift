@@ -6,6 +6,21 @@ extension Configuration {
   public var retained: Retention {
     Retention(retention, keepEntriesPerRoom: Int64(log.keepEntriesPerRoom))
   }
+
+  /// The rules of retention that never apply, as sentences for the operator.
+  public var hiddenRetentionRules: [String] {
+    let rules = retained.rules
+    return retained.hiddenRules.map { rule, earlier in
+      let (subject, advice) =
+        rule < retention.count
+        ? (
+          "The rule of retention for \(YAMLText.quoted(rules[rule].rooms.text))",
+          "Move it before that rule, or remove it."
+        ) : ("log.keep_entries_per_room", "Remove one of the two.")
+      return "\(subject) never applies, because the earlier rule for "
+        + "\(YAMLText.quoted(rules[earlier].rooms.text)) matches all of its rooms. \(advice)"
+    }
+  }
 }
 
 extension Retention.Rule {

@@ -22,7 +22,10 @@ extension Server {
     authenticator.ban(banned)
     authenticator.setOperators(Set(new.operators))
     for mailbox in mailboxes { mailbox.post(.ban(banned)) }
-    if changed.contains(where: Self.retentionKeys.contains) { log.apply(configuration.retained) }
+    if changed.contains(where: Self.retentionKeys.contains) {
+      Self.warnOfHiddenRules(configuration, logger)
+      log.apply(configuration.retained)
+    }
     reloadTokens(configuration)
     reloadCertificate(configuration)
     report(changed, changedSinceStart)

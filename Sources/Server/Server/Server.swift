@@ -87,6 +87,7 @@ public final class Server: Sendable {
         "auth.secret is not used: auth.mode is open, and clients may claim any name. Set auth.mode: jwt to require tokens."
       )
     }
+    Self.warnOfHiddenRules(configuration, logger)
     // Binds the port first: a second relay on the same port must not touch the store.
     let loops = configuration.loops == 0 ? ProcessorCount.usable : configuration.loops
     var listener = try Self.claim(configuration.listen, unless: passed, loops: max(1, loops))
@@ -262,7 +263,12 @@ public final class Server: Sendable {
       }
     }
     _ = try TokenAuthority.open(configuration, logger)
+    warnOfHiddenRules(configuration, logger)
     try checkPrograms(of: configuration.bots)
+  }
+
+  static func warnOfHiddenRules(_ configuration: Configuration, _ logger: Logger) {
+    for sentence in configuration.hiddenRetentionRules { logger.warning("\(sentence)") }
   }
 
   /// A bot whose program is missing does not keep a relay from starting, but is reported before.
