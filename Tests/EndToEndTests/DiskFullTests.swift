@@ -97,6 +97,18 @@ extension `End to end` {
       #expect((3_145_728..<4_194_304).contains(try freeBytes()))
       try relay.process.waitForErrors { $0.contains("log.min_free_bytes is 4194304") }
       #expect(try ada.history("general", limit: 5).entries.count == 5)
+      for arguments in [["ban", "bo"], ["erase", "--user", "ada"]] {
+        let command = try ChildProcess(
+          [Programs.relay] + arguments + ["--data", disk.folder["data"]], input: "")
+        #expect(try command.wait() == .exit(1))
+        #expect(
+          command.errors.hasPrefix(
+            "This was not done, because the relay cannot write its store. Its log says why"),
+          "\(command.errors)")
+        #expect(
+          command.errors.contains("The erasure of ada is not complete") == (arguments[0] == "erase")
+        )
+      }
       try run("rm", disk.folder["ballast"])
       #expect(try RawClient(relay, user: "bo").say("again", in: "general", id: "1").seq == seq + 1)
       #expect(try relay.stop() == .exit(0))

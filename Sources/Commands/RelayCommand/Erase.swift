@@ -50,11 +50,13 @@ struct Erase: ParsableCommand {
       let stopped =
         isRunning ? nil : try StoppedRelay(configuration) { StandardError.write("\($0)\n") }
       var erasure = PersonErasure(of: user, in: place) { messages in
-        if let stopped { return try stopped.perform(messages) }
-        do throws(OperatorRequest.Failure) {
+        do {
+          if let stopped { return try stopped.perform(messages) }
           try OperatorRequest.perform(messages, socketIn: configuration.dataFolder)
         } catch {
-          throw StoreError(.environment, "\(error) Run relay erase again to continue.")
+          throw StoreError(
+            .environment,
+            "\(error) The erasure of \(user) is not complete: run relay erase again to continue.")
         }
       }
       do {

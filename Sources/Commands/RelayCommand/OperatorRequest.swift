@@ -48,6 +48,12 @@ enum OperatorRequest {
         description: json?["detail"]?.string ?? "The relay answers with status \(answer.status).")
     }
     for item in json?.elements ?? [] where item["type"]?.string == "error" {
+      if item["code"]?.string == ErrorCode.unavailable.rawValue {
+        throw Failure(
+          description:
+            "This was not done, because the relay cannot write its store. Its log says why: for example, the disk is "
+            + "full, or has less free space than log.min_free_bytes.")
+      }
       throw Failure(description: item["message"]?.string ?? "The relay has refused it.")
     }
   }

@@ -24,7 +24,10 @@ extension WireError {
   ) -> WireError {
     var error = WireError(
       .unavailable,
-      "The log is unavailable. Nothing was stored; retry, a send with the same id.",
+      "The log is unavailable. "
+        + (re == .send
+          ? "Nothing was stored; retry with the same id."
+          : "The request was not carried out; retry."),
       re: re, room: room, id: id, retryAfterMilliseconds: retryAfterMilliseconds)
     error.ref = ref
     return error
