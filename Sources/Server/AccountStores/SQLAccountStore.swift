@@ -9,9 +9,13 @@ package final class SQLAccountStore: AccountStore {
   private init(_ session: any SQLSession) { self.session = session }
 
   /// Opens the file of accounts, and creates it if it is missing.
-  /// - Parameter path: `nil` = in memory.
-  package static func sqlite(path: String?) throws(AccountError) -> SQLAccountStore {
-    SQLAccountStore(try SQLiteSession(path: path))
+  /// - Parameters:
+  ///   - path: `nil` = in memory.
+  ///   - isReadOnly: whether the file is neither created nor changed.
+  package static func sqlite(
+    path: String?, isReadOnly: Bool = false
+  ) throws(AccountError) -> SQLAccountStore {
+    SQLAccountStore(try SQLiteSession(path: path, isReadOnly: isReadOnly))
   }
 
   /// Connects, and creates the tables if they are missing.

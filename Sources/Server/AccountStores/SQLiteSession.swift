@@ -6,26 +6,43 @@ import SQLite
 final class SQLiteSession: SQLSession {
   private let database: Database
 
-  /// - Parameter path: `nil` = in memory.
-  init(path: String?) throws(AccountError) {
+  /// - Parameters:
+  ///   - path: `nil` = in memory.
+  ///   - isReadOnly: whether the file is neither created nor changed.
+  init(path: String?, isReadOnly: Bool = false) throws(AccountError) {
+    var isCurrent = true
     do throws(SQLiteError) {
       database =
         if let path {
-          try Database(path: path, mode: .create, busyTimeoutMilliseconds: 5000)
+          try Database(
+            path: path, mode: isReadOnly ? .readOnly : .create, busyTimeoutMilliseconds: 5000)
         } else {
           try Database(path: "accounts", mode: .create, vfs: "memdb")
         }
-      database.addPageChecksums()
-      // A removed hash is overwritten. Signing in is rare, and has to survive a loss of power.
-      try database.execute("PRAGMA secure_delete = ON")
-      _ = try database.integer("PRAGMA journal_mode = WAL")
-      try database.execute("PRAGMA synchronous = FULL")
-      try database.migrate(
-        by: AccountSchema.steps.map { $0.joined(separator: ";\n") + ";" },
-        applicationID: AccountSchema.applicationID)
+      if isReadOnly {
+        isCurrent = try database.integer("PRAGMA user_version") == AccountSchema.steps.count
+      } else {
+        try Self.prepare(database)
+      }
     } catch {
       throw .unavailable("The file of accounts \(path ?? "in memory") cannot be opened: \(error).")
     }
+    guard isCurrent else {
+      throw .unavailable(
+        "The file of accounts \(path ?? "in memory") was written by another version of the relay. Start this one on it "
+          + "once.")
+    }
+  }
+
+  private static func prepare(_ database: borrowing Database) throws(SQLiteError) {
+    database.addPageChecksums()
+    // A removed hash is overwritten. Signing in is rare, and has to survive a loss of power.
+    try database.execute("PRAGMA secure_delete = ON")
+    _ = try database.integer("PRAGMA journal_mode = WAL")
+    try database.execute("PRAGMA synchronous = FULL")
+    try database.migrate(
+      by: AccountSchema.steps.map { $0.joined(separator: ";\n") + ";" },
+      applicationID: AccountSchema.applicationID)
   }
 
   func run(

@@ -70,7 +70,8 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
       self.init(
         .configuration,
         "Could not \(action) \(path): \(error.message). Give the user that runs the relay read "
-          + "and write permission to the folder and the files in it.")
+          + "and write permission to the folder and the files in it. If the file system is read-only, copy the folder "
+          + "to another one.")
     case SQLITE_BUSY, SQLITE_LOCKED:
       self.init(
         .environment,

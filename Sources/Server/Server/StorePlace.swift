@@ -119,7 +119,9 @@ public enum StorePlace: Sendable {
     let count = try exportRooms(room, write)
     if room == nil {
       try Self.explaining {
-        try accounts(creating: false)?.forEach { try write(AccountLine($0).bytes) }
+        try accounts(creating: false, isReadOnly: true)?.forEach {
+          try write(AccountLine($0).bytes)
+        }
       }
     }
     return count
@@ -176,12 +178,17 @@ public enum StorePlace: Sendable {
   }
 
   /// Opens the accounts beside the log.
-  /// - Parameter creating: whether they are created if there are none; otherwise the result is `nil`.
-  func accounts(creating: Bool) throws(AccountError) -> SQLAccountStore? {
+  /// - Parameters:
+  ///   - creating: whether they are created if there are none; otherwise the result is `nil`.
+  ///   - isReadOnly: whether nothing is changed; used in a folder.
+  func accounts(
+    creating: Bool, isReadOnly: Bool = false
+  ) throws(AccountError) -> SQLAccountStore? {
     switch self {
     case .sqlite(let folder):
       guard creating || Configuration.hasAccountsFile(in: folder) else { return nil }
-      return try SQLAccountStore.sqlite(path: "\(folder)/\(Configuration.accountsFile)")
+      return try SQLAccountStore.sqlite(
+        path: "\(folder)/\(Configuration.accountsFile)", isReadOnly: isReadOnly)
     case .postgresql(let configuration):
       let options = PostgresLog.Options(configuration)
       return creating

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 internal import Platform
 
 /// A connection that something else keeps open, for statements on it.
@@ -48,12 +49,17 @@ internal import Platform
     Self.configured
     if mode == .create, vfs == nil { Self.prepareFiles(path) }
     var handle: OpaquePointer?
-    let flags = mode.flags | SQLITE_OPEN_NOMUTEX
+    var flags = mode.flags | SQLITE_OPEN_NOMUTEX
+    var name = path
+    if mode == .readOnly, vfs == nil, Self.isImmutable(path) {
+      flags |= SQLITE_OPEN_URI
+      name = Self.immutable(path)
+    }
     let code =
       if let vfs = vfs ?? PageFileSystem.name {
-        unsafe sqlite3_open_v2(path, &handle, flags, vfs)
+        unsafe sqlite3_open_v2(name, &handle, flags, vfs)
       } else {
-        unsafe sqlite3_open_v2(path, &handle, flags, nil)
+        unsafe sqlite3_open_v2(name, &handle, flags, nil)
       }
     guard code == SQLITE_OK, let opened = unsafe handle else {
       let error = unsafe SQLiteError(code, connection: handle)
@@ -63,6 +69,32 @@ internal import Platform
     unsafe self.handle = opened
     unsafe sqlite3_extended_result_codes(opened, 1)
     unsafe sqlite3_busy_timeout(opened, busyTimeoutMilliseconds)
+  }
+
+  /// Whether a database is complete without a write-ahead log, in a folder that cannot be written to: SQLite reads
+  /// it only if it is told that nothing changes it, because it cannot create the files that readers share.
+  private static func isImmutable(_ path: String) -> Bool {
+    guard let found = unsafe realpath(path, nil) else { return false }
+    defer { unsafe free(found) }
+    let file = unsafe String(cString: found)
+    let folder = String(file[...(file.lastIndex(of: "/") ?? file.startIndex)])
+    var log = stat()
+    return unsafe access(folder, W_OK) != 0 && access("\(file)-shm", F_OK) != 0
+      && (stat("\(file)-wal", &log) != 0 || log.st_size == 0)
+  }
+
+  /// Returns the URI of a file that nothing changes (<https://sqlite.org/uri.html>).
+  private static func immutable(_ path: String) -> String {
+    var uri = path.hasPrefix("/") ? "file://" : "file:"
+    for character in path {
+      switch character {
+      case "%": uri += "%25"
+      case "?": uri += "%3f"
+      case "#": uri += "%23"
+      default: uri.append(character)
+      }
+    }
+    return uri + "?immutable=1"
   }
 
   /// Makes a file accessible to its owner only: SQLite itself creates files that every user can read,

@@ -53,7 +53,9 @@ extension StorePlace {
       try write(line)
       count += 1
     }
-    let lines = try Self.explaining { try accounts(creating: false)?.lines(of: user) ?? [] }
+    let lines = try Self.explaining {
+      try accounts(creating: false, isReadOnly: true)?.lines(of: user) ?? []
+    }
     for line in lines { try write(line) }
     count += lines.count
     if count == 0 { throw Self.unknown(user) }
