@@ -81,6 +81,62 @@ extension `End to end` {
       #expect(try verify.wait() == .exit(3))
     }
 
+    @Test
+    func
+      `a store whose entries are missing ends with 3, and begins anew where its rest is moved away`()
+      throws
+    {
+      let relay = try RelayProcess()
+      #expect(try relay.stop() == .exit(0))
+      try run("rm", "\(relay.dataFolder)/relay.db")
+      try relay.start(waiting: false)
+      #expect(try relay.process.wait() == .exit(3))
+      #expect(
+        relay.process.errors.contains(
+          "relay.db, which has the messages, is missing, but the folder has index.db"))
+      try run("rm", "\(relay.dataFolder)/index.db")
+      try relay.start()
+      #expect(try relay.stop() == .exit(0))
+    }
+
+    @Test(.enabled(if: SmallDisk.isPossible, "mounting a file system takes root"))
+    func
+      `a store on a read-only file system is verified and exported, or the error says what to do`()
+      throws
+    {
+      let relay = try RelayProcess()
+      try RawClient(relay, user: "ada").say("kept", in: "general", id: "1")
+      func onReadOnly(_ command: String) throws -> ChildProcess {
+        let process = try ChildProcess(
+          [
+            "unshare", "-m", "sh", "-ec",
+            "mount --bind $1 $1; mount -o remount,ro,bind $1; exec $2 $3 --data $1", "sh",
+            relay.dataFolder, Programs.relay, command,
+          ], input: "")
+        try process.wait()
+        return process
+      }
+      let beside = try onReadOnly("verify")
+      #expect(try beside.wait() == .exit(0), "\(beside.output)\(beside.errors)")
+      try relay.kill()
+      // Its write-ahead log has what is not in relay.db yet.
+      try run("rm", "\(relay.dataFolder)/relay.db-shm")
+      let killed = try onReadOnly("verify")
+      #expect(try killed.wait() == .exit(1))
+      #expect(killed.errors.contains("copy the folder to another one"), "\(killed.errors)")
+      let yaml = try relay.folder.read("relay.yaml")
+      try relay.folder.write(
+        yaml + "auth: { mode: accounts, public_url: \"https://chat.example.org\" }\n",
+        to: "relay.yaml")
+      try relay.start()
+      #expect(try relay.stop() == .exit(0))
+      for (command, output) in [("verify", "1 room, 1 entry"), ("export", "\"kept\"")] {
+        let stopped = try onReadOnly(command)
+        #expect(try stopped.wait() == .exit(0), "\(stopped.errors)")
+        #expect(stopped.output.contains(output), "\(stopped.output)")
+      }
+    }
+
     // MARK: To the relay, in messages
 
     @Test func `a meaningless message is answered with an error, and the next one is served`()

@@ -95,6 +95,51 @@ import Testing
     #expect(folder.bytes(of: "data/relay.db") == 10_000)
   }
 
+  @Test(arguments: [true, false])
+  func `is refused if only the rest of a store is there, and nothing is changed`(isMissing: Bool)
+    throws
+  {
+    try SQLiteLog(folder: folder["data"]).stop()
+    try run("rm", folder["data/relay.db"])
+    if !isMissing { try folder.write("", to: "data/relay.db") }
+    let path = folder["data"]
+    for use in [
+      { try SQLiteLog(folder: path).stop() }, { try Store.check(folder: path) },
+      { _ = try Store.verify(folder: path) }, { _ = try Store.export(folder: path) { _ in } },
+      { _ = try Store.import(folder: path) { nil } }, { _ = try Store.migrate(folder: path) },
+    ] as [() throws -> Void] {
+      let error = try #require(throws: StoreError.self) { try use() }
+      #expect(error.kind == .broken)
+      #expect(
+        error.description.contains(
+          "is \(isMissing ? "missing" : "empty"), but the folder has index.db"))
+      #expect(error.description.contains("restore a backup"))
+    }
+    #expect(try fileNames(in: path).contains("relay.db") == !isMissing)
+    #expect(folder.bytes(of: "data/relay.db") == 0)
+    try run("rm", folder["data/index.db"])
+    #expect(refusal() == nil)
+    #expect(folder.bytes(of: "data/index.db") > 0)
+  }
+
+  @Test func `is refused beside a write-ahead log and an interrupted restore`() throws {
+    for name in ["relay.db-wal", "restoring/relay.db"] {
+      let data = "data-\(name.count)"
+      try folder.write("x", to: "\(data)/\(name)")
+      #expect(try #require(refusal(data)).description.contains("is missing, but"), "\(name)")
+    }
+  }
+
+  @Test func `begins where a first start was interrupted, also beside what is no part of a store`()
+    throws
+  {
+    for name in ["relay.db", "lock", "reserve", "accounts.db", "directory.json", "files/link.key"] {
+      try folder.write("", to: "data/\(name)")
+    }
+    #expect(refusal() == nil)
+    #expect(try Store.verify(folder: folder["data"]).count.entries == 0)
+  }
+
   @Test func `is refused if the file is truncated`() async throws {
     let log = try SQLiteLog(folder: folder["data"])
     try await LogHarness(log).submit((1...500).map { .append("general", "ada", "\($0)") })

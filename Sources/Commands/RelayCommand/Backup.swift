@@ -50,6 +50,7 @@ struct Backup: ParsableCommand {
         )
       }
       try to.checkIsOutside(folder)
+      try Store.checkJournal(folder: folder)
       var options = BackupRun.Options()
       options.bytesPerSecond = rate?.bytes
       options.keepSeconds = keep.seconds

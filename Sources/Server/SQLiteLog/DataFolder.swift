@@ -34,6 +34,26 @@ struct DataFolder: Sendable {
   var hasDatabase: Bool { unsafe access(databasePath, F_OK) == 0 }
   var hasIndex: Bool { unsafe access(indexPath, F_OK) == 0 }
 
+  /// What is in a folder only after `relay.db` has content, and what a restore that was interrupted has left.
+  private static let laterNames = ["index.db", "\(databaseName)-wal", "restoring"]
+
+  /// Throws if the journal is missing or empty beside other files of its store: a new store would hide that the
+  /// messages are lost. A first start that is interrupted leaves none of these files.
+  func checkJournal() throws(StoreError) {
+    var status = stat()
+    let isMissing = unsafe stat(databasePath, &status) != 0
+    guard isMissing ? errno == ENOENT : status.st_size == 0 else { return }
+    let others = Self.laterNames.filter { unsafe access("\(path)/\($0)", F_OK) == 0 }
+      .joined(separator: ", ")
+    if others.isEmpty { return }
+    throw StoreError(
+      .broken,
+      "The store in \(path) is incomplete: \(Self.databaseName), which has the messages, is "
+        + "\(isMissing ? "missing" : "empty"), but the folder has \(others). Check that the disk of \(Self.databaseName) is "
+        + "mounted, or restore a backup into an empty folder. To begin with an empty store instead, move \(others) away."
+    )
+  }
+
   /// Files that show that a folder is a relay's.
   private static let ownNames = ["lock", "relay.db", "directory.json", "operator.sock"]
 

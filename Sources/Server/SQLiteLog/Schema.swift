@@ -320,6 +320,7 @@ enum Schema {
   ) throws(StoreError) -> Database {
     let path = folder.databasePath
     func refusal(_ error: SQLiteError) -> StoreError { StoreError(error, "open", path: path) }
+    if vfs == nil { try folder.checkJournal() }
     do {
       if vfs == nil, durability == .fsync, Database.hasLostCommits(path: path) {
         throw StoreError(
@@ -407,6 +408,7 @@ enum Schema {
     _ folder: DataFolder, vfs: String? = nil
   ) throws(StoreError) -> Database {
     let path = folder.databasePath
+    if vfs == nil { try folder.checkJournal() }
     guard vfs != nil || folder.hasDatabase else {
       throw StoreError.absent(in: folder.path)
     }

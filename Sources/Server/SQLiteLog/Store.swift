@@ -13,6 +13,7 @@ public enum Store {
   /// relay may use it.
   public static func check(folder path: String) throws(StoreError) {
     let folder = DataFolder(path)
+    try folder.checkJournal()
     guard folder.hasDatabase else { return }
     do {
       try Schema.check(
@@ -24,6 +25,11 @@ public enum Store {
     } catch {
       preconditionFailure("no other error is thrown above: \(error)")
     }
+  }
+
+  /// Throws if a folder has files of a store, but not its entries.
+  public static func checkJournal(folder path: String) throws(StoreError) {
+    try DataFolder(path).checkJournal()
   }
 
   /// Creates a data folder, or closes an existing one to other users.

@@ -55,13 +55,14 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
       self.init(
         .broken,
         "The database file \(path) is damaged: \(error.message). "
-          + "Restore the data folder from a backup, or move the file away to start with an empty store."
+          + "Restore the data folder from a backup, or move the files of the folder away to start with an empty store."
       )
     case SQLITE_NOTADB:
       self.init(
         .broken,
-        "The file \(path) is not a database, or its beginning is damaged. Restore it from a "
-          + "backup, move it away to start with an empty store, or use another data folder.")
+        "The file \(path) is not a database, or its beginning is damaged. Restore the data "
+          + "folder from a backup, or move the files of the folder away to start with an empty store."
+      )
     case SQLITE_FULL, SQLITE_IOERR:
       self.init(
         .environment,

@@ -283,6 +283,9 @@ def damaged_store(case):
     accounts.unlink()
     case.backup()
     assert len(case.entries(case.restore())) == 2 * 18 * 7
+    # Nor is a store of which only the rest is there.
+    database.write_bytes(b"")
+    assert "relay.db, which has the messages, is empty, but the folder has index.db" in case.backup(status=3).stderr
 
 
 def rate(case):
