@@ -105,7 +105,9 @@ import Wire
     #expect(failure?.reason.contains("say it with --date 2005-01-31") == true)
     try export.chat.begin(on: "2001-02-03")
     #expect(try export.convert(.irc).entries.first?.at == time((2001, 2, 3), (12, 34, 0)))
-    #expect(throws: UnreadableExport.self) { try export.chat.begin(on: "2001-13-03") }
+    for day in ["2001-13-03", "2001-02-29", "1900-01-01"] {
+      #expect(throws: UnreadableExport.self) { try export.chat.begin(on: day) }
+    }
   }
 
   @Test func `are UTF-8 or Latin-1, and lose their colours`() throws {
@@ -128,9 +130,14 @@ import Wire
     let failure = export.failure(.irc)
     #expect(failure?.line == 1)
     #expect(failure?.file == "\(export.path)/#dev.log")
-    try export.write("hello\n2011-03-02 12:34:56\tada\ta\n", to: "#dev.log")
-    let report = try export.convert(.irc).report
-    #expect(report.contains("1: lines that are no log of irssi, WeeChat or ZNC"))
+    try export.write(
+      "2011-03-02 12:34:56\tada\ta\n2011-02-29 12:34:57\tada\tb\nhello\n", to: "#dev.log")
+    let converted = try export.convert(.irc)
+    #expect(converted.texts(in: "dev") == ["a"])
+    #expect(
+      converted.report.contains(
+        "2: lines that are no log of irssi, WeeChat or ZNC; the first: \(export.path)/#dev.log, line 2\n"
+      ), "\(converted.report)")
   }
 
   @Test func `a line beyond the limit is refused`() throws {

@@ -86,6 +86,21 @@ import Wire
     #expect(converted.texts(in: "u:town") == ["b"])
   }
 
+  @Test(arguments: ["-1", "0", "253402300800000", "1e400", "\"2020\"", "null", "{}"])
+  func `a message with a time that is none is left out, and its line is told`(time: String) throws {
+    let broken =
+      #"{"type":"post","post":{"team":"t","channel":"town","user":"ada","message":"x","create_at":"#
+      + #"\#(time),"replies":[{"user":"bo","message":"reply","create_at":1577880002000},"#
+      + #"{"user":"bo","message":"y","create_at":\#(time)}]}}"#
+    let converted = try convert([post("before", at: 1_577_880_001_000), broken])
+    #expect(converted.texts(in: "town") == ["before", "reply"])
+    #expect(
+      converted.report.contains(
+        "  2: their time is no time, or in the future; the first: \(export.path)/data.jsonl, "
+          + "line \(Self.start.count + 2)\n"), "\(converted.report)")
+    #expect(converted.report.contains("  1: replies without what they reply to\n"))
+  }
+
   @Test func `an archive is read as well`() throws {
     let lines = (Self.start + [post("in a zip", at: 1_577_880_001_000)]).joined(separator: "\\n")
     let path = try export.archive(
@@ -98,6 +113,10 @@ import Wire
     (
       #"{"type":"post","post":{"team":"t","channel":"town","message":"x"}}"#,
       "is a post without a user"
+    ),
+    (
+      #"{"type":"post","post":{"team":"t","channel":"town","user":"ada","create_at":1,"replies":[{"user":"bo"},{}]}}"#,
+      "has a reply without a user, number 2 of them"
     ),
     (#"{"type":"post","post":{}}"#, "is a post without a team or channel"),
     (#"{"type":"user","user":{}}"#, "is a user without a username"),

@@ -139,8 +139,9 @@ import Wire
     #expect(converted.senders(in: "general") == ["ada", "build-bot", "guest", "u78"])
     for line in [
       "1: notices of Slack (channel_join)", "1: they are there twice",
-      "1: messages of Slack without a time (ts)", "1: their time is no time, or in the future",
-      "1: they are empty",
+      "2: their time is no time, or in the future; the first: "
+        + "\(export.path)/general/2020-01-01.json, message 4\n",
+      "1: they are empty; the first: \(export.path)/general/2020-01-01.json, message 6\n",
     ] { #expect(converted.report.contains(line), "\(converted.report)") }
   }
 
@@ -203,9 +204,20 @@ import Wire
     #expect(converted.texts(in: "cafe-2") == ["b"])
   }
 
-  @Test(arguments: ["[{]", "{}", "\u{0}", "[" + String(repeating: "[", count: 10_000)])
-  func `a file that is no JSON is named`(text: String) throws {
+  @Test(arguments: [
+    ("[{]", 1), ("[{\"ts\":\"1\"},\n{\"ts\":\"2\"},\n{\"ts\":\n\n", 5), ("\u{0}", 1),
+    ("[" + String(repeating: "[", count: 10_000), 1), ("[]\n[]", 2),
+  ])
+  func `a file that is no JSON is named, with the line`(text: String, line: Int) throws {
     try export.write(text, to: "secret/2020-01-02.json")
+    let failure = try #require(export.failure(.slack))
+    #expect(failure.file == "\(export.path)/secret/2020-01-02.json")
+    #expect(failure.line == line)
+    #expect(failure.reason == "is not JSON")
+  }
+
+  @Test func `a file that is no list is named`() throws {
+    try export.write("{}", to: "secret/2020-01-02.json")
     let failure = export.failure(.slack)
     #expect(failure?.file == "\(export.path)/secret/2020-01-02.json")
     #expect(failure?.reason == "is not a list in JSON")

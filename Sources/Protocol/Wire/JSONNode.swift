@@ -8,14 +8,29 @@ package struct JSONNode: Sendable {
 
   /// Parses a text; returns `nil` unless it is exactly one value (RFC 8259) of at most 64 levels.
   package init?(_ text: [UInt8]) {
+    guard let value = try? Self.value(in: text) else { return nil }
+    self.init(text, value)
+  }
+
+  /// Returns the number of bytes before the first error of a text; `nil` if it can be parsed.
+  package static func errorOffset(in text: [UInt8]) -> Int? {
+    do throws(JSONError) {
+      _ = try value(in: text)
+      return nil
+    } catch {
+      return error.offset
+    }
+  }
+
+  private static func value(in text: [UInt8]) throws(JSONError) -> JSONValue {
     let span = text.span
-    guard (try? span.jsonCheckLength()) != nil else { return nil }
+    try span.jsonCheckLength()
     var at = 0
     span.jsonSkipSpace(&at)
-    guard let value = try? span.jsonSkipValue(&at) else { return nil }
+    let value = try span.jsonSkipValue(&at)
     span.jsonSkipSpace(&at)
-    guard at == text.count else { return nil }
-    self.init(text, value)
+    guard at == text.count else { throw JSONError(expected: "the end", offset: at) }
+    return value
   }
 
   private init(_ text: [UInt8], _ value: JSONValue) {

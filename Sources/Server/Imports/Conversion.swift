@@ -194,13 +194,14 @@ struct Conversion<Source: ForeignExport> {
   // MARK: Messages
 
   private mutating func append(_ message: ForeignMessage) {
+    func leaveOut(because reason: String) { report.omissions.add(reason, at: message.place) }
     guard message.at > 0, message.at <= latestAt else {
-      return report.leaveOutMessage(because: "their time is no time, or in the future")
+      return leaveOut(because: "their time is no time, or in the future")
     }
     let parts = ForeignText.parts(of: message.text)
-    guard !parts.isEmpty else { return report.leaveOutMessage(because: "they are empty") }
+    guard !parts.isEmpty else { return leaveOut(because: "they are empty") }
     guard room?.keys.insert(message.key).inserted == true else {
-      return report.leaveOutMessage(because: "they are there twice")
+      return leaveOut(because: "they are there twice")
     }
     // No copy of the room, whose tables would be copied with the next change.
     guard let name = room?.name, let lastAt = room?.lastAt else { return }
@@ -257,7 +258,7 @@ struct Conversion<Source: ForeignExport> {
     report.renamed = names.renamed
     report.people = names.count
     report.unusedNames = names.unused.sorted()
-    report.omissions.merge(source.omissions) { $0 + $1 }
+    report.omissions.merge(source.omissions)
     report.missing = selection.names.filter { !report.foreignNames.contains($0) }
   }
 }

@@ -13,7 +13,7 @@ protocol ForeignExport {
   ) throws(UnreadableExport) -> [ForeignMessage]?
 
   /// What it has left out so far, by reason.
-  var omissions: [String: Int] { get }
+  var omissions: Omissions { get }
 }
 
 /// Someone who has written, or could have.
@@ -54,9 +54,11 @@ struct ForeignMessage {
   var id: String
   /// The key of a person.
   var sender: String
-  /// In milliseconds since 1970.
+  /// In milliseconds since 1970; 0 if what the export has is no time.
   var at: Int64
   var text: String
+  /// The file, and the line or the message in it, for the operator.
+  var place: String
   /// The key of the message to which it replies.
   var replyTo: Int64?
   var isRepliedTo = false

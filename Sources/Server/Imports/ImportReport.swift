@@ -16,8 +16,7 @@ public struct ImportReport: Sendable {
   var renamed: [(name: String, user: String)] = []
   /// Names of the table of people that the export does not have.
   var unusedNames: [String] = []
-  /// Messages that were left out, by reason.
-  var omissions: [String: Int] = [:]
+  var omissions = Omissions()
   /// Rooms that the operator has named and that the export does not have.
   var missing: [String] = []
   /// Replies to messages that are not imported.
@@ -34,8 +33,6 @@ public struct ImportReport: Sendable {
     leftOut.append((room, reason))
     foreignNames.insert(room)
   }
-
-  mutating func leaveOutMessage(because reason: String) { omissions[reason, default: 0] += 1 }
 
   /// Whether nothing is added.
   public var isEmpty: Bool { rooms.isEmpty }
@@ -59,11 +56,11 @@ public struct ImportReport: Sendable {
       lines += list(missing) { "\($0): the export has no such room" }
     }
     var lost = omissions
-    if lostReplies > 0 { lost["replies without what they reply to"] = lostReplies }
-    if lostReactions > 0 { lost["reactions that are no emoji"] = lostReactions }
+    if lostReplies > 0 { lost.add("replies without what they reply to", count: lostReplies) }
+    if lostReactions > 0 { lost.add("reactions that are no emoji", count: lostReactions) }
     if !lost.isEmpty {
       lines.append("Left out of what was read:")
-      lines += list(lost.sorted { $0.key < $1.key }) { "\($0.value): \($0.key)" }
+      lines += list(lost.lines) { $0 }
     }
     return lines.map { Self.shown($0) + "\n" }.joined()
   }

@@ -61,10 +61,19 @@ public struct ExportFiles {
     }
   }
 
+  /// Returns a file's name for the operator: with the folder or the archive that has it.
+  func shown(_ name: String) -> String {
+    switch place {
+    case .folder: "\(path)/\(name)"
+    case .archive: "\(path), \(name)"
+    case .file: path
+    }
+  }
+
   /// - Parameter name: one of `names`.
   func open(_ name: String) throws(UnreadableExport) -> ExportStream {
     switch place {
-    case .folder: return ExportStream(try OpenFile("\(path)/\(name)", isListed: true))
+    case .folder: return ExportStream(try OpenFile(shown(name), isListed: true))
     case .file(let file): return ExportStream(file)
     case .archive(let archive):
       guard let entry = archive.entries[name] else {

@@ -36,6 +36,9 @@ struct ExportLines {
     }
   }
 
+  /// The file and the line, for the operator.
+  var place: String { "\(name), line \(number)" }
+
   func error(_ reason: String) -> UnreadableExport {
     UnreadableExport(name, line: number, reason)
   }

@@ -6,10 +6,15 @@ enum IRCLine: Equatable {
     var day: Int
 
     init?(year: Int, month: Int, day: Int) {
-      guard (1970...9999).contains(year), (1...12).contains(month), (1...31).contains(day) else {
-        return nil
-      }
+      guard (1970...9999).contains(year), (1...12).contains(month),
+        (1...Self.days(in: month, of: year)).contains(day)
+      else { return nil }
       (self.year, self.month, self.day) = (year, month, day)
+    }
+
+    private static func days(in month: Int, of year: Int) -> Int {
+      let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+      return month == 2 ? (isLeapYear ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
     }
   }
 

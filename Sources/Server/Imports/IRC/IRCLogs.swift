@@ -3,7 +3,7 @@ import Glibc
 /// Logs of IRC, as irssi, WeeChat and ZNC write them: a file for each channel, or for each day of one.
 struct IRCLogs: ForeignExport {
   let people: [ForeignPerson] = []
-  private(set) var omissions: [String: Int] = [:]
+  private(set) var omissions = Omissions()
   private let files: ExportFiles
   private var channels: ArraySlice<Channel> = []
   private var pending: ArraySlice<Log> = []
@@ -113,12 +113,13 @@ struct IRCLogs: ForeignExport {
       guard let line = try nextLine() else { break }
       switch IRCLine(Self.text(line)) {
       case .day(let day): self.day = day
-      case .notice: omissions["notices of IRC", default: 0] += 1
+      case .notice: omissions.add("notices of IRC")
       case .unknown:
         let error = lines?.error(
           "is no line of a log of irssi, WeeChat or ZNC, such as: 12:34 <ada> hi")
         unknown = unknown ?? error
-        omissions["lines that are no log of irssi, WeeChat or ZNC", default: 0] += 1
+        omissions.add(
+          "lines that are no log of irssi, WeeChat or ZNC", at: lines?.place)
       case .message(let day, let time, let nick, let text):
         hasMessages = true
         messages.append(try message(day, time, nick, text, &names))
@@ -154,7 +155,7 @@ struct IRCLogs: ForeignExport {
     _ = names.user(key, named: nick)
     return ForeignMessage(
       key: messageCount, id: "irc-\(messageCount)", sender: key,
-      at: Self.milliseconds(day, time), text: text)
+      at: Self.milliseconds(day, time), text: text, place: lines?.place ?? files.path)
   }
 
   /// Returns a time in the zone of this process (`TZ`); 0 if there is none.

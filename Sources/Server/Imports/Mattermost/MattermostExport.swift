@@ -5,12 +5,14 @@ import Wire
 /// the posts. https://docs.mattermost.com/onboard/bulk-loading-data.html
 struct MattermostExport: ForeignExport {
   private(set) var people: [ForeignPerson] = []
-  private(set) var omissions: [String: Int] = [:]
+  private(set) var omissions = Omissions()
   private var rooms: [ForeignRoom] = []
   /// Their places in `rooms`, by team and channel, or by the members.
   private var places: [[String]: Int32] = [:]
   private var teams: Set<String> = []
   private var spool: MessageSpool
+  /// The file with the lines.
+  private let file: String
   private var room: Int32 = -1
   private var next = 0
   private var lastID: (at: Int64, count: Int) = (0, 0)
@@ -29,6 +31,7 @@ struct MattermostExport: ForeignExport {
         files.path, "has \(names.count) files of JSON lines (.jsonl), and must have one")
     }
     var lines = try files.lines(of: names[0], limitBytes: ImportLimits.jsonLineBytes)
+    file = lines.name
     while let line = try lines.next() {
       if line.allSatisfy({ $0 <= 0x20 }) { continue }
       guard let node = JSONNode(line), let type = node["type"]?.string else {
@@ -141,25 +144,29 @@ struct MattermostExport: ForeignExport {
     _ post: JSONNode, to room: Int32?, _ lines: ExportLines
   ) throws(UnreadableExport) {
     guard let room else {
-      omissions["posts of channels that the export does not list", default: 0] += 1
+      omissions.add("posts of channels that the export does not list", at: lines.place)
       return
     }
-    guard let at = post["create_at"]?.integer, post["user"]?.string != nil else {
-      throw lines.error("is a post without a user or a time (create_at)")
-    }
+    guard post["user"]?.string != nil else { throw lines.error("is a post without a user") }
     if let type = post["type"]?.string, type.hasPrefix("system_") {
-      omissions["notices of Mattermost (\(type.prefix(64)))", default: 0] += 1
+      omissions.add("notices of Mattermost (\(type.prefix(64)))")
       return
     }
     let replies = post["replies"]?.elements ?? []
-    let root = try spool.add(post.bytes, room: room, at: at)
+    let root = try spool.add(post.bytes, line: lines.number, room: room, at: Self.time(of: post))
     if !replies.isEmpty { repliedTo.insert(root) }
-    for reply in replies {
-      guard let at = reply["create_at"]?.integer, reply["user"]?.string != nil else {
-        throw lines.error("has a reply without a user or a time (create_at)")
+    for (index, reply) in replies.enumerated() {
+      guard reply["user"]?.string != nil else {
+        throw lines.error("has a reply without a user, number \(index + 1) of them")
       }
-      _ = try spool.add(reply.bytes, room: room, at: at, replyTo: root)
+      _ = try spool.add(
+        reply.bytes, line: lines.number, room: room, at: Self.time(of: reply), replyTo: root)
     }
+  }
+
+  /// In milliseconds; 0 if it is no time.
+  private static func time(of post: JSONNode) -> Int64 {
+    post["create_at"]?.integer ?? 0
   }
 
   // MARK: Rooms
@@ -181,14 +188,15 @@ struct MattermostExport: ForeignExport {
     {
       let record = spool.records[next]
       next += 1
-      guard let node = JSONNode(try spool.json(of: record)) else { continue }
-      messages.append(message(node, record))
+      let (json, line) = try spool.read(record)
+      guard let node = JSONNode(json) else { continue }
+      messages.append(message(node, record, line: line))
     }
     return messages.isEmpty ? nil : messages
   }
 
   private mutating func message(
-    _ node: JSONNode, _ record: MessageSpool.Record
+    _ node: JSONNode, _ record: MessageSpool.Record, line: Int
   ) -> ForeignMessage {
     // The export has no ids of posts; those of one millisecond keep their order.
     lastID = record.at == lastID.at ? (record.at, lastID.count + 1) : (record.at, 1)
@@ -213,7 +221,7 @@ struct MattermostExport: ForeignExport {
     return ForeignMessage(
       key: Int64(record.number), id: "mattermost-\(record.at)\(suffix)",
       sender: node["user"]?.string ?? "", at: record.at,
-      text: lines.filter { !$0.isEmpty }.joined(separator: "\n"),
+      text: lines.filter { !$0.isEmpty }.joined(separator: "\n"), place: "\(file), line \(line)",
       replyTo: record.replyTo.map(Int64.init),
       isRepliedTo: repliedTo.contains(record.number), reactions: reactions)
   }

@@ -19,13 +19,17 @@ struct MessageSpool {
   private(set) var records: [Record] = []
 
   private static let bufferBytes = 1 << 20
+  /// The number of the line, before each message.
+  private static let lineBytes = 8
 
   init(folder: String) throws(UnreadableExport) { file = try OpenFile(temporaryIn: folder) }
 
   /// Adds a message, and returns its number.
-  /// - Parameter json: less than 4 GiB.
+  /// - Parameters:
+  ///   - json: less than 4 GiB.
+  ///   - line: its line in the export.
   mutating func add(
-    _ json: [UInt8], room: Int32, at time: Int64, replyTo: UInt32? = nil
+    _ json: [UInt8], line: Int, room: Int32, at time: Int64, replyTo: UInt32? = nil
   ) throws(UnreadableExport) -> UInt32 {
     guard records.count < ImportLimits.sortedMessages else {
       throw UnreadableExport(
@@ -36,6 +40,9 @@ struct MessageSpool {
       Record(
         at: time, offset: file.size + buffer.count, length: UInt32(json.count), room: room,
         number: number, reply: replyTo.map { $0 + 1 } ?? 0))
+    for shift in 0..<Self.lineBytes {
+      buffer.append(UInt8(truncatingIfNeeded: line >> (8 * shift)))
+    }
     buffer += json
     if buffer.count >= Self.bufferBytes { try flush() }
     return number
@@ -52,7 +59,9 @@ struct MessageSpool {
     records.sort { ($0.room, $0.at, $0.number) < ($1.room, $1.at, $1.number) }
   }
 
-  func json(of record: Record) throws(UnreadableExport) -> [UInt8] {
-    try file.read(at: record.offset, count: Int(record.length))
+  func read(_ record: Record) throws(UnreadableExport) -> (json: [UInt8], line: Int) {
+    let bytes = try file.read(at: record.offset, count: Self.lineBytes + Int(record.length))
+    let line = bytes.prefix(Self.lineBytes).reversed().reduce(0) { $0 << 8 | Int($1) }
+    return (Array(bytes.dropFirst(Self.lineBytes)), line)
   }
 }

@@ -4,7 +4,7 @@ import Wire
 /// https://slack.com/help/articles/220556107
 struct SlackExport: ForeignExport {
   private(set) var people: [ForeignPerson] = []
-  private(set) var omissions: [String: Int] = [:]
+  private(set) var omissions = Omissions()
   private let files: ExportFiles
   /// The folder with the lists; empty, or with a slash at its end.
   private let root: String
@@ -64,7 +64,12 @@ struct SlackExport: ForeignExport {
   private func elements(of name: String) throws(UnreadableExport) -> [JSONNode] {
     let stream = try files.open(name)
     let bytes = try stream.all(limitBytes: ImportLimits.jsonBytes)
-    guard let elements = JSONNode(bytes)?.elements else {
+    guard let node = JSONNode(bytes) else {
+      let end = JSONNode.errorOffset(in: bytes) ?? 0
+      let line = 1 + bytes[..<end].count(where: { $0 == UInt8(ascii: "\n") })
+      throw UnreadableExport(stream.name, line: line, "is not JSON")
+    }
+    guard let elements = node.elements else {
       throw UnreadableExport(stream.name, "is not a list in JSON")
     }
     return elements
@@ -111,22 +116,24 @@ struct SlackExport: ForeignExport {
   ) throws(UnreadableExport) -> [ForeignMessage]? {
     guard let day = pending.popFirst() else { return nil }
     var messages: [ForeignMessage] = []
-    for node in try elements(of: day) {
-      if let message = message(node, &names) { messages.append(message) }
+    for (index, node) in try elements(of: day).enumerated() {
+      let place = "\(files.shown(day)), message \(index + 1)"
+      if let message = message(node, place, &names) { messages.append(message) }
     }
     return messages.sorted { $0.key < $1.key }
   }
 
   // MARK: Messages
 
-  private mutating func message(_ node: JSONNode, _ names: inout PeopleNames) -> ForeignMessage? {
+  private mutating func message(
+    _ node: JSONNode, _ place: String, _ names: inout PeopleNames
+  ) -> ForeignMessage? {
     if let subtype = node["subtype"]?.string, !Self.writtenSubtypes.contains(subtype) {
-      omissions["notices of Slack (\(subtype.prefix(64)))", default: 0] += 1
+      omissions.add("notices of Slack (\(subtype.prefix(64)))")
       return nil
     }
     guard let stamp = node["ts"]?.string, let time = Self.microseconds(stamp) else {
-      omissions["messages of Slack without a time (ts)", default: 0] += 1
-      return nil
+      return ForeignMessage(key: 0, id: "", sender: "", at: 0, text: "", place: place)
     }
     let thread = node["thread_ts"]?.string.flatMap(Self.microseconds)
     var reactions: [ForeignReaction] = []
@@ -138,7 +145,7 @@ struct SlackExport: ForeignExport {
     }
     return ForeignMessage(
       key: time, id: "slack-\(stamp)",
-      sender: sender(of: node, &names), at: time / 1000, text: written(node, &names),
+      sender: sender(of: node, &names), at: time / 1000, text: written(node, &names), place: place,
       replyTo: thread == time ? nil : thread, isRepliedTo: thread == time, reactions: reactions)
   }
 
