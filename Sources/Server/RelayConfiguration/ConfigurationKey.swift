@@ -19,6 +19,8 @@ package struct ConfigurationKey: Sendable {
   /// The rest of the sentence "expected …".
   package var expected: String
   var shape = Shape.scalar
+  /// What the elements of a list are.
+  var element: Element?
   /// The valid range of a number.
   package var range: ClosedRange<Int>?
   /// Whether messages must not contain the value.
@@ -29,6 +31,12 @@ package struct ConfigurationKey: Sendable {
   var shown: @Sendable (Configuration) -> String = { _ in "" }
   /// Whether two configurations have different values.
   var differs: @Sendable (Configuration, Configuration) -> Bool = { _, _ in false }
+
+  struct Element: Sendable {
+    /// The rest of the sentence "expected …".
+    var expected: String
+    var isValid: @Sendable (YAMLNode) -> Bool
+  }
 
   /// The environment variable: `RELAY_LIMITS_BURST`.
   var variable: String {
@@ -66,7 +74,8 @@ extension ConfigurationKey {
     .integer("drain_s", \.drainSeconds, 0...3600),
     .texts(
       "trusted_proxies", \.trustedProxies,
-      "a list of addresses and networks, such as 127.0.0.1 and 10.0.0.0/8",
+      "a list of addresses and networks, such as [127.0.0.1, 10.0.0.0/8]",
+      each: "an address such as 127.0.0.1, or a network such as 10.0.0.0/8",
       where: { AddressRange($0) != nil }),
     .boolean("proxy_protocol", \.proxyProtocol),
     .optionalText(
@@ -113,14 +122,14 @@ extension ConfigurationKey {
     .boolean("auth.allow_open_remote", \.auth.allowOpenRemote),
     .texts(
       "auth.origins", \.auth.origins,
-      "a list of origins such as https://chat.example.org (scheme, host, port, no path)",
+      "a list of origins such as [https://chat.example.org]",
+      each: "an origin such as https://chat.example.org (scheme, host, port, no path)",
       where: ConfigurationRules.isOrigin),
     .texts(
-      "auth.banned", \.auth.banned, "a list of users, each 1 to 64 of a-z 0-9 . _ -, not . or ..",
+      "auth.banned", \.auth.banned, "a list of users", each: ConfigurationRules.user,
       where: ConfigurationRules.isUser),
     .texts(
-      "auth.operators", \.auth.operators,
-      "a list of users, each 1 to 64 of a-z 0-9 . _ -, not . or ..",
+      "auth.operators", \.auth.operators, "a list of users", each: ConfigurationRules.user,
       where: ConfigurationRules.isUser),
 
     .optionalText(
@@ -153,7 +162,9 @@ extension ConfigurationKey {
       "auth.oidc.user_claim", \.auth.oidc.userClaim,
       "the name of a claim, such as preferred_username, nickname or email",
       where: ConfigurationRules.isClaimName),
-    .texts("auth.oidc.groups", \.auth.oidc.groups, "a list of groups", where: { !$0.isEmpty }),
+    .texts(
+      "auth.oidc.groups", \.auth.oidc.groups, "a list of groups", each: "the name of a group",
+      where: { !$0.isEmpty }),
     .text(
       "auth.oidc.groups_claim", \.auth.oidc.groupsClaim,
       "the name of a claim, such as groups or groups_direct",
@@ -306,14 +317,10 @@ extension ConfigurationKey {
   >(
     _ path: String, _ target: Target<[Value]>
   ) -> Self {
-    key(
-      path, target, "a list of \(ConfigurationRules.alternatives(of: Value.self))", shape: .list,
-      read: { node in
-        guard let texts = texts(of: node) else { return nil }
-        let values = texts.compactMap(Value.init(rawValue:))
-        return values.count == texts.count && !values.isEmpty ? values : nil
-      },
-      show: { "[\($0.map(\.rawValue).joined(separator: ", "))]" })
+    let alternatives = ConfigurationRules.alternatives(of: Value.self)
+    return list(
+      path, target, "a list with one or more of \(alternatives)", each: alternatives, least: 1,
+      read: { $0.text.flatMap(Value.init(rawValue:)) }, show: { $0.rawValue })
   }
 
   private static func text(
@@ -349,20 +356,32 @@ extension ConfigurationKey {
   }
 
   private static func texts(
-    _ path: String, _ target: Target<[String]>, _ expected: String,
+    _ path: String, _ target: Target<[String]>, _ expected: String, each: String,
     where isValid: @escaping @Sendable (String) -> Bool
   ) -> Self {
-    key(
-      path, target, expected, shape: .list,
-      read: { texts(of: $0).flatMap { $0.allSatisfy(isValid) ? $0 : nil } },
-      show: { "[\($0.map { YAMLText.written($0) }.joined(separator: ", "))]" })
+    list(
+      path, target, expected, each: each,
+      read: { $0.text.flatMap { isValid($0) ? $0 : nil } }, show: { YAMLText.written($0) })
   }
 
-  /// Returns the elements of a list of texts; `nil` if it is something else.
-  @Sendable private static func texts(of node: YAMLNode) -> [String]? {
-    guard let list = node.list else { return nil }
-    let texts = list.compactMap(\.text)
-    return texts.count == list.count ? texts : nil
+  /// - Parameters:
+  ///   - each: the rest of the sentence "expected …" about an element.
+  ///   - least: the number of elements that it must have.
+  private static func list<Value: Equatable & Sendable>(
+    _ path: String, _ target: Target<[Value]>, _ expected: String, each: String, least: Int = 0,
+    read: @escaping @Sendable (YAMLNode) -> Value?,
+    show: @escaping @Sendable (Value) -> String
+  ) -> Self {
+    var made = key(
+      path, target, expected, shape: .list,
+      read: { node in
+        guard let elements = node.list, elements.count >= least else { return nil }
+        let values = elements.compactMap(read)
+        return values.count == elements.count ? values : nil
+      },
+      show: { "[\($0.map(show).joined(separator: ", "))]" })
+    made.element = Element(expected: each, isValid: { read($0) != nil })
+    return made
   }
 
   @Sendable private static func textOrEmpty(_ node: YAMLNode) -> String? {

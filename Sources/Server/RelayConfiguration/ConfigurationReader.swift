@@ -120,10 +120,22 @@ struct ConfigurationReader {
   ) {
     if key.set(value, &configuration) {
       places[key.path] = place
-    } else {
-      let found = key.isSecret ? "is invalid" : "is \(value.shown)"
-      report(place, name, found, "expected \(key.expected)")
+      return
     }
+    var isReported = false
+    if let element = key.element {
+      for (index, node) in (value.list ?? []).enumerated() where !element.isValid(node) {
+        isReported = true
+        var own = place
+        if case .file(let file, _) = place { own = .file(file, line: node.line) }
+        report(own, "\(name)[\(index)]", "is \(node.shown)", "expected \(element.expected)")
+      }
+    }
+    if isReported { return }
+    let isEmptyList = key.element != nil && value.list == []
+    let found =
+      key.isSecret ? "is invalid" : isEmptyList ? "is an empty list" : "is \(value.shown)"
+    report(place, name, found, "expected \(key.expected)")
   }
 
   /// Returns the most similar key of the same section, or the same key of another section.

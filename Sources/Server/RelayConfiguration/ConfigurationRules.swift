@@ -3,7 +3,8 @@ internal import Wire
 
 /// The rules of the protocol for names, texts and origins.
 package enum ConfigurationRules {
-  static let expectedUser = "expected 1 to 64 of a-z 0-9 . _ -, not . or .."
+  static let user = "1 to 64 of a-z 0-9 . _ -, not . or .."
+  static let expectedUser = "expected \(user)"
   static let expectedRoom =
     "expected 1 to 140 of a-z 0-9 . _ : -, not . or .., and not beginning with dm: or sys:"
 
