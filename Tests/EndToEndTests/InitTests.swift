@@ -134,6 +134,28 @@ extension `End to end` {
     }
 
     @Test(arguments: [
+      ("machine", "everyone", ["--certificate", "a.pem"], "--certificate", "--for machine"),
+      ("proxy", "everyone", ["--key", "a.pem"], "--key", "--for proxy"),
+      ("machine", "everyone", ["--host", "chat.example.org"], "--host", "--for machine"),
+      ("machine", "tokens", ["--client-id", "chat"], "--client-id", "--enter tokens"),
+      (
+        "machine", "invited", ["--client-secret-file", "s"], "--client-secret-file",
+        "--enter invited"
+      ),
+      ("machine", "openid", ["--organization", "o"], "--organization", "--enter openid"),
+      ("machine", "github", ["--issuer", "https://id.example.org"], "--issuer", "--enter github"),
+    ])
+    func `a flag that the other choices do not use is refused, and both are named`(
+      place: String, entry: String, flag: [String], name: String, choice: String
+    ) throws {
+      let refused = try start(flags(Combination(place: place, entry: entry)) + flag)
+      #expect(try refused.wait() == .exit(1))
+      #expect(refused.errors.hasPrefix("\(name) is for "), "\(refused.errors)")
+      #expect(refused.errors.contains("no effect with \(choice)."), "\(refused.errors)")
+      #expect(!folder.names.contains("relay.yaml"))
+    }
+
+    @Test(arguments: [
       (["--host", "https://chat.example.org"], "is a URL; write only the name"),
       (["--host", "chat"], "is no host name; write one such as chat.example.org"),
       (["--host", "chat.example.org:0"], "is no host name"),

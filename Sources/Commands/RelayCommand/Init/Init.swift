@@ -118,6 +118,7 @@ struct Init: ParsableCommand {
       try questions.checkComplete()
       preconditionFailure("a choice is missing only if its flag is")
     }
+    try checkFlags(place, entry)
     var initial = InitialConfiguration(place: place, entry: entry)
     if place != .machine {
       initial.host = try questions.answer(
@@ -135,6 +136,26 @@ struct Init: ParsableCommand {
     try questions.checkComplete()
     if entry == .tokens { initial.secret = Self.randomSecret() }
     return initial
+  }
+
+  /// - Throws: the exit code, if a flag is given that the two choices do not use.
+  private func checkFlags(_ place: Place, _ entry: Entry) throws {
+    let atProvider = [Entry.github, .openid].contains(entry)
+    let flags: [(name: String, value: String?, choice: String, isUsed: Bool, users: String)] = [
+      ("--host", host, "--for", place != .machine, "proxy and internet"),
+      ("--certificate", certificate, "--for", place == .internet, "internet"),
+      ("--key", key, "--for", place == .internet, "internet"),
+      ("--client-id", clientID, "--enter", atProvider, "github and openid"),
+      ("--client-secret-file", clientSecretFile, "--enter", atProvider, "github and openid"),
+      ("--organization", organization, "--enter", entry == .github, "github"),
+      ("--issuer", issuer, "--enter", entry == .openid, "openid"),
+    ]
+    for flag in flags where flag.value != nil && !flag.isUsed {
+      let chosen = flag.choice == "--for" ? place.rawValue : entry.rawValue
+      throw Questions.refusal(
+        "\(flag.name) is for \(flag.choice) \(flag.users), and has no effect with \(flag.choice) \(chosen). "
+          + "Leave it out, or change \(flag.choice).")
+    }
   }
 
   private func askForFiles(_ questions: inout Questions) throws -> Configuration.TLS {
