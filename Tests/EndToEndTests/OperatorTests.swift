@@ -53,7 +53,15 @@ extension `End to end` {
       #expect(try run(relay, "verify").output.contains("2 rooms"))
       #expect(relay.process.errors.contains("An operator acts. by=sys "))
       _ = try relay.stop()
-      #expect(try run(relay, "ban", "ada").errors.contains("It has to run."))
+      let data = "\(relay.dataFolder): nothing listens on \(relay.dataFolder)/operator.sock."
+      let start = "Start it, or name its data folder by --data or --config"
+      #expect(
+        try run(relay, "ban", "ada").errors
+          == "No relay runs on the data folder \(data) \(start), or list the user in auth.banned.\n"
+      )
+      #expect(
+        try run(relay, "connections").errors
+          == "No relay runs on the data folder \(data) \(start), or another relay by --url.\n")
     }
 
     @Test func `a room is made read-only and writable again, and an entry is deleted`() throws {

@@ -61,8 +61,7 @@ extension `End to end` {
       _ = try line(of: top) { _ in true }
       _ = try relay.stop()
       #expect(try top.wait() == .exit(1))
-      #expect(top.errors.contains("\(relay.dataFolder)/operator.sock"))
-      #expect(top.errors.contains("It has to run."))
+      #expect(top.errors.contains("No relay runs on the data folder \(relay.dataFolder): "))
     }
 
     @Test func `the screen shows it until q, also where the relay starts again`() throws {
@@ -77,7 +76,7 @@ extension `End to end` {
       #expect(screen.contains("ada, websocket from 127.0.0.1: 1 room, 0 bytes queued"))
       withExtendedLifetime(ada) {}
       try relay.kill()
-      try terminal.wait(for: "the problem") { $0.contains("Cannot ask the relay at") }
+      try terminal.wait(for: "the problem") { $0.contains("No relay runs on the data folder") }
       try relay.start()
       try terminal.wait(for: "figures again") { $0.contains("latency") }
       try terminal.press("q")

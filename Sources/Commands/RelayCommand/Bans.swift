@@ -36,7 +36,9 @@ struct Ban: ParsableCommand {
       return
     }
     let end = until.map { WallClock.milliseconds + Int64($0.seconds) * 1000 }
-    try relay.perform(.ban(user: user, on: true, until: end), configuration)
+    try relay.perform(
+      .ban(user: user, on: true, until: end), configuration,
+      otherwise: ", or list the user in auth.banned")
   }
 
   static func date(_ milliseconds: Int64) -> String {
@@ -70,9 +72,13 @@ struct RunningRelay: ParsableArguments {
   func load() throws -> Configuration { try options.load(.init(data: data)) }
 
   /// Lets the relay carry out a request; prints why it refuses, and exits, if it does.
-  func perform(_ message: ClientMessage, _ configuration: Configuration) throws {
+  /// - Parameter otherwise: what helps where no relay runs, besides starting one: `, or …`.
+  func perform(
+    _ message: ClientMessage, _ configuration: Configuration, otherwise: String = ""
+  ) throws {
     do throws(OperatorRequest.Failure) {
-      try OperatorRequest.perform([message], socketIn: configuration.dataFolder)
+      try OperatorRequest.perform(
+        [message], socketIn: configuration.dataFolder, otherwise: otherwise)
     } catch {
       StandardError.write("\(error)\n")
       throw ExitCode.configuration

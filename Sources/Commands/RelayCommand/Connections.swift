@@ -58,8 +58,8 @@ extension RelayQuery.Target {
   /// Lets the relay answer a request; prints why it does not, and exits, if so.
   func ask(_ path: String, method: String? = nil) throws -> [UInt8] {
     let answer: (status: Int, body: [UInt8])
-    do throws(WebPage.Failure) { answer = try get(path, method: method) } catch {
-      StandardError.write("Cannot ask the relay at \(name): \(error). It has to run.\n")
+    do throws(OperatorRequest.Failure) { answer = try get(path, method: method) } catch {
+      StandardError.write("\(error)\n")
       throw ExitCode.configuration
     }
     guard (200..<300).contains(answer.status) else {

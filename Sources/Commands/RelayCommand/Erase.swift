@@ -70,7 +70,7 @@ struct Erase: ParsableCommand {
   }
 
   private static func isRunning(_ configuration: Configuration) -> Bool {
-    do throws(WebPage.Failure) {
+    do throws(OperatorRequest.Failure) {
       _ = try OperatorRequest.send("/healthz", socketIn: configuration.dataFolder)
       return true
     } catch {

@@ -27,7 +27,7 @@ struct RelayAccounts {
     _ method: String, _ user: String, _ path: String = "", content: String? = nil
   ) throws -> [UInt8]? {
     let answer: (status: Int, body: [UInt8])
-    do throws(WebPage.Failure) {
+    do throws(OperatorRequest.Failure) {
       answer = try OperatorRequest.send(
         "/v1/accounts/\(WebAddress.escaped(user))\(path)", method: method, content: content,
         socketIn: folder)

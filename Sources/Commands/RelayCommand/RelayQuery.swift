@@ -45,12 +45,18 @@ struct RelayQuery: ParsableArguments {
     /// Requests a page; the answer may have any status.
     func get(
       _ path: String, method: String? = nil
-    ) throws(WebPage.Failure) -> (status: Int, body: [UInt8]) {
+    ) throws(OperatorRequest.Failure) -> (status: Int, body: [UInt8]) {
       guard let url else {
-        return try OperatorRequest.send(path, method: method, socketIn: folder)
+        return try OperatorRequest.send(
+          path, method: method, socketIn: folder, otherwise: ", or another relay by --url")
       }
-      return try WebPage.get(
-        url + path, method: method, headers: token.map { ["Authorization: Bearer \($0)"] } ?? [])
+      do throws(WebPage.Failure) {
+        return try WebPage.get(
+          url + path, method: method, headers: token.map { ["Authorization: Bearer \($0)"] } ?? [])
+      } catch {
+        throw OperatorRequest.Failure(
+          description: "Cannot ask the relay at \(url): \(error). It has to run.")
+      }
     }
   }
 

@@ -69,6 +69,12 @@ static inline long ccurl_status(CURL *handle) {
   return curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK ? status : 0;
 }
 
+/* Returns the errno of the last failure to connect. */
+static inline long ccurl_os_error(CURL *handle) {
+  long error = 0;
+  return curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &error) == CURLE_OK ? error : 0;
+}
+
 /* Returns the URL that is being requested, after redirects. */
 static inline const char *ccurl_url(CURL *handle) {
   char *url = NULL;

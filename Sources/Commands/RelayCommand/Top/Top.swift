@@ -1,5 +1,4 @@
 import ArgumentParser
-import Directories
 import Glibc
 import Platform
 internal import Wire
@@ -88,15 +87,8 @@ struct Top: ParsableCommand {
   private static func sample(
     _ target: RelayQuery.Target
   ) throws(OperatorRequest.Failure) -> MetricsSample {
-    let answer: (status: Int, body: [UInt8])
-    let census: (status: Int, body: [UInt8])
-    do throws(WebPage.Failure) {
-      answer = try target.get("/metrics")
-      census = try target.get("/v1/connections")
-    } catch {
-      throw OperatorRequest.Failure(
-        description: "Cannot ask the relay at \(target.name): \(error). It has to run.")
-    }
+    let answer = try target.get("/metrics")
+    let census = try target.get("/v1/connections")
     guard answer.status == 200 else {
       throw OperatorRequest.Failure(
         description: JSONNode(answer.body)?["detail"]?.string

@@ -102,7 +102,7 @@ final class Exchange {
             text:
               "\(manners.name) leads to \(origin), which is neither the configured address nor a "
               + "public one.", isLost: true))
-      case .network(let text, let detail):
+      case .network(let text, let detail, _):
         throw .failed("\(manners.name) cannot be reached: \(text).", detail: detail)
       }
     }

@@ -44,7 +44,7 @@ package final class WebCaller {
       return (answer.status, answer.body)
     } catch {
       switch error {
-      case .network(_, let detail): throw Failure(description: detail)
+      case .network(_, let detail, _): throw Failure(description: detail)
       case .tooLong(let limit):
         throw Failure(description: "the answer is longer than \(limit) bytes")
       case .refused(let origin):

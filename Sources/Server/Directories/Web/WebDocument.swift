@@ -160,7 +160,7 @@ package final class WebDocument: Sendable {
     switch outcome {
     case .success(let answer) where answer.status == 200: .success(answer.body)
     case .success(let answer): .failure(Failure(found: "answered \(answer.status)"))
-    case .failure(.network(_, let detail)):
+    case .failure(.network(_, let detail, _)):
       .failure(Failure(found: "could not be fetched (\(detail))"))
     case .failure(.tooLong(let limitBytes)):
       .failure(Failure(found: "is longer than \(limitBytes) bytes"))

@@ -4,6 +4,8 @@ internal import Platform
 package enum WebPage {
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
+    /// The errno, if the Unix socket cannot be connected to.
+    package var socketError: Int32?
   }
 
   /// The size beyond which an answer is refused.
@@ -36,7 +38,8 @@ package enum WebPage {
       return (answer.status, answer.body)
     } catch {
       switch error {
-      case .network(_, let detail): throw Failure(description: detail)
+      case .network(_, let detail, let socketError):
+        throw Failure(description: detail, socketError: socketError)
       case .tooLong(let limitBytes):
         throw Failure(description: "the answer is longer than \(limitBytes) bytes")
       case .refused(let origin): throw Failure(description: "\(origin) is not a public address")

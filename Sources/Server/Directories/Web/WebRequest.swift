@@ -30,8 +30,9 @@ enum WebFailure: Error, Equatable {
   case tooLong(limitBytes: Int)
   /// The answer leads to an origin that may not be connected to; see `WebReach`.
   case refused(origin: String)
-  /// A network error, in a few words for users, with details for the operator.
-  case network(String, detail: String)
+  /// A network error, in a few words for users, with details for the operator, and the errno if the request's Unix
+  /// socket cannot be connected to.
+  case network(String, detail: String, socketError: Int32? = nil)
 }
 
 extension StringProtocol {

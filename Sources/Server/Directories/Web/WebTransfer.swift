@@ -6,6 +6,7 @@ internal import CCurl
   private(set) var answer = WebAnswer()
   private let limitBytes: Int
   private let reach: WebReach
+  private let isOverUnixSocket: Bool
   /// The origin of a connection that was refused.
   private var refusedOrigin: String?
   private var isTooLong = false
@@ -15,6 +16,7 @@ internal import CCurl
   init(_ request: WebRequest, _ options: WebOptions) {
     limitBytes = request.limitBytes
     reach = options.reach
+    isOverUnixSocket = request.unixSocket != nil
     guard let handle = unsafe curl_easy_init() else { fatalError("libcurl: out of memory") }
     unsafe self.handle = handle
     unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -93,6 +95,11 @@ internal import CCurl
     guard code == CURLE_OK else {
       if let refusedOrigin { return .failure(.refused(origin: refusedOrigin)) }
       let short = unsafe String(cString: curl_easy_strerror(code))
+      if isOverUnixSocket, code == CURLE_COULDNT_CONNECT {
+        // libcurl names the port of a URL that it has not used.
+        return unsafe .failure(
+          .network(short, detail: short, socketError: Int32(ccurl_os_error(handle))))
+      }
       let detail = unsafe String(cString: errorText)
       return .failure(.network(short, detail: detail.isEmpty ? short : detail))
     }
