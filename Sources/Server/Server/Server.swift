@@ -141,7 +141,7 @@ public final class Server: Sendable {
       avatarOptions.allowsPrivateAddresses = configuration.directory.allowsPrivateAvatars
       avatars = try AvatarCache(avatarOptions)
       var router = RequestRouter(
-        origins: Set(configuration.auth.origins + [configuration.auth.publicURL]),
+        origins: Set(configuration.auth.origins + [configuration.auth.publicURL]).subtracting([""]),
         requiresLoopbackHost: listener.address.isLoopback && !authenticator.takesTokens)
       router.pathPrefix = configuration.pathPrefix
       router.servesEcho = configuration.debug.echo

@@ -438,6 +438,8 @@ def origins():
         assert got == status, (origin, host, got, content)
         allowed = origin if origin == "https://chat.example" else None
         assert response.getheader("Access-Control-Allow-Origin") == allowed, (origin, response.headers)
+        # A cache must not give one page's answer, or a program's, to another page.
+        assert response.getheader("Vary") == "Origin", (origin, response.headers)
         body = {"id": "%s %s" % (origin, host), "text": "hi"}
         got, _, _ = ask(connect(), "POST", MESSAGES, body, dict(JSON, **headers))
         assert got == (201 if status == 200 else 403), (origin, host, got)
@@ -445,6 +447,8 @@ def origins():
     headers = {"Origin": "https://chat.example"}
     status, response, _ = ask(connect(), "GET", "/v1/people", None, headers)
     assert status == 401 and response.getheader("Access-Control-Allow-Origin") == "https://chat.example"
+    assert ask(connect(), "GET", "/v1/people")[1].getheader("Vary") == "Origin"
+    assert ask(connect(), "OPTIONS", "/v1/people")[1].getheader("Vary") == "Origin"
     headers["Access-Control-Request-Method"] = "POST"
     headers["Access-Control-Request-Headers"] = "content-type"
     status, response, _ = ask(connect(), "OPTIONS", "/v1/rooms/general/messages", None, headers)

@@ -54,6 +54,7 @@ extension RequestRouter {
     call.keepsAlive = !request.closes
     // A page that has a link may read the file: no credentials of a browser are involved.
     call.origin = "*"
+    call.variesByOrigin = true
     return .call(call)
   }
 }

@@ -127,6 +127,8 @@ struct HTTPCall {
   var speaksTus = false
   /// The origin of a page of another site that may read the answer.
   var origin: String?
+  /// Whether the answer to another page would differ.
+  var variesByOrigin = false
 
   /// Whether the answer is public: given without credentials.
   var isPublic: Bool {

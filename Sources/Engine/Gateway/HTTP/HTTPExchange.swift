@@ -173,7 +173,7 @@ class HTTPExchange {
     loop.counts.responses[response.status, default: 0] += 1
     if !call.isFile || response.status >= 400 { response.protect() }
     if call.speaksTus { response.add("Tus-Resumable", Tus.version) }
-    if let origin = call.origin { response.allowReading(by: origin) }
+    if call.variesByOrigin { response.allowReading(by: call.origin) }
     let isRefusal = response.status == 429 || response.status == 503
     if !call.keepsAlive || isRefusal || loop.isShuttingDown { endsConnection = true }
     response.keepsAlive = !endsConnection

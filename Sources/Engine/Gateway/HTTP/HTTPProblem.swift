@@ -157,13 +157,16 @@ extension HTTPResponse {
     }
   }
 
-  /// Allows a page of another site to read the response (the Fetch standard, "CORS protocol").
-  mutating func allowReading(by origin: String) {
+  /// Allows a page of another site to read the response (the Fetch standard, "CORS protocol"). A cache must not give
+  /// what it has got for one page, or for none, to another (`Vary`).
+  /// - Parameter origin: of the page; `nil` if it may not, or there is none.
+  mutating func allowReading(by origin: String?) {
+    add("Vary", "Origin")
+    guard let origin else { return }
     add("Access-Control-Allow-Origin", origin)
     let exposed = headers.map(\.name).filter {
       $0.hasPrefix("Upload-") || $0.hasPrefix("Tus-") || $0 == "Location"
     }
     add("Access-Control-Expose-Headers", (["Retry-After"] + exposed).joined(separator: ", "))
-    add("Vary", "Origin")
   }
 }

@@ -50,6 +50,9 @@ struct RequestOrigin {
     return isOwn ? .ownPage : .otherPage(origin)
   }
 
+  /// Whether pages of other sites may read answers.
+  var allowsOthers: Bool { !allowed.isEmpty }
+
   /// Whether the origin is in the list of allowed ones.
   func allows(_ origin: String) -> Bool {
     Self.split(origin: origin).map { allowed.contains($0.scheme + $0.authority) } ?? false

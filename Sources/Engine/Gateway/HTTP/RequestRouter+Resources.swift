@@ -167,7 +167,10 @@ extension RequestRouter {
     call.headOnly = request.method == "HEAD"
     call.speaksTus = isFiles && Tus.isSpoken(in: request)
     call.keepsAlive = (isAPI || call.isFile) && !request.closes
-    if isAPI { call.origin = foreignOrigin(of: request) }
+    if isAPI, origin.allowsOthers {
+      call.origin = foreignOrigin(of: request)
+      call.variesByOrigin = true
+    }
     if case .relay(.history) = call.target {
       call.poll = try LongPoll(room: names[0], request)
     }
@@ -198,8 +201,9 @@ extension RequestRouter {
     if ofFiles, let fileLimitBytes {
       for field in Tus.options(limitBytes: fileLimitBytes) { response.add(field.name, field.value) }
     }
-    if let origin = foreignOrigin(of: request) {
-      response.allowReading(by: origin)
+    let page = foreignOrigin(of: request)
+    if origin.allowsOthers { response.allowReading(by: page) }
+    if page != nil {
       response.add("Access-Control-Allow-Methods", allowed)
       let more = ofFiles ? ", \(Tus.requestFields)" : ""
       response.add(

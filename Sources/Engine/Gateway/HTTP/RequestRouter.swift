@@ -110,7 +110,7 @@ package struct RequestRouter: Sendable {
       response = HTTPResponse(status: problem.status, text: "\(problem.detail)\n")
     }
     if Tus.isSpoken(in: request) { response.add("Tus-Resumable", Tus.version) }
-    if let origin = foreignOrigin(of: request) { response.allowReading(by: origin) }
+    if origin.allowsOthers { response.allowReading(by: foreignOrigin(of: request)) }
     response.answersHEAD = request.method == "HEAD"
     if let rule = problem.rule { return .refuse(response, rule) }
     return .answer(response)

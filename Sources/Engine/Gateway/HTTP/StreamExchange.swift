@@ -97,7 +97,7 @@ final class StreamExchange: SessionExchange {
     connection.takenAt = loop.now.monotonic
     loop.counts.responses[200, default: 0] += 1
     var head = Self.head
-    if let origin = call.origin { head.allowReading(by: origin) }
+    if call.variesByOrigin { head.allowReading(by: call.origin) }
     events = head.bytes + events
   }
 
