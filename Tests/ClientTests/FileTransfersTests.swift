@@ -242,6 +242,25 @@ import Testing
     #expect(relay.seen() == ["GET /under/v1/files/file-1 Bearer secret"])
   }
 
+  @Test func `what has arrived is in no file that was there before`() throws {
+    let relay = try FileRelay(content: 100_000)
+    let folder = try TemporaryFolder()
+    // The place of one download is where another would write what has arrived.
+    try folder.write("mine", to: "file.part")
+    for name in ["file", "file.part.part"] {
+      let transfers = try FileTransfers()
+      _ = transfers.download(
+        "file-1", to: folder[name], limitBytes: 100_000, as: relay.configuration)
+      guard case .downloaded? = events(transfers).last else {
+        Issue.record("\(name)")
+        return
+      }
+      #expect(try readBytes(folder[name]) == FileRelay.bytes(100_000))
+    }
+    #expect(try folder.read("file.part") == "mine")
+    #expect(try fileNames(in: folder.path).sorted() == ["file", "file.part", "file.part.part"])
+  }
+
   @Test func `after a lost connection only what is missing is requested`() throws {
     let relay = try FileRelay(faults: ["GET cut=30000", "GET 503"], content: 100_000)
     let (events, folder) = try download(relay)

@@ -28,12 +28,12 @@ import Testing
   /// 255 bytes are the most that Linux takes, and the relay.
   @Test(arguments: [
     ("plan.txt", "plan.txt"),
-    (String(repeating: "x", count: 255), String(repeating: "x", count: 246)),
+    (String(repeating: "x", count: 255), String(repeating: "x", count: 242)),
     (
       "\(String(repeating: "\u{1F600}", count: 62)).tar.gz",
-      "\(String(repeating: "\u{1F600}", count: 60)).gz"
+      "\(String(repeating: "\u{1F600}", count: 59)).gz"
     ),
-    ("x.\(String(repeating: "y", count: 253))", "x.\(String(repeating: "y", count: 244))"),
+    ("x.\(String(repeating: "y", count: 253))", "x.\(String(repeating: "y", count: 240))"),
     ("x\(String(repeating: "\u{301}", count: 127))", "file"), ("a/../b", "b"), ("..", "file"),
   ])
   func `of messages are kept under names that leave room for those of copies`(
@@ -43,8 +43,20 @@ import Testing
     let folder = try TemporaryFolder()
     for _ in 1...2 {
       let place = try LocalFile.reserve(kept, at: folder.path)
-      try folder.write("", to: "\(place.dropFirst(folder.path.count + 1)).part")
+      try folder.write("", to: "\(place.dropFirst(folder.path.count + 1))-99.part")
     }
+  }
+
+  @Test(arguments: [
+    (".bash_profile", "bash_profile"), ("..a", "a"), ("-rf", "rf"), (" -.x.txt", "x.txt"),
+    ("a. .", "a"), ("a.tar.gz ", "a.tar.gz"), (".\u{301}profile", "\u{301}profile"),
+    ("\u{3000}.x", "x"), ("...", "file"), ("- -", "file"), ("a-b.c", "a-b.c"),
+    ("\(String(repeating: "x", count: 241)) yyyyy", String(repeating: "x", count: 241)),
+  ])
+  func `of messages are kept under names that neither hide them nor are options`(
+    name: String, kept: String
+  ) {
+    #expect(LocalFile.keptName(name) == kept)
   }
 
   @Test func `are offered by their beginning, without hidden ones and those that cannot be typed`()

@@ -21,6 +21,8 @@ enum LocalFile {
   static let offeredLimit = 8
   /// How many names are tried for a file whose name is taken.
   private static let copiesLimit = 100
+  /// How many names a download tries for what has arrived.
+  private static let draftsLimit = 100
   private static let endingLimitBytes = 32
 
   /// Returns the path with the home folder in place of a `~` at its start.
@@ -104,17 +106,27 @@ enum LocalFile {
   // MARK: Saving
 
   /// Returns the name under which a file of a message is kept: its own, or a shorter one with the same ending, so that
-  /// what a copy or an unfinished download adds is no more than a file system takes.
+  /// what a copy or an unfinished download adds is no more than a file system takes. It is neither hidden nor read as
+  /// an option, whatever its sender has called it.
   static func keptName(_ name: String) -> String {
-    let name = Self.name(of: name)
-    let limitBytes = FileContent.nameLimitBytes - "-\(copiesLimit).part".utf8.count
+    let name = plain(Self.name(of: name))
+    let limitBytes = FileContent.nameLimitBytes - "-\(copiesLimit)-\(draftsLimit).part".utf8.count
     if name.utf8.count <= limitBytes { return name }
     let dot = ending(of: name)
     let end = name[dot...].utf8.count <= endingLimitBytes ? dot : name.endIndex
     let ending = name[end...]
     var stem = name[..<end]
     while stem.utf8.count + ending.utf8.count > limitBytes { stem.removeLast() }
-    return Self.name(of: "\(stem)\(ending)")
+    return plain("\(stem)\(ending)")
+  }
+
+  /// Returns a name without dots, hyphens and blanks at its start, and without dots and blanks at its end, which other
+  /// systems do not take.
+  private static func plain(_ name: String) -> String {
+    // With a combining character a dot is another character, and still hides the file.
+    let start = name.unicodeScalars.drop { $0 == "." || $0 == "-" || $0.properties.isWhitespace }
+    let end = start.lastIndex { $0 != "." && !$0.properties.isWhitespace }
+    return Self.name(of: end.map { String(start[...$0]) } ?? "")
   }
 
   /// Where the ending of a name begins, with its dot; its end if it has none.

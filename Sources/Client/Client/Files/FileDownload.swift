@@ -8,26 +8,35 @@ struct FileDownload: ~Copyable {
   private let limitBytes: Int64
   private let draft: String
   private let descriptor: Int32
+  private var isMoved = false
   private(set) var offset: Int64 = 0
   /// The size of the file, once the relay has told.
   private(set) var sizeBytes: Int64?
   /// The version of which the first bytes are.
   private var tag: String?
 
-  /// Creates the file that is written, which only its owner can read.
+  /// How many names are tried for the file that is written.
+  private static let draftsLimit = 100
+
+  /// Creates the file that is written, which only its owner can read. It never has the name of another file: that
+  /// may be one that the user has saved, or the place of another download.
   init(to path: String, limitBytes: Int64) throws(SystemError) {
-    self.path = path
-    self.limitBytes = limitBytes
-    draft = "\(path).part"
-    _ = unsafe unlink(draft)
-    descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    var draft = "\(path).part"
+    var descriptor: Int32 = -1
+    for number in 1...Self.draftsLimit where descriptor < 0 {
+      if number > 1 { draft = "\(path)-\(number).part" }
+      descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      if descriptor < 0, errno != EEXIST { break }
+    }
     if descriptor < 0 { throw SystemError.last("open \(draft)") }
+    (self.path, self.limitBytes) = (path, limitBytes)
+    (self.draft, self.descriptor) = (draft, descriptor)
   }
 
   deinit {
     close(descriptor)
-    // It is no longer there if it was moved.
-    _ = unsafe unlink(draft)
+    // Once it is moved, another file may have its name.
+    if !isMoved { _ = unsafe unlink(draft) }
   }
 
   /// Requests what is missing, if the file is still the same (RFC 9110 §13.1.5).
@@ -82,5 +91,6 @@ struct FileDownload: ~Copyable {
   consuming func finish() throws(SystemError) {
     guard fsync(descriptor) == 0 else { throw SystemError.last("fsync \(draft)") }
     guard unsafe rename(draft, path) == 0 else { throw SystemError.last("rename \(draft)") }
+    isMoved = true
   }
 }
