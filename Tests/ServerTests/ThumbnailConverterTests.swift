@@ -36,6 +36,32 @@ import Testing
     }
   }
 
+  /// The bytes of a folder, as if other relays had them, too.
+  private struct SharedBytes: FileBytes {
+    let folder: FolderBytes
+
+    var check: String { folder.check }
+    var description: String { folder.description }
+    var countedBytes: Int64 { 0 }
+    var isShared: Bool { true }
+    func place(of name: String) -> String { folder.place(of: name) }
+    func name(ofHash hash: String) -> String { folder.name(ofHash: hash) }
+    func store(_ path: String, as name: String) throws(FileBytesError) -> Int64 {
+      try folder.store(path, as: name)
+    }
+    func read(
+      _ name: String, at offset: Int64, bytes limit: Int
+    ) throws(FileBytesError) -> (bytes: [UInt8], size: Int64)? {
+      try folder.read(name, at: offset, bytes: limit)
+    }
+    func remove(_ name: String) throws(FileBytesError) -> Int64 { try folder.remove(name) }
+    func names(
+      storedBefore time: Int64, from place: String
+    ) throws(FileBytesError) -> (names: [String], next: String?) {
+      try folder.names(storedBefore: time, from: place)
+    }
+  }
+
   private let temporary: TemporaryFolder
   private let folder: FileFolder
 
@@ -191,5 +217,49 @@ import Testing
     }
     #expect(answers.map(\.exists) == [true] && answers.map(\.request) == [7])
     #expect(PrivateFiles.names(in: folder.pngs) == [])
+  }
+
+  @Test func `one that cannot be made is tried once for all that wait for it`() throws {
+    let processor = Converter(refuses: true)
+    let converter = ThumbnailConverter<Int>(folder, FolderBytes(folder: folder), processor)
+    let hashes = try (0..<2).map(thumbnail)
+    let answers = try run(converter) {
+      processor.state.withLock { $0.isHeld = true }
+      for number in 0..<60 {
+        #expect(converter.convert(hashes[number % 2], for: number, of: "\(number % 3)"))
+      }
+      processor.state.withLock { $0.isHeld = false }
+      #expect(becomesTrue { processor.state.withLock { $0.paths.count == 2 && $0.running == 0 } })
+      // One that comes later is another attempt.
+      #expect(converter.convert(hashes[0], for: 60, of: "0"))
+      #expect(becomesTrue { processor.state.withLock { $0.paths.count == 3 } })
+    }
+    #expect(Set(answers.map(\.request)) == Set(0...60) && answers.count == 61)
+    #expect(processor.state.withLock { $0.paths.count } == 3)
+  }
+
+  @Test func `where others may remove the thumbnail, its PNG is kept for all parts, and then goes`()
+    throws
+  {
+    let hash = try thumbnail(0)
+    let bytes = SharedBytes(folder: FolderBytes(folder: folder))
+    let processor = Converter()
+    func count() -> Int { processor.state.withLock { $0.paths.count } }
+    let patient = ThumbnailConverter<Int>(folder, bytes, processor, sharedMilliseconds: 3_600_000)
+    _ = try run(patient) {
+      #expect(patient.convert(hash, for: 0, of: "ada"))
+      #expect(becomesTrue { folder.status(of: folder.png(of: hash)) != nil })
+      #expect(patient.convert(hash, for: 1, of: "ada"))
+    }
+    #expect(count() == 1)
+    let hasty = ThumbnailConverter<Int>(folder, bytes, processor, sharedMilliseconds: 1)
+    _ = try run(hasty) {
+      // It is made again, so it had gone.
+      let isMadeAgain = becomesTrue {
+        _ = hasty.convert(hash, for: 2, of: "ada")
+        return count() == 3
+      }
+      #expect(isMadeAgain)
+    }
   }
 }

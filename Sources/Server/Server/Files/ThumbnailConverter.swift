@@ -5,8 +5,9 @@ import Synchronization
 /// Makes PNGs of thumbnails when they are requested, for clients that cannot show WebP.
 ///
 /// Its thread converts one at a time, since each takes a process, and users take turns; a request whose thumbnail was converted
-/// for an earlier one gets that. The PNGs are in a folder of limited size: the oldest go, and are made again if they are requested again. Where other relays
-/// may remove the thumbnail, each goes soon after it was requested, since nothing tells this one.
+/// for an earlier one gets that, and one whose thumbnail cannot be converted is refused with all that wait for it. The PNGs
+/// are in a folder of limited size: the oldest go, and are made again if they are requested again. Where other relays may
+/// remove the thumbnail, each goes some seconds after it was made, since nothing tells this one.
 final class ThumbnailConverter<Request: Sendable>: Sendable {
   private struct Item: Sendable {
     var hash: String
@@ -22,17 +23,19 @@ final class ThumbnailConverter<Request: Sendable>: Sendable {
   private let processor: any FileProcessor
   /// None of 640 by 640 pixels is larger.
   private static var thumbnailLimitBytes: Int { 4 << 20 }
-  private static var sharedMilliseconds: Int { 1000 }
+  /// How long a PNG is kept where other relays may remove the thumbnail: a client reads it in several parts.
+  let sharedMilliseconds: Int
   /// The number of requests by user.
   private let waiting = Mutex<[String: Int]>([:])
   private let items = WorkQueue<Item>()
 
   init(
     _ folder: FileFolder, _ bytes: any FileBytes, _ processor: any FileProcessor,
-    waitingLimit: Int = 64, keptLimitBytes: Int64 = 64 << 20
+    waitingLimit: Int = 64, keptLimitBytes: Int64 = 64 << 20, sharedMilliseconds: Int = 10_000
   ) {
     (self.folder, self.bytes, self.processor) = (folder, bytes, processor)
     (self.waitingLimit, self.keptLimitBytes) = (waitingLimit, keptLimitBytes)
+    self.sharedMilliseconds = sharedMilliseconds
   }
 
   /// Lets a request wait for the PNG of a thumbnail. Thread-safe.
@@ -55,7 +58,7 @@ final class ThumbnailConverter<Request: Sendable>: Sendable {
     var keptBytes: Int64 = 0
     var turns = Turns<Item>()
     while true {
-      let rest = bytes.isShared && !kept.isEmpty ? Self.sharedMilliseconds : nil
+      let rest = kept.first.flatMap { restMilliseconds(madeAt: $0.madeAt, .now()) }
       let batch = items.takeAll(timeoutMilliseconds: turns.isEmpty ? rest : 0)
       for item in batch ?? [] { turns.add(item, of: item.user) }
       if batch == nil, turns.isEmpty { return }
@@ -67,10 +70,23 @@ final class ThumbnailConverter<Request: Sendable>: Sendable {
           kept.append((item.hash, madeBytes, now))
           keptBytes += madeBytes
         }
-        leave(item.user)
-        answer(isMade || madeBytes != nil || exists(item.hash), item.request)
+        var answered = [item]
+        var isThere = isMade || madeBytes != nil
+        if !isThere {
+          // A conversion that fails may have taken seconds: it was not only for the first that waits.
+          let late = items.takeAll(timeoutMilliseconds: 0) ?? []
+          for item in late { turns.add(item, of: item.user) }
+          answered += turns.remove { $0.hash == item.hash }
+          isThere = exists(item.hash)
+        }
+        for item in answered {
+          leave(item.user)
+          answer(isThere, item.request)
+        }
       }
-      while let oldest = kept.first, keptBytes > keptLimitBytes || isOver(oldest.madeAt, now) {
+      while let oldest = kept.first,
+        keptBytes > keptLimitBytes || restMilliseconds(madeAt: oldest.madeAt, now) == 0
+      {
         kept.removeFirst()
         folder.remove(folder.png(of: oldest.hash))
         keptBytes -= oldest.bytes
@@ -78,8 +94,9 @@ final class ThumbnailConverter<Request: Sendable>: Sendable {
     }
   }
 
-  private func isOver(_ madeAt: Instant, _ now: Instant) -> Bool {
-    bytes.isShared && now.nanoseconds(since: madeAt) >= Int64(Self.sharedMilliseconds) * 1_000_000
+  /// Returns for how long a PNG is kept yet; `nil` = until there are too many.
+  private func restMilliseconds(madeAt: Instant, _ now: Instant) -> Int? {
+    bytes.isShared ? max(0, sharedMilliseconds - Int(now.milliseconds(since: madeAt))) : nil
   }
 
   /// Lets `run` return once it has answered. Thread-safe.

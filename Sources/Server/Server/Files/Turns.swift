@@ -21,4 +21,16 @@ struct Turns<Work> {
     if waiting[user]?.isEmpty == false { users.append(user) } else { waiting[user] = nil }
     return work
   }
+
+  /// Removes what `isRemoved` returns `true` for, and returns it.
+  mutating func remove(where isRemoved: (Work) -> Bool) -> [Work] {
+    var removed: [Work] = []
+    for (user, work) in waiting {
+      removed += work.filter(isRemoved)
+      let rest = work.filter { !isRemoved($0) }
+      waiting[user] = rest.isEmpty ? nil : Deque(rest)
+    }
+    users.removeAll { waiting[$0] == nil }
+    return removed
+  }
 }
