@@ -277,7 +277,7 @@ extension Configuration {
     /// How many bytes of the disk stay free.
     public var minimumFreeBytes = 0
     /// Those of all uploads.
-    public var bytesPerSecond = 33_554_432
+    public var bytesPerSecond = 8_388_608
     /// The name at which browsers get files, perhaps with a port; empty = where they get the page.
     public var host = ""
     public var s3 = S3()
