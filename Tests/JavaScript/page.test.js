@@ -2,14 +2,12 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import * as words from "../../Sources/Web/page/accounts/words.js";
+import { dateOf } from "../../Sources/Web/page/date-text.js";
 
 process.env.TZ = "Europe/Berlin";
 const project = new URL("../../", import.meta.url);
 const read = (path) => readFileSync(new URL(path, project), "utf8");
-/** Imports a module that imports nothing. Node 18 takes a file for one only below a package.json. */
-const load = (path) => import(`data:text/javascript,${encodeURIComponent(read(path))}`);
-const { dateOf } = await load("Sources/Web/page/date-text.js");
-const words = await load("Sources/Web/page/accounts/words.js");
 
 /** The dates of wschat's own test: the page reads them alike. */
 const dates = read("Tests/MessengerTests/DateTextTests.swift");
