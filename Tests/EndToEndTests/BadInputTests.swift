@@ -108,8 +108,8 @@ extension `End to end` {
       try RawClient(relay, user: "ada").say("kept", in: "general", id: "1")
       func onReadOnly(_ command: String) throws -> ChildProcess {
         let process = try ChildProcess(
-          [
-            "unshare", "-m", "sh", "-ec",
+          OwnMounts.command + [
+            "sh", "-ec",
             "mount --bind $1 $1; mount -o remount,ro,bind $1; exec $2 $3 --data $1", "sh",
             relay.dataFolder, Programs.relay, command,
           ], input: "")

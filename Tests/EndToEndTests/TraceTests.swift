@@ -184,7 +184,7 @@ extension `End to end` {
       let command = try trace(relay, "--room", "r", "--seq", "1")
       #expect(try command.wait() == .exit(1))
       #expect(
-        command.errors.hasPrefix("Cannot ask the relay at \(relay.dataFolder)/operator.sock: "))
+        command.errors.hasPrefix("No relay runs on the data folder \(relay.dataFolder): "))
       for arguments in [
         [], ["--seq", "1", "--id", "1"], ["--seq", "0"], ["--seq", "1", "--token", "x"],
         ["--seq", "1", "--data", "x", "--url", "http://127.0.0.1:1"],

@@ -159,10 +159,9 @@ extension `End to end` {
       // Seen to be changed by its time, in seconds.
       try run("touch", "-d", "2026-01-01", folder["zone"])
       let terminal = try TerminalSession(
-        [
-          "env", "-u", "TZ", "unshare", "-m", "--propagation", Self.propagation, "sh", "-c",
-          #"mount --bind "$0" /etc/localtime && exec "$@""#, folder["zone"], Programs.wschat,
-          relay.url, "--user", "ada", "--room", "general",
+        ["env", "-u", "TZ"] + OwnMounts.command + [
+          "sh", "-c", #"mount --bind "$0" /etc/localtime && exec "$@""#, folder["zone"],
+          Programs.wschat, relay.url, "--user", "ada", "--room", "general",
         ], columns: 120, environment: ["TZ="])
       try terminal.waitForConversation("General")
       try terminal.say("what time is it")
@@ -174,10 +173,6 @@ extension `End to end` {
       try terminal.focus(true)
       try terminal.wait(for: "another time") { $0.messages(with: "what time is it") != row }
     }
-
-    /// A fresh machine has mounts of its own already, and its root is no mount that could be changed.
-    private static let propagation =
-      unsafe getenv("IN_FRESH_MACHINE") == nil ? "private" : "unchanged"
 
     /// As root, with the files of time zones.
     private static let canMount =
