@@ -6,8 +6,8 @@ import sys
 import time
 
 from accounts_relay import AccountsRelay
-from web_support import (IS_KEPT, ONLINE, RELAY, Relay, check, check_accessible, check_reachable, looks, play, quiet, until,
-                         wait_for_text, write)
+from web_support import (DATABASES, IS_KEPT, ONLINE, RELAY, Relay, check, check_accessible, check_reachable, looks, play, quiet,
+                         until, wait_for_text, write)
 
 GENERAL = "rooms: { listed: [{ room: general, title: General }] }"
 # All files of the page are kept, and serve it.
@@ -70,17 +70,12 @@ def shown(page, text):
 
 def readable(page):
     """All that a script can read of what the page keeps."""
-    return page.evaluate("""(async () => {
-      const result = request => new Promise((resolve, reject) => { request.onsuccess = () => resolve(request.result); request.onerror = () => reject(request.error); });
-      const kept = [{ ...localStorage }, { ...sessionStorage }, document.cookie, history.state, name, location.href, document.documentElement.outerHTML];
-      for (const { name } of await indexedDB.databases()) {
-        const database = await result(indexedDB.open(name));
-        for (const store of database.objectStoreNames) kept.push(name, store, await result(database.transaction(store).objectStore(store).getAll()));
-        database.close();
-      }
-      for (const name of await caches.keys()) for (const { url } of await (await caches.open(name)).keys()) kept.push(url);
+    return page.evaluate(f"""(async databases => {{
+      const kept = [{{ ...localStorage }}, {{ ...sessionStorage }}, document.cookie, history.state, name, location.href, document.documentElement.outerHTML];
+      kept.push(...await databases);
+      for (const name of await caches.keys()) for (const {{ url }} of await (await caches.open(name)).keys()) kept.push(url);
       return JSON.stringify(kept);
-    })()""")
+    }})({DATABASES})""")
 
 
 def joining(browser, folder):

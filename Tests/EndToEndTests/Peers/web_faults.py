@@ -7,7 +7,7 @@ import tempfile
 import threading
 
 from chromium import PROFILES, Browser
-from web_support import FIELD, IS_KEPT, ONLINE, RELAY, Relay, check, play, quiet, until, wait_for_text, write
+from web_support import DATABASES, FIELD, IS_KEPT, ONLINE, RELAY, Relay, check, play, quiet, until, wait_for_text, write
 
 COMPOSER = "document.querySelector('relay-composer textarea')"
 SAID = "[...document.querySelectorAll('.toast, .note:not([hidden]), .problem')].map(one => one.textContent).join(' ')"
@@ -116,6 +116,8 @@ def refused_edits(browser, folder):
     page.press("Enter")
     page.wait(f"{SAID}.includes('The edit was not accepted')")
     page.wait(f"{COMPOSER}.value === 'first, corrected' && document.querySelector('.banner').textContent.includes('Edit your message')")
+    # A reload before that would tell it again.
+    page.wait(f"{DATABASES}.then(kept => !JSON.stringify(kept).includes('first, corrected'))")
     page.go(f"{relay.url}/?user=ada&room=general")
     page.wait(f"{ONLINE} && {COMPOSER}.value === 'first, corrected' && document.querySelector('.banner').textContent.includes('Edit your message')")
     page.evaluate(f"{COMPOSER}.focus()")

@@ -16,6 +16,17 @@ ECHO = "bots: [{ user: echo, name: Echo, behaviour: echo, reply_delay_s: [0.05, 
 ONLINE = "document.querySelector('.health')?.dataset.state === 'online'"
 # All files of the page are kept: it opens without the relay from now on. (The page itself may still do without its worker.)
 IS_KEPT = "navigator.serviceWorker.ready.then(worker => worker.active.state === 'activated')"
+# What the page's databases have: a promise of names, stores and their values.
+DATABASES = """(async () => {
+  const result = request => new Promise((resolve, reject) => { request.onsuccess = () => resolve(request.result); request.onerror = () => reject(request.error); });
+  const kept = [];
+  for (const { name } of await indexedDB.databases()) {
+    const database = await result(indexedDB.open(name));
+    for (const store of database.objectStoreNames) kept.push(name, store, await result(database.transaction(store).objectStore(store).getAll()));
+    database.close();
+  }
+  return kept;
+})()"""
 PATIENCE_S = 60
 
 
