@@ -336,10 +336,10 @@ import Wire
   private func apply(_ news: BanNews) {
     context.authenticator.apply(news)
     ban(Set(news.changes.lazy.filter(\.isBanned).map(\.user)))
-    guard context.files != nil else { return }
+    let gone = Set(news.changes.lazy.filter { $0.isBanned && $0.until == nil }.map(\.user))
+    guard context.files != nil, !gone.isEmpty else { return }
     // Each loop says so: its own requests about uploads came before.
-    let gone = news.changes.lazy.filter { $0.isBanned && $0.until == nil }.map(\.user)
-    world.keep(.giveUp(Set(gone)), for: .upkeep)
+    world.keep(.giveUp(gone), for: .upkeep)
   }
 
   private func ban(_ users: Set<String>) {
